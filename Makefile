@@ -1,0 +1,73 @@
+# One verb a task; `make help` lists them. Each verb sets up what it needs.
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.installed
+CODE  := src $(wildcard tests tools)
+
+# Spark starts its workers with the first python3 on PATH unless told otherwise.
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+
+# A study's name for `make study`, for example: make study STUDY=age
+STUDY ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help venv java demo test check format bench soak study golden lock clean
+
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(STAMP) ## create .venv with the locked packages and Headgate itself
+
+$(STAMP): requirements.lock pyproject.toml tools/setup-venv.sh
+	@tools/setup-venv.sh $(VENV)
+	@touch $@
+
+java: ## check for Java 17 or newer; install it when root on Debian
+	@tools/setup-java.sh
+
+demo: venv java ## a join under a budget, on Spark, in about a minute
+	@$(BIN)/headgate demo
+
+test: check java ## check, then every test that is not slow
+	@echo "== tests"
+	@$(BIN)/pytest
+
+check: venv ## lint, format, types, import layers, doctests
+	@echo "== ruff"
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
+	@echo "== mypy"
+	@$(BIN)/mypy
+	@echo "== import layers"
+	@$(BIN)/lint-imports
+	@echo "== doctests"
+	@$(BIN)/pytest -q --doctest-modules src/headgate
+
+format: venv ## format the code and mend what ruff can
+	@$(BIN)/ruff check --fix $(CODE)
+	@$(BIN)/ruff format $(CODE)
+
+bench: venv java ## measure throughput and memory
+	@$(BIN)/headgate bench
+
+soak: venv java ## run long streams and watch the budget
+	@$(BIN)/pytest -m slow tests/soak
+
+study: venv ## reproduce a paper's figures: make study STUDY=name
+	@$(BIN)/headgate reproduce $(STUDY)
+
+golden: venv ## rewrite the golden results, to be read as a diff
+	@HEADGATE_GOLDEN=write $(BIN)/pytest tests/golden
+	@git --no-pager diff --stat -- tests/golden
+
+lock: venv ## pin every dependency again, keeping the versions that still fit
+	@echo "Resolving requirements.lock"
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url --no-emit-find-links \
+		--quiet --output-file requirements.lock > /dev/null
+
+clean: ## remove .venv, caches and what runs leave behind
+	rm -rf $(VENV) build dist out spark-warehouse metastore_db derby.log
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src $(wildcard tests) -name __pycache__ -type d -prune -exec rm -rf {} +

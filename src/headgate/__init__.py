@@ -1,0 +1,31 @@
+"""Headgate: window joins on Spark streams that live within a memory budget.
+
+Examples
+--------
+>>> import headgate as hg
+>>> hg.Budget(memory="64 MB")
+Budget(rows=None, memory=64000000, split='pooled')
+"""
+
+from headgate import policies
+from headgate.engine.stats import Stats
+from headgate.join import Outcome, WindowJoin
+from headgate.models import Frequencies
+from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "Frequencies",
+    "Goal",
+    "MaxSubset",
+    "Outcome",
+    "RowWindow",
+    "Side",
+    "SpecError",
+    "Stats",
+    "TimeWindow",
+    "WindowJoin",
+    "policies",
+]

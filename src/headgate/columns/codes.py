@@ -1,0 +1,67 @@
+"""Exact integer codes for keys: equal codes for equal values, and for nothing else.
+
+Arrow's dictionary encoding compares by value, so no hash collision can join two rows. Equality is
+Spark's: null equals nothing (code -1), NaN equals NaN, and -0.0 equals 0.0.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+NULL = -1
+
+
+def encode_together(tables: Sequence[Sequence[pa.ChunkedArray]]) -> tuple[list[np.ndarray], int]:
+    """Codes of several tables' key columns on one scale, and how many codes there are.
+
+    Parameters
+    ----------
+    tables
+        For each table its key columns, in the same order and of the same types.
+
+    Examples
+    --------
+    >>> left = [pa.chunked_array([["a", "b", None]])]
+    >>> right = [pa.chunked_array([["b", "c"]])]
+    >>> codes, count = encode_together([left, right])
+    >>> [c.tolist() for c in codes], count
+    ([[0, 1, -1], [1, 2]], 3)
+    """
+    lengths = [len(columns[0]) for columns in tables]
+    codes, count = _encode(_stack([columns[0] for columns in tables]))
+    for place in range(1, len(tables[0])):
+        more, more_count = _encode(_stack([columns[place] for columns in tables]))
+        missing = (codes == NULL) | (more == NULL)
+        joint = codes.astype(np.int64) * more_count + more
+        codes, count = _encode(pa.chunked_array([pa.array(joint, mask=missing)]))
+    return np.split(codes, np.cumsum(lengths)[:-1]), count
+
+
+def _stack(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    return pa.chunked_array(chunks, type=columns[0].type)
+
+
+def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
+    encoded = _comparable(column).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    codes = pc.fill_null(encoded.indices, NULL).to_numpy(zero_copy_only=False)
+    return codes.astype(np.int32, copy=False), len(encoded.dictionary)
+
+
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column in a form whose dictionary encoding follows Spark's equality."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return column.cast(kind.value_type)
+    if pa.types.is_floating(kind):
+        zero = pa.scalar(0, kind)
+        return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), kind), pc.add(column, zero))
+    if pa.types.is_nested(kind):
+        # Arrow cannot encode nested values; their text is exact, and slow.
+        texts = [None if value is None else repr(value) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    return column

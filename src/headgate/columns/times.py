@@ -1,0 +1,27 @@
+"""Event times as microseconds."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+NO_TIME = np.iinfo(np.int64).min
+"""Stands for a null time in arrays of microseconds."""
+
+
+def microseconds(column: pa.ChunkedArray) -> np.ndarray:
+    """Microseconds since the epoch of a timestamp or date column; `NO_TIME` where null.
+
+    Examples
+    --------
+    >>> microseconds(pa.chunked_array([pa.array([1, None], pa.timestamp("ms"))])).tolist()
+    [1000, -9223372036854775808]
+    """
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
+    micros = column.cast(pa.timestamp("us", zone)).cast(pa.int64())
+    filled: np.ndarray = pc.fill_null(micros, int(NO_TIME)).to_numpy()
+    return filled
+
+
+def is_event_time(kind: pa.DataType) -> bool:
+    """Whether a column of this type can tell the time."""
+    return bool(pa.types.is_timestamp(kind))

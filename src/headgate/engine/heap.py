@@ -1,0 +1,122 @@
+"""The structure behind scores that belong to a row: a lazy heap, one per pool.
+
+A four-ary heap of (score, row), least first. Rows that died elsewhere keep their entry until it
+surfaces or the heap is rebuilt; a rebuild happens when more than half of it is stale, so a shed
+costs O(log stored) however long the stream runs. Ties go to the row earlier in event order.
+"""
+
+from headgate.engine.compiled import inlined
+
+SLACK = 1024
+"""Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
+
+
+def entries_for(most_rows: int) -> int:
+    """Entries needed for so many live rows: as many stale ones, and the slack."""
+    return 2 * most_rows + SLACK + 8
+
+
+@inlined
+def sift_down(heap, size, at, score, row):
+    """Place (score, row) at or below ``at``, moving lesser children up. O(log size)."""
+    while True:
+        child = 4 * at + 1
+        if child >= size:
+            break
+        least = child
+        least_score = heap[child].score
+        for other in range(child + 1, min(child + 4, size)):
+            other_score = heap[other].score
+            if other_score < least_score or (
+                other_score == least_score and heap[other].row < heap[least].row
+            ):
+                least = other
+                least_score = other_score
+        if least_score > score or (least_score == score and heap[least].row > row):
+            break
+        heap[at].score = least_score
+        heap[at].row = heap[least].row
+        at = least
+    heap[at].score = score
+    heap[at].row = row
+
+
+@inlined
+def sift_up(heap, at, score, row):
+    """Place (score, row) at or above ``at``, moving greater parents down. O(1) on average."""
+    while at > 0:
+        parent = (at - 1) // 4
+        if heap[parent].score < score or (
+            heap[parent].score == score and heap[parent].row < row
+        ):
+            break
+        heap[at].score = heap[parent].score
+        heap[at].row = heap[parent].row
+        at = parent
+    heap[at].score = score
+    heap[at].row = row
+
+
+@inlined
+def heapify(heap, size):
+    """Restore the order of a heap whose entries were written anyhow. O(size)."""
+    for at in range((size - 2) // 4, -1, -1):
+        sift_down(heap, size, at, heap[at].score, heap[at].row)
+
+
+@inlined
+def drop_stale(desk, pool):
+    """Drop entries from the top until the least one is a live row with its present score.
+
+    A row whose score rose since it was entered is entered again; one whose score fell was entered
+    again when it fell.
+    """
+    heap = desk.heap[pool]
+    own = desk.pools[pool]
+    while own.heap_size > 0:
+        row = heap[0].row
+        entered = heap[0].score
+        alive = desk.links[row].alive
+        score = desk.rows[row].score
+        if alive and entered == score:
+            return
+        if alive and entered < score:
+            sift_down(heap, own.heap_size, 0, score, row)
+        else:
+            last = own.heap_size - 1
+            own.heap_size = last
+            if last > 0:
+                sift_down(heap, last, 0, heap[last].score, heap[last].row)
+
+
+@inlined
+def rebuild(desk, pool):
+    """Keep one entry per live row. O(size); paid for by the stale entries it drops."""
+    heap = desk.heap[pool]
+    kept = 0
+    for at in range(desk.pools[pool].heap_size):
+        row = heap[at].row
+        if desk.links[row].alive == 1:
+            desk.links[row].alive = 2
+            heap[kept].row = row
+            heap[kept].score = desk.rows[row].score
+            kept += 1
+    for at in range(kept):
+        desk.links[heap[at].row].alive = 1
+    desk.pools[pool].heap_size = kept
+    heapify(heap, kept)
+
+
+@inlined
+def enter(desk, pool, row):
+    """Enter a row under its present score, in the place of the top entry when that is dead."""
+    heap = desk.heap[pool]
+    own = desk.pools[pool]
+    if own.heap_size >= 2 * own.rows + SLACK:
+        rebuild(desk, pool)
+    score = desk.rows[row].score
+    if own.heap_size > 0 and not desk.links[heap[0].row].alive:
+        sift_down(heap, own.heap_size, 0, score, row)
+    else:
+        own.heap_size += 1
+        sift_up(heap, own.heap_size - 1, score, row)

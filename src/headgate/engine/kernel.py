@@ -1,0 +1,321 @@
+"""The join itself: expire, probe, admit or shed, one arrival after the other.
+
+The only place where rows enter, meet and leave. Compiled; works on positions alone. An arrival
+costs O(pairs it makes) plus, when memory is full, what its policy's kind of score costs. Expired
+rows are never visited again: chains run from the newest row to the oldest, and a probe stops at the
+first row out of reach.
+"""
+
+import numpy as np
+
+from headgate.engine import heap, ranking
+from headgate.engine.compiled import compiled, inlined
+from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count
+from headgate.policies.base import Kind
+
+HISTORY = int(Kind.HISTORY)
+PAIRS = int(Count.PAIRS)
+ADMITTED = int(Count.ADMITTED)
+REFUSED = int(Count.REFUSED)
+SHED = int(Count.SHED)
+EXPIRED = int(Count.EXPIRED)
+RETIRED = int(Count.RETIRED)
+NULL_KEYS = int(Count.NULL_KEYS)
+UNNEEDED = int(Count.UNNEEDED)
+PEAK_ROWS = int(Count.PEAK_ROWS)
+PEAK_BYTES = int(Count.PEAK_BYTES)
+FAR = np.int64(1 << 62)
+
+
+@inlined
+def is_past(desk, row):
+    """Whether no in-order arrival from now on can meet the row.
+
+    A left row can last be met by a right row at its window's very end; a right row by a left one,
+    which comes before the right rows of that time.
+    """
+    own = desk.links[row]
+    side = desk.sides[own.side]
+    if side.by_rows:
+        return side.seen > own.mark + side.span
+    last_meeting = 2 * (own.mark + side.span) + (1 if own.side == LEFT else 0)
+    return last_meeting < desk.terms[0].clock
+
+
+@inlined
+def remove(desk, row):
+    """Let a stored row go. Its links in the key chain are mended by the next probe."""
+    own = desk.links[row]
+    pool = desk.pools[desk.sides[own.side].pool]
+    own.alive = 0
+    pool.rows -= 1
+    pool.bytes -= own.size
+    if pool.ranked:
+        ranking.leave(desk, row)
+
+
+@inlined
+def let_go_expired(desk, side):
+    """Expire the side's rows whose window has passed. O(1) a row over its life."""
+    own = desk.sides[side]
+    at = own.pointer
+    while at < own.end:
+        row = desk.side_rows[at]
+        if not is_past(desk, row):
+            break
+        if desk.links[row].alive:
+            desk.count[EXPIRED, side] += 1
+            remove(desk, row)
+        at += 1
+    own.pointer = at
+
+
+@inlined
+def let_go_behind_watermark(desk):
+    """Expire rows that no row still to come, however late, can meet. Once a step."""
+    for side in range(2):
+        own = desk.sides[side]
+        if own.by_rows:
+            continue
+        at = own.pointer
+        while at < own.end:
+            row = desk.side_rows[at]
+            if desk.links[row].mark + own.span > desk.terms[0].watermark:
+                break
+            if desk.links[row].alive:
+                desk.count[EXPIRED, side] += 1
+                remove(desk, row)
+            at += 1
+        own.pointer = at
+
+
+@inlined
+def retire_one(desk, pool):
+    """Give up one row that only an out-of-order row could still meet; False when there is none."""
+    for side in range(2):
+        own = desk.sides[side]
+        if own.pool != pool:
+            continue
+        at = own.pointer
+        while at < own.end:
+            row = desk.side_rows[at]
+            if not is_past(desk, row):
+                break
+            at += 1
+            if desk.links[row].alive:
+                own.pointer = at
+                desk.count[RETIRED, side] += 1
+                remove(desk, row)
+                return True
+        own.pointer = at
+    return False
+
+
+@inlined
+def make_room(desk, row, past):
+    """Whether the arrival can be stored, after giving up what is worth less."""
+    side = desk.links[row].side
+    number = desk.sides[side].pool
+    pool = desk.pools[number]
+    size = desk.links[row].size
+    while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
+        if retire_one(desk, number):
+            continue
+        if past:
+            desk.count[RETIRED, side] += 1
+            return False
+        worst, score, order = ranking.worst_stored(desk, number)
+        own_score, own_order = ranking.standing(desk, row)
+        never_fits = pool.most_rows < 1 or size > pool.most_bytes
+        if never_fits or own_score < score or (own_score == score and own_order < order):
+            desk.count[REFUSED, side] += 1
+            return False
+        desk.count[SHED, desk.links[worst].side] += 1
+        remove(desk, worst)
+    return True
+
+
+@inlined
+def store(desk, row):
+    """Store a row for which there is room: in its key's chain, and in its policy's structure."""
+    own = desk.links[row]
+    side = desk.sides[own.side]
+    pool = desk.pools[side.pool]
+    own.alive = 1
+    pool.rows += 1
+    pool.bytes += own.size
+    if desk.rows[row].side_index < side.pointer:
+        side.pointer = desk.rows[row].side_index
+    chain(desk, row)
+    if pool.ranked:
+        ranking.enter(desk, row)
+    note_peak(desk)
+
+
+@inlined
+def chain(desk, row):
+    """Enter a row into its key's chain: at the head, unless it comes out of order."""
+    own = desk.links[row]
+    head = desk.newest[desk.rows[row].code, own.side]
+    newer, older, older_mark = np.int64(NONE), head.row, head.mark
+    while older != NONE and older_mark > own.mark:
+        newer = older
+        older = np.int64(desk.links[newer].older)
+        older_mark = desk.links[newer].older_mark
+    own.older = older
+    own.older_mark = older_mark
+    relink(desk, head, newer, row, own.mark)
+
+
+@inlined
+def relink(desk, head, newer, row, mark):
+    """Make ``row`` the next in the chain after ``newer``, or its first."""
+    if newer == NONE:
+        head.row = row
+        head.mark = mark
+    else:
+        desk.links[newer].older = row
+        desk.links[newer].older_mark = mark
+
+
+@inlined
+def note_peak(desk):
+    """Keep the greatest number of rows and bytes ever stored."""
+    rows = desk.pools[0].rows + desk.pools[1].rows
+    if rows > desk.count[PEAK_ROWS, LEFT]:
+        desk.count[PEAK_ROWS, LEFT] = rows
+    held = desk.pools[0].bytes + desk.pools[1].bytes
+    if held > desk.count[PEAK_BYTES, LEFT]:
+        desk.count[PEAK_BYTES, LEFT] = held
+
+
+@inlined
+def probe(desk, row, pairs, made):
+    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
+    side = desk.links[row].side
+    time = desk.rows[row].time
+    other_window = desk.sides[1 - side]
+    if other_window.by_rows:
+        reach, limit = other_window.seen - other_window.span, FAR
+    else:
+        reach = time - other_window.span
+        limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
+    count_only = desk.terms[0].count_only
+    head = desk.newest[desk.rows[row].code, 1 - side]
+    newer, partner, mark = np.int64(NONE), head.row, head.mark
+    while partner != NONE and mark >= reach:
+        candidate = desk.links[partner]
+        older = np.int64(candidate.older)
+        older_mark = candidate.older_mark
+        if candidate.alive:
+            if mark <= limit:
+                if not count_only:
+                    if made >= pairs.size:
+                        return -1
+                    pairs[made].probe = row
+                    pairs[made].partner = partner
+                made += 1
+            newer = partner
+        else:
+            relink(desk, head, newer, older, older_mark)
+        partner, mark = older, older_mark
+    return made
+
+
+@inlined
+def note_matches(desk, rescore, row, pairs, first, made):
+    """Bring the history of an arrival and of its partners up to date."""
+    parameter = desk.terms[0].parameter
+    own = desk.rows[row]
+    own.matches = made - first
+    own.touched = own.time
+    own.score = rescore(own.matches, own.touched, own.time, parameter)
+    for at in range(first, made):
+        number = pairs[at].partner
+        partner = desk.rows[number]
+        partner.matches += 1
+        partner.touched = max(partner.touched, own.time)
+        before = partner.score
+        partner.score = rescore(partner.matches, partner.touched, partner.time, parameter)
+        pool = desk.sides[desk.links[number].side].pool
+        # A risen score is put right when the row surfaces in the heap; a fallen one would not be.
+        if partner.score < before and desk.pools[pool].ranked:
+            heap.enter(desk, pool, number)
+
+
+@compiled
+def advance(desk, rescore, pairs, start):
+    """Process arrivals from position ``start`` on, until done or ``pairs`` is full.
+
+    Returns the position to go on from (the number of rows when done) and the pairs written. An
+    arrival whose pairs do not fit is left whole for the next call.
+    """
+    made = 0
+    terms = desk.terms[0]
+    for row in range(start, desk.links.size):
+        own = desk.links[row]
+        if not own.arriving:
+            continue
+        side = desk.sides[own.side]
+        terms.clock = max(terms.clock, 2 * desk.rows[row].time + own.side)
+        if side.by_rows:
+            side.seen = own.mark + 1
+        if desk.sides[LEFT].by_rows or not terms.keep_late:
+            let_go_expired(desk, LEFT)
+        if desk.sides[RIGHT].by_rows or not terms.keep_late:
+            let_go_expired(desk, RIGHT)
+        if desk.rows[row].code == NULL_KEY:
+            desk.count[NULL_KEYS, own.side] += 1
+            continue
+
+        end = probe(desk, row, pairs, made)
+        if end < 0:
+            return row, made
+        desk.count[PAIRS, own.side] += end - made
+        if not terms.count_only:
+            if terms.kind == HISTORY:
+                note_matches(desk, rescore, row, pairs, made, end)
+            made = end
+
+        past = is_past(desk, row)
+        may_be_met_late = (
+            terms.keep_late and not side.by_rows and own.mark + side.span > terms.watermark
+        )
+        if past and not may_be_met_late:
+            desk.count[UNNEEDED, own.side] += 1
+        elif make_room(desk, row, past):
+            desk.count[ADMITTED, own.side] += 1
+            store(desk, row)
+    return desk.links.size, made
+
+
+@compiled
+def restore(desk):
+    """Take up the rows stored by earlier steps, less those behind the watermark.
+
+    A budget made smaller since then is met by shedding, before any arrival.
+    """
+    for row in range(desk.rows.size):
+        if not desk.links[row].arriving:
+            store(desk, row)
+    let_go_behind_watermark(desk)
+    for number in range(2):
+        pool = desk.pools[number]
+        while pool.rows > pool.most_rows or pool.bytes > pool.most_bytes:
+            if not retire_one(desk, number):
+                worst, _, _ = ranking.worst_stored(desk, number)
+                desk.count[SHED, desk.links[worst].side] += 1
+                remove(desk, worst)
+    desk.count[PEAK_ROWS, LEFT] = 0
+    desk.count[PEAK_BYTES, LEFT] = 0
+    note_peak(desk)
+
+
+@compiled
+def rescore_stored(desk, rescore):
+    """Give stored rows the score their history earned them."""
+    parameter = desk.terms[0].parameter
+    for row in range(desk.rows.size):
+        own = desk.rows[row]
+        if not desk.links[row].arriving:
+            own.score = rescore(own.matches, own.touched, own.time, parameter)

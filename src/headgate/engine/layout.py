@@ -1,0 +1,128 @@
+"""The flat arrays the kernel works on, and what each of them means.
+
+Row positions are places in *event order*: stored and arriving rows of a step together, sorted by
+(time, side, sequence). Everything the kernel says, it says in positions. Memory is slow and windows
+are large, so what a probe reads of a row lies in one small record (`LINK`), the rest in another.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+LEFT, RIGHT = 0, 1
+NULL_KEY = -1
+NONE = -1
+
+LINK = np.dtype(
+    [
+        ("mark", "i8"),  # place on its window's own scale: time, or sequence for a row window
+        ("older_mark", "i8"),  # of the next row in the chain, which then need not be looked at
+        ("older", "i4"),  # next older row of its key and side
+        ("size", "i4"),  # bytes it takes when stored
+        ("side", "u1"),  # LEFT or RIGHT
+        ("alive", "u1"),  # 1 while stored
+        ("arriving", "u1"),  # 0 for a row stored by an earlier step
+    ],
+    align=True,
+)
+
+ROW = np.dtype(
+    [
+        ("time", "i8"),  # microseconds
+        ("score", "f8"),  # fixed and history scores: what the row is worth keeping
+        ("touched", "i8"),  # time of arrival or of the last match (history scores)
+        ("matches", "i4"),  # partners met so far (history scores)
+        ("code", "i4"),  # equal exactly for equal keys; NULL_KEY matches nothing
+        ("side_index", "i4"),  # place among its side's rows in order of mark
+        ("group", "i4"),  # the list it belongs to (age scores: its side; value scores: its class)
+        ("elder", "i4"),  # neighbours in that list
+        ("younger", "i4"),
+    ],
+    align=True,
+)
+
+HEAD = np.dtype([("mark", "i8"), ("row", "i8")], align=True)
+
+SIDE = np.dtype(
+    [
+        ("span", "i8"),  # window length in microseconds or rows
+        ("by_rows", "i8"),  # 1 for a row window
+        ("pool", "i8"),  # which pool its rows draw on
+        ("seen", "i8"),  # rows of the side so far
+        ("pointer", "i8"),  # rows of side_rows before it have been let go
+        ("end", "i8"),  # where the side's rows end in side_rows
+    ],
+    align=True,
+)
+
+POOL = np.dtype(
+    [
+        ("most_rows", "i8"),
+        ("most_bytes", "i8"),
+        ("rows", "i8"),  # stored now
+        ("bytes", "i8"),
+        ("ranked", "i8"),  # 1 once the policy's structure exists
+        ("heap_size", "i8"),
+    ],
+    align=True,
+)
+
+TERMS = np.dtype(
+    [
+        ("clock", "i8"),  # event key (twice the time, plus the side) of the latest arrival
+        ("watermark", "i8"),  # rows at or before it can no longer arrive
+        ("keep_late", "i8"),  # rows past their window may still meet an out-of-order row
+        ("count_only", "i8"),  # count pairs, do not list them
+        ("kind", "i8"),  # of the policy's score
+        ("parameter", "f8"),  # of a history score
+    ],
+    align=True,
+)
+
+ENTRY = np.dtype([("score", "f8"), ("row", "i8")], align=True)
+
+GROUP = np.dtype([("weight", "f8"), ("eldest", "i4"), ("youngest", "i4")], align=True)
+
+PIECE = np.dtype(
+    [
+        ("age", "f8"),  # age at which the piece begins; infinite where a side has fewer pieces
+        ("start", "f8"),  # score there
+        ("slope", "f8"),  # change of score per microsecond of age
+        ("edge", "i8"),  # youngest stored row at least that old
+    ],
+    align=True,
+)
+
+PAIR = np.dtype([("probe", "i4"), ("partner", "i4")], align=True)
+
+
+class Desk(NamedTuple):
+    """Everything the kernel works on."""
+
+    links: np.ndarray  # LINK, in event order
+    rows: np.ndarray  # ROW, in event order
+    sides: np.ndarray  # SIDE, two
+    pools: np.ndarray  # POOL, two
+    terms: np.ndarray  # TERMS, one
+    newest: np.ndarray  # HEAD (code, side): the newest row of a key, where its chain begins
+    side_rows: np.ndarray  # int32: positions of the left rows by mark, then of the right rows
+    heap: np.ndarray  # ENTRY (pool, place)
+    groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
+    pieces: np.ndarray  # PIECE (side, piece)
+    count: np.ndarray  # int64 (Count, side)
+
+
+class Count(IntEnum):
+    """What the kernel counts, per side."""
+
+    PAIRS = 0  # pairs made by arrivals of this side
+    ADMITTED = 1
+    REFUSED = 2  # arrivals not stored: everything stored was worth more
+    SHED = 3  # stored rows given up within their window
+    EXPIRED = 4  # stored rows whose window passed
+    RETIRED = 5  # given up past their window, while a late row could still have matched
+    NULL_KEYS = 6
+    UNNEEDED = 7  # arrivals that no later row can match: not stored, nothing lost
+    PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
+    PEAK_BYTES = 9

@@ -1,0 +1,174 @@
+"""Who is worth least: the stored row to shed, for each of the four kinds of score.
+
+Each kind has a structure over the stored rows of a pool: a heap for scores that belong to a row
+(fixed, history), lists in event order for scores of age or of value and time. The structure is
+built when memory first runs full, and kept up to date from then on.
+"""
+
+import numpy as np
+
+from headgate.engine import heap as heaps
+from headgate.engine import lists
+from headgate.engine.compiled import inlined
+from headgate.engine.layout import NONE
+from headgate.policies.base import Kind
+
+AGE, VALUE = int(Kind.AGE), int(Kind.VALUE)
+LAST = np.int64(1 << 62)
+
+
+@inlined
+def enter(desk, row):
+    """Enter a stored row into its policy's structure."""
+    kind = desk.terms[0].kind
+    if kind == AGE or kind == VALUE:
+        lists.join(desk.rows, desk.groups, row)
+    else:
+        heaps.enter(desk, desk.sides[desk.links[row].side].pool, row)
+
+
+@inlined
+def leave(desk, row):
+    """Take a row that is no longer stored out of its policy's structure."""
+    kind = desk.terms[0].kind
+    if kind == AGE:
+        side = desk.links[row].side
+        for piece in range(desk.pieces.shape[1]):
+            if desk.pieces[side, piece].edge == row:
+                desk.pieces[side, piece].edge = desk.rows[row].elder
+    if kind == AGE or kind == VALUE:
+        lists.leave(desk.rows, desk.groups, row)
+
+
+@inlined
+def build(desk, pool):
+    """Make the structure over the pool's stored rows. O(rows), once a step."""
+    desk.pools[pool].ranked = 1
+    kind = desk.terms[0].kind
+    size = 0
+    for row in range(desk.rows.size):
+        if not desk.links[row].alive or desk.sides[desk.links[row].side].pool != pool:
+            continue
+        if kind == AGE or kind == VALUE:
+            lists.join(desk.rows, desk.groups, row)
+        else:
+            desk.heap[pool, size].score = desk.rows[row].score
+            desk.heap[pool, size].row = row
+            size += 1
+    desk.pools[pool].heap_size = size
+    heaps.heapify(desk.heap[pool], size)
+
+
+@inlined
+def remaining(desk, row):
+    """How much of its window a row has left, in the window's own unit."""
+    side = desk.sides[desk.links[row].side]
+    now = side.seen if side.by_rows else desk.terms[0].clock >> 1
+    return desk.links[row].mark + side.span - now
+
+
+@inlined
+def tie(row, slope):
+    """Order among equal scores: the elder goes first, unless scores rise with age."""
+    return np.int64(-row) if slope > 0 else np.int64(row)
+
+
+@inlined
+def age_edges(desk, side, now):
+    """Move each piece's edge on to the youngest stored row at least that old. O(1) a row."""
+    rows = desk.rows
+    desk.pieces[side, 0].edge = desk.groups[side].youngest
+    for at in range(1, desk.pieces.shape[1]):
+        piece = desk.pieces[side, at]
+        edge = piece.edge
+        younger = np.int64(desk.groups[side].eldest if edge == NONE else rows[edge].younger)
+        while younger != NONE and now - rows[younger].time >= piece.age:
+            edge = younger
+            younger = np.int64(rows[edge].younger)
+        piece.edge = edge
+
+
+@inlined
+def worst_by_age(desk, pool):
+    """Each piece of each side offers its eldest row where scores fall, its youngest where they rise."""
+    now = desk.terms[0].clock >> 1
+    least, least_order, worst = np.inf, LAST, np.int64(NONE)
+    pieces = desk.pieces.shape[1]
+    for side in range(2):
+        if desk.sides[side].pool != pool:
+            continue
+        age_edges(desk, side, now)
+        for at in range(pieces):
+            piece = desk.pieces[side, at]
+            beyond = np.int64(NONE) if at + 1 == pieces else desk.pieces[side, at + 1].edge
+            if piece.edge == beyond:
+                continue
+            if piece.slope > 0:
+                row = piece.edge
+            else:
+                row = np.int64(
+                    desk.groups[side].eldest if beyond == NONE else desk.rows[beyond].younger
+                )
+            score = piece.start + piece.slope * (now - desk.rows[row].time - piece.age)
+            order = tie(row, piece.slope)
+            if score < least or (score == least and order < least_order):
+                least, least_order, worst = score, order, row
+    return worst, least, least_order
+
+
+@inlined
+def worst_by_value(desk, pool):
+    """Each class of each side offers its eldest row. O(classes)."""
+    least, worst = np.inf, np.int64(NONE)
+    classes = desk.groups.size // 2
+    for side in range(2):
+        if desk.sides[side].pool != pool:
+            continue
+        for at in range(side * classes, (side + 1) * classes):
+            row = np.int64(desk.groups[at].eldest)
+            if row == NONE:
+                continue
+            score = desk.groups[at].weight * remaining(desk, row)
+            if score < least or (score == least and row < worst):
+                least, worst = score, row
+    return worst, least, worst
+
+
+@inlined
+def worst_by_score(desk, pool):
+    """The top of the heap."""
+    heaps.drop_stale(desk, pool)
+    if desk.pools[pool].heap_size == 0:
+        return np.int64(NONE), np.inf, LAST
+    row = desk.heap[pool, 0].row
+    return row, desk.heap[pool, 0].score, row
+
+
+@inlined
+def worst_stored(desk, pool):
+    """The pool's stored row worth least (or NONE), its score, and its order among equal scores."""
+    if not desk.pools[pool].ranked:
+        build(desk, pool)
+    if desk.terms[0].kind == AGE:
+        return worst_by_age(desk, pool)
+    if desk.terms[0].kind == VALUE:
+        return worst_by_value(desk, pool)
+    return worst_by_score(desk, pool)
+
+
+@inlined
+def standing(desk, row):
+    """A newcomer's score, and its order among equal scores."""
+    kind = desk.terms[0].kind
+    newcomer = desk.rows[row]
+    side = desk.links[row].side
+    if kind == AGE:
+        age = (desk.terms[0].clock >> 1) - newcomer.time
+        at = 0
+        while at + 1 < desk.pieces.shape[1] and age >= desk.pieces[side, at + 1].age:
+            at += 1
+        piece = desk.pieces[side, at]
+        return piece.start + piece.slope * (age - piece.age), tie(row, piece.slope)
+    if kind == VALUE:
+        return desk.groups[newcomer.group].weight * remaining(desk, row), np.int64(row)
+    return newcomer.score, np.int64(row)

@@ -1,0 +1,251 @@
+"""The plain-Python twin of the kernel: the definition of right.
+
+Lists and loops only: every search looks at every row, and a score is worked out when it is asked
+for. The kernel agrees with it on every input: pairs in order, survivors, counts, histories.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count
+from headgate.engine.step import NO_WATERMARK, Batch, Progress, Terms
+from headgate.policies.base import AgeScore, Arrivals, FixedScore, HistoryScore, ValueScore
+from headgate.spec import RowWindow
+
+
+@dataclass(eq=False)
+class Row:
+    """A stored or arriving row: who it is, its columns of `Batch`, and its places in order."""
+
+    side: int
+    number: int
+    arriving: bool
+    time: int
+    code: int
+    size: int
+    weight: float
+    sequence: int
+    matches: int
+    touched: int
+    position: int = 0  # in event order among all rows of the step
+    by_rows: bool = False  # its window counts rows of its side, not time
+    mark: int = 0  # its place on its window's scale: sequence or time
+    end: int = 0  # where its window ends on that scale
+
+
+class PlainStep:
+    """What `Step` does, said plainly: the same arguments, the same results.
+
+    ``pairs`` lists the numbers of the left and right rows in the order the pairs were found;
+    ``counts`` says what happened, by `Count` and side. ``codes`` is not needed here.
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        stored: tuple[Batch, Batch],
+        arriving: tuple[Batch, Batch],
+        codes: int,
+        progress: Progress = Progress(),  # noqa: B008 - immutable
+        watermark: int = NO_WATERMARK,
+        keep_late: bool = False,
+    ) -> None:
+        self.pairs: list[tuple[int, int]] = []
+        self.counts = np.zeros((len(Count), 2), np.int64)
+        self._terms = terms
+        self._pools = (0, 0) if terms.pooled else (0, 1)
+        self._watermark, self._keep_late = watermark, keep_late
+        self._clock, self._seen = progress.clock, list(progress.seen)
+        self._by_side = [_rows(side, stored[side], arriving[side]) for side in (LEFT, RIGHT)]
+        rows = _in_event_order(self._by_side, terms, progress)
+        self._known = _known_worth(terms, rows)
+        self._held = [row for row in rows if not row.arriving]
+        self._restore()
+        for row in (row for row in rows if row.arriving):
+            self._arrive(row)
+
+    @property
+    def stored_rows(self) -> int:
+        """Rows stored at the end."""
+        return len(self._held)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes stored at the end."""
+        return sum(row.size for row in self._held)
+
+    @property
+    def after(self) -> Progress:
+        """What the next step must know."""
+        return Progress(self._clock, (self._seen[LEFT], self._seen[RIGHT]))
+
+    def alive(self, side: int) -> np.ndarray:
+        """For each row of a side, whether it is stored at the end."""
+        return np.array([row in self._held for row in self._by_side[side]], bool)
+
+    def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """For each row of a side, its matches and when it was last touched."""
+        rows = self._by_side[side]
+        return np.array([row.matches for row in rows]), np.array([row.touched for row in rows])
+
+    def sequences(self, side: int) -> np.ndarray:
+        """For each row of a side, its place among the side's rows."""
+        return np.array([row.sequence for row in self._by_side[side]])
+
+    def _restore(self) -> None:
+        """Let go what the watermark has passed, then meet the budget."""
+        for row in list(self._held):
+            if not row.by_rows and row.end <= self._watermark:
+                self._let_go(row, Count.EXPIRED)
+        for pool in (0, 1):
+            while self._is_over(pool):
+                if past := self._past_rows(pool):
+                    self._let_go(past[0], Count.RETIRED)
+                else:
+                    self._let_go(min(self._in_pool(pool), key=self._worth), Count.SHED)
+        self._note_peak()
+
+    def _arrive(self, row: Row) -> None:
+        """Expire what is due, probe the other side, then admit or shed."""
+        self._clock = max(self._clock, 2 * row.time + row.side)
+        self._seen[row.side] = row.sequence + 1
+        for other in list(self._held):
+            if self._is_past(other) and (other.by_rows or not self._keep_late):
+                self._let_go(other, Count.EXPIRED)
+        if row.code == NULL_KEY:
+            self.counts[Count.NULL_KEYS, row.side] += 1
+            return
+        self._probe(row)
+        met_late = self._keep_late and not row.by_rows and row.end > self._watermark
+        if self._is_past(row) and not met_late:
+            self.counts[Count.UNNEEDED, row.side] += 1
+        elif self._find_room(row):
+            self.counts[Count.ADMITTED, row.side] += 1
+            self._held.append(row)
+            self._note_peak()
+
+    def _probe(self, row: Row) -> None:
+        """Pair the arrival with its partners, the newest first; a history policy takes note."""
+        partners = [other for other in self._held if self._meet(row, other)]
+        partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
+        for other in partners:
+            left, right = (row, other) if row.side == LEFT else (other, row)
+            self.pairs.append((left.number, right.number))
+            self.counts[Count.PAIRS, row.side] += 1
+            if isinstance(self._terms.policy, HistoryScore):
+                row.matches += 1
+                other.matches += 1
+                other.touched = max(other.touched, row.time)
+
+    def _meet(self, row: Row, stored: Row) -> bool:
+        """Whether an arrival and a stored row are partners."""
+        if stored.side == row.side or stored.code != row.code:
+            return False
+        if stored.by_rows:
+            return self._seen[stored.side] <= stored.end
+        return row.time <= stored.end and (row.by_rows or stored.time <= row.end)
+
+    def _find_room(self, row: Row) -> bool:
+        """Whether the arrival can be stored, after giving up what is worth less."""
+        pool = self._pools[row.side]
+        never_fits = self._terms.most_rows[pool] < 1 or row.size > self._terms.most_bytes[pool]
+        while self._is_over(pool, row):
+            if past := self._past_rows(pool):
+                self._let_go(past[0], Count.RETIRED)
+                continue
+            if self._is_past(row):
+                self.counts[Count.RETIRED, row.side] += 1
+                return False
+            worst = min([row, *self._in_pool(pool)], key=self._worth)
+            if never_fits or worst is row:
+                self.counts[Count.REFUSED, row.side] += 1
+                return False
+            self._let_go(worst, Count.SHED)
+        return True
+
+    def _is_past(self, row: Row) -> bool:
+        """Whether no in-order arrival from now on can meet the row."""
+        if row.by_rows:
+            return self._seen[row.side] > row.end
+        # Left rows come before the right rows of a time: those can still meet a left row then.
+        return 2 * row.end + (1 if row.side == LEFT else 0) < self._clock
+
+    def _past_rows(self, pool: int) -> list[Row]:
+        """Stored rows that only an out-of-order arrival could meet, in the order to give up."""
+        past = [row for row in self._in_pool(pool) if self._is_past(row)]
+        return sorted(past, key=lambda row: (row.side, row.mark, row.position))
+
+    def _worth(self, row: Row) -> tuple[float, int]:
+        """Score now, then the elder is worth less; the younger, where scores rise with age."""
+        policy, now = self._terms.policy, self._clock >> 1
+        if isinstance(policy, AgeScore):
+            age = now - row.time
+            first, *more = policy.pieces(row.side, self._terms.windows[row.side])
+            piece = [first, *(piece for piece in more if age >= piece.age)][-1]
+            order = -row.position if piece.slope > 0 else row.position
+            return piece.start + piece.slope * (age - piece.age), order
+        if isinstance(policy, HistoryScore):
+            rescore = type(policy).rescore.__wrapped__
+            return rescore(row.matches, row.touched, row.time, policy.parameter), row.position
+        if isinstance(policy, ValueScore):
+            remaining = row.end - (self._seen[row.side] if row.by_rows else now)
+            return self._known[row.position] * remaining, row.position
+        return self._known[row.position], row.position
+
+    def _in_pool(self, pool: int) -> list[Row]:
+        return [row for row in self._held if self._pools[row.side] == pool]
+
+    def _is_over(self, pool: int, *more: Row) -> bool:
+        """Whether the pool's stored rows, and ``more``, exceed its budget."""
+        rows = [*self._in_pool(pool), *more]
+        held = sum(row.size for row in rows)
+        return len(rows) > self._terms.most_rows[pool] or held > self._terms.most_bytes[pool]
+
+    def _let_go(self, row: Row, cause: Count) -> None:
+        self.counts[cause, row.side] += 1
+        self._held.remove(row)
+
+    def _note_peak(self) -> None:
+        peak_rows, peak_bytes = self.counts[Count.PEAK_ROWS], self.counts[Count.PEAK_BYTES]
+        peak_rows[LEFT] = max(peak_rows[LEFT], self.stored_rows)
+        peak_bytes[LEFT] = max(peak_bytes[LEFT], self.stored_bytes)
+
+
+def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:
+    rows: list[Row] = []
+    for batch, is_arriving in ((stored, False), (arriving, True)):
+        for values in zip(*(column.tolist() for column in batch), strict=True):
+            rows.append(Row(side, len(rows), is_arriving, *values))
+    return rows
+
+
+def _in_event_order(by_side: list[list[Row]], terms: Terms, progress: Progress) -> list[Row]:
+    """The rows by time, then side, then as given; arrivals get their sequence numbers."""
+    rows = sorted((row for rows in by_side for row in rows), key=lambda row: (row.time, row.side))
+    seen = list(progress.seen)
+    for position, row in enumerate(rows):
+        row.position = position
+        if row.arriving:
+            row.sequence = seen[row.side]
+            seen[row.side] += 1
+        row.by_rows = isinstance(terms.windows[row.side], RowWindow)
+        row.mark = row.sequence if row.by_rows else row.time
+        row.end = row.mark + terms.windows[row.side].span
+    return rows
+
+
+def _known_worth(terms: Terms, rows: list[Row]) -> list[float]:
+    """What the policy knows of each row in advance: its fixed score, or the weight of its class."""
+    arrivals = Arrivals(
+        np.array([row.time for row in rows], np.int64),
+        np.array([row.side for row in rows], np.uint8),
+        np.array([row.sequence for row in rows], np.int64),
+        np.array([row.weight for row in rows], np.float64),
+    )
+    known = np.zeros(len(rows))
+    if isinstance(terms.policy, FixedScore):
+        known = terms.policy.score(arrivals)
+    elif isinstance(terms.policy, ValueScore):
+        known = terms.policy.class_weights()[terms.policy.classify(arrivals)]
+    return [float(value) for value in known]

@@ -1,0 +1,95 @@
+"""The columns of a join: which are keys and times, and what the result is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.spec import Keys, Side, SpecError
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where keys and times stand in each side's columns, and the result's columns.
+
+    The result has the left columns under their names, then the right ones; key columns of the same
+    name on both sides come once; any other right column whose name is taken gets ``suffix``.
+
+    Parameters
+    ----------
+    keys
+        The key columns.
+    times
+        The time column of each side.
+    output
+        (name in the result, side, name in the side's columns).
+    """
+
+    keys: Keys
+    times: tuple[str, str]
+    output: tuple[tuple[str, int, str], ...]
+
+    @classmethod
+    def of(
+        cls,
+        keys: Keys,
+        sides: tuple[Side, Side],
+        columns: tuple[Sequence[str], Sequence[str]],
+        suffix: str,
+    ) -> "Shape":
+        """Check that all named columns exist, and name the result's columns."""
+        for which, wanted, present in (
+            ("left", (*keys.left, sides[0].time), columns[0]),
+            ("right", (*keys.right, sides[1].time), columns[1]),
+        ):
+            for name in wanted:
+                if name not in present:
+                    raise SpecError(
+                        f'the {which} side has no column "{name}": it has {", ".join(present)}'
+                    )
+        output = [(name, 0, name) for name in columns[0]]
+        taken = set(columns[0])
+        for name in columns[1]:
+            if name in keys.shared:
+                continue
+            shown = f"{name}{suffix}" if name in taken else name
+            if shown in taken or (shown != name and shown in columns[1]):
+                raise SpecError(
+                    f'the result would have two columns "{shown}": rename a column of one side, '
+                    f'or choose another suffix (suffix="{suffix}" now)'
+                )
+            taken.add(shown)
+            output.append((shown, 1, name))
+        return cls(keys, (sides[0].time, sides[1].time), tuple(output))
+
+    def key_columns(self, table: pa.Table, side: int) -> list[pa.ChunkedArray]:
+        """A side's key columns, in the order in which they are compared."""
+        return [table.column(name) for name in (self.keys.left, self.keys.right)[side]]
+
+    def schema(self, left: pa.Schema, right: pa.Schema) -> pa.Schema:
+        """The result's schema."""
+        return pa.schema(
+            [(left, right)[side].field(name).with_name(shown) for shown, side, name in self.output]
+        )
+
+    def result(
+        self, left: pa.Table, right: pa.Table, left_rows: np.ndarray, right_rows: np.ndarray
+    ) -> pa.Table:
+        """Result rows from the numbers of the rows that make them."""
+        taken = (left.take(pa.array(left_rows)), right.take(pa.array(right_rows)))
+        columns = [taken[side].column(name) for _, side, name in self.output]
+        return pa.table(columns, schema=self.schema(left.schema, right.schema))
+
+
+def check_types(
+    keys: Keys, times: tuple[str, str], types: tuple[Mapping[str, object], Mapping[str, object]]
+) -> None:
+    """Raise unless key columns agree in type, side by side; types compare with ``==``."""
+    for left, right in zip(keys.left, keys.right, strict=True):
+        left_type, right_type = types[0][left], types[1][right]
+        if left_type != right_type:
+            raise SpecError(
+                f'key columns differ in type: left "{left}" is {left_type}, right "{right}" is '
+                f"{right_type}: cast one of them, so that equal values are equal"
+            )

@@ -1,0 +1,83 @@
+"""What a join did: rows in and out, what it stored, and every cause of a missing row."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from headgate.engine.layout import LEFT, Count
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts of a join so far; add the stats of two stretches to have those of both.
+
+    A row of the exact result is missing only where a row was `shed`, `refused`, `retired` or
+    `late`; `null_keys` and `null_times` match nothing in any join, `expired` and `unneeded` rows
+    had no partner left to meet.
+    """
+
+    left_rows: int = 0
+    right_rows: int = 0
+    pairs: int = 0
+    admitted: int = 0
+    shed: int = 0
+    """Stored rows given up within their window."""
+    refused: int = 0
+    """Arrivals not stored, since all stored rows were worth more."""
+    retired: int = 0
+    """Rows given up past their window, while a row out of order could still have met them."""
+    expired: int = 0
+    """Stored rows whose window passed."""
+    unneeded: int = 0
+    """Arrivals no later row could meet: not stored, nothing lost."""
+    late: int = 0
+    """Rows behind the watermark, dropped."""
+    null_keys: int = 0
+    null_times: int = 0
+    stored_rows: int = 0
+    """Stored at the end."""
+    stored_bytes: int = 0
+    peak_rows: int = 0
+    """Most rows stored after any arrival."""
+    peak_bytes: int = 0
+
+    @classmethod
+    def of_counts(
+        cls, counts: np.ndarray, left_rows: int, right_rows: int, stored: tuple[int, int]
+    ) -> "Stats":
+        """From the kernel's counts and the rows and bytes stored at the end."""
+        total = counts.sum(axis=1)
+        return cls(
+            left_rows=left_rows,
+            right_rows=right_rows,
+            pairs=int(total[Count.PAIRS]),
+            admitted=int(total[Count.ADMITTED]),
+            shed=int(total[Count.SHED]),
+            refused=int(total[Count.REFUSED]),
+            retired=int(total[Count.RETIRED]),
+            expired=int(total[Count.EXPIRED]),
+            unneeded=int(total[Count.UNNEEDED]),
+            null_keys=int(total[Count.NULL_KEYS]),
+            stored_rows=stored[0],
+            stored_bytes=stored[1],
+            peak_rows=int(counts[Count.PEAK_ROWS, LEFT]),
+            peak_bytes=int(counts[Count.PEAK_BYTES, LEFT]),
+        )
+
+    @property
+    def lost_rows(self) -> int:
+        """Rows whose loss may have cost result rows; zero means the result is exact."""
+        return self.shed + self.refused + self.retired + self.late
+
+    def then(self, later: "Stats") -> "Stats":
+        """The stats of this stretch and a later one together."""
+        merged = {}
+        for entry in fields(self):
+            mine, theirs = getattr(self, entry.name), getattr(later, entry.name)
+            if entry.name.startswith("stored_"):
+                merged[entry.name] = theirs
+            elif entry.name.startswith("peak_"):
+                merged[entry.name] = max(mine, theirs)
+            else:
+                merged[entry.name] = mine + theirs
+        return Stats(**merged)

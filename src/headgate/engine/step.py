@@ -1,0 +1,350 @@
+"""One step of a join: stored rows and arriving rows in, pairs and survivors out.
+
+Lays the rows out in event order, lets the kernel loose on them, and reads off who is left. Knows
+rows by number alone; payload stays outside.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.engine import arrange, heap, kernel, layout
+from headgate.engine.layout import NONE, Count, Desk
+from headgate.policies.base import (
+    AgeScore,
+    Arrivals,
+    FixedScore,
+    HistoryScore,
+    Kind,
+    Policy,
+    ValueScore,
+)
+from headgate.policies.history import no_history
+from headgate.spec import RowWindow, Window
+from headgate.spec.budget import UNLIMITED
+
+PAIRS_AT_ONCE = 1 << 20
+NO_WATERMARK = -(1 << 62)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the kernel must know of a join: windows, policy, limits of the pools."""
+
+    windows: tuple[Window, Window]
+    policy: Policy
+    most_rows: tuple[int, int] = (UNLIMITED, UNLIMITED)
+    most_bytes: tuple[int, int] = (UNLIMITED, UNLIMITED)
+    pooled: bool = True
+    """Both sides draw on the first pool; otherwise each has its own."""
+
+    def unlimited(self) -> "Terms":
+        """The same join with all the memory it could want."""
+        return Terms(self.windows, self.policy)
+
+
+class Batch(NamedTuple):
+    """Rows of one side, an entry a row."""
+
+    time: np.ndarray  # int64, microseconds
+    code: np.ndarray  # int32, equal for equal keys of this step
+    size: np.ndarray  # int64, bytes
+    weight: np.ndarray  # float64, what the policy made of the key
+    sequence: np.ndarray  # int64, counts the rows of the side (arrivals: to be filled in)
+    matches: np.ndarray  # int32
+    touched: np.ndarray  # int64
+
+    @classmethod
+    def of_arrivals(
+        cls, time: np.ndarray, code: np.ndarray, size: np.ndarray, weight: np.ndarray
+    ) -> "Batch":
+        """Rows without a past."""
+        return cls(
+            time,
+            code,
+            size,
+            weight,
+            np.zeros(len(time), np.int64),
+            np.zeros(len(time), np.int32),
+            time,
+        )
+
+    @classmethod
+    def empty(cls) -> "Batch":
+        """No rows."""
+        none = np.empty(0, np.int64)
+        return cls.of_arrivals(none, none.astype(np.int32), none, none.astype(np.float64))
+
+
+class Progress(NamedTuple):
+    """How far a join has come: what one step hands to the next beside the rows."""
+
+    clock: int = NO_WATERMARK
+    """Event key (twice the time, plus the side) of the latest arrival."""
+    seen: tuple[int, int] = (0, 0)
+    """Rows of each side so far."""
+
+
+class Step:
+    """A step under way: iterate `pairs`, then read the rest.
+
+    Rows of a side are numbered stored rows first, then arrivals, as given.
+
+    Parameters
+    ----------
+    terms
+        Windows, policy and limits.
+    stored, arriving
+        Rows of the left and of the right side.
+    codes
+        How many different key codes there are.
+    progress
+        What the previous step left in `after`.
+    watermark
+        No row at or before this time will come any more.
+    keep_late
+        Whether rows may come out of order across steps, so that stored rows past their window are
+        worth keeping while there is room.
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        stored: tuple[Batch, Batch],
+        arriving: tuple[Batch, Batch],
+        codes: int,
+        progress: Progress = Progress(),  # noqa: B008 - immutable
+        watermark: int = NO_WATERMARK,
+        keep_late: bool = False,
+    ) -> None:
+        self._terms = terms
+        groups = (*stored, *arriving)
+        lengths = np.array([len(group.time) for group in groups])
+        total = int(lengths.sum())
+        columns = Batch(*(np.concatenate(parts) for parts in zip(*groups, strict=True)))
+        side = np.repeat(np.array([0, 1, 0, 1], np.uint8), lengths)
+        is_arriving = np.repeat(np.array([False, False, True, True]), lengths)
+        order = arrange.event_order(columns.time, side)
+        seen = np.array(progress.seen, np.int64)
+        arrange.number_arrivals(order, side, is_arriving, columns.sequence, seen)
+        self._seen = (int(seen[0]), int(seen[1]))
+        self._sequence = columns.sequence
+        self._ends = np.cumsum(lengths)
+        self._arriving_any = bool(lengths[2] + lengths[3])
+
+        by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
+        mark = np.where(by_rows[side], columns.sequence, columns.time)
+        scored = _Scores.of(
+            terms.policy,
+            terms.windows,
+            Arrivals(columns.time, side, columns.sequence, columns.weight),
+        )
+        links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
+        self._place = np.empty(total, np.int64)
+        laid_out = arrange.Columns(
+            time=columns.time,
+            side=side,
+            arriving=is_arriving,
+            code=columns.code,
+            size=columns.size,
+            mark=mark,
+            score=scored.score,
+            group=scored.group,
+            matches=columns.matches,
+            touched=columns.touched,
+        )
+        arrange.fill(links, rows, order, self._place, laid_out)
+        self._number = np.concatenate(
+            [
+                np.arange(lengths[0]),
+                np.arange(lengths[1]),
+                lengths[0] + np.arange(lengths[2]),
+                lengths[1] + np.arange(lengths[3]),
+            ]
+        ).astype(np.int32)[order]
+        left_rows = int(lengths[0] + lengths[2])
+        self._desk = Desk(
+            links=links,
+            rows=rows,
+            sides=_sides(terms, by_rows, left_rows, total, progress),
+            pools=_pools(terms),
+            terms=_terms(terms.policy, progress.clock, watermark, keep_late),
+            newest=_newest(codes),
+            side_rows=_side_rows(links, rows, by_rows, left_rows),
+            heap=_heap(terms, total, int(lengths[0] + lengths[1])),
+            groups=scored.groups,
+            pieces=scored.pieces,
+            count=np.zeros((len(Count), 2), np.int64),
+        )
+
+    def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Pairs in blocks: numbers of the left rows and of the right rows."""
+        rescore = self._restore()
+        block = np.empty(PAIRS_AT_ONCE, layout.PAIR)
+        at, end = 0, len(self._desk.rows)
+        while at < end:
+            before = at
+            at, made = kernel.advance(self._desk, rescore, block, at)
+            if made:
+                yield self._numbered(block[:made])
+            elif at == before:
+                block = np.empty(2 * block.size, layout.PAIR)
+
+    def count_pairs(self) -> int:
+        """Process everything and count the pairs, without listing them.
+
+        Meant for terms without limits: a history policy does not learn of uncounted matches.
+        """
+        self._desk.terms["count_only"] = 1
+        rescore = self._restore()
+        kernel.advance(self._desk, rescore, np.empty(0, layout.PAIR), 0)
+        return int(self.counts[Count.PAIRS].sum())
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What happened so far, by `Count` and side."""
+        return self._desk.count
+
+    @property
+    def stored_rows(self) -> int:
+        """Rows stored now."""
+        return int(self._desk.pools["rows"].sum())
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes stored now."""
+        return int(self._desk.pools["bytes"].sum())
+
+    @property
+    def after(self) -> Progress:
+        """What the next step must know."""
+        return Progress(int(self._desk.terms["clock"][0]), self._seen)
+
+    def alive(self, side: int) -> np.ndarray:
+        """For each row of a side, whether it is stored now."""
+        return self._by_number(self._desk.links["alive"], side) != 0
+
+    def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """For each row of a side, its matches and when it was last touched."""
+        rows = self._desk.rows
+        return self._by_number(rows["matches"], side), self._by_number(rows["touched"], side)
+
+    def sequences(self, side: int) -> np.ndarray:
+        """For each row of a side, its place among the side's rows."""
+        return self._of_side(self._sequence, side)
+
+    def _restore(self) -> Any:
+        policy = self._terms.policy
+        rescore = no_history
+        if isinstance(policy, HistoryScore):
+            rescore = type(policy).rescore
+            kernel.rescore_stored(self._desk, rescore)
+        kernel.restore(self._desk)
+        return rescore
+
+    def _numbered(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from_left = self._desk.links["side"][block["probe"]] == 0
+        one, other = self._number[block["probe"]], self._number[block["partner"]]
+        return np.where(from_left, one, other), np.where(from_left, other, one)
+
+    def _by_number(self, field: np.ndarray, side: int) -> np.ndarray:
+        values: np.ndarray = field[self._of_side(self._place, side)]
+        return values
+
+    def _of_side(self, values: np.ndarray, side: int) -> np.ndarray:
+        """The entries of a side's rows, by number, out of an array over all rows as given."""
+        left, right, left_too, right_too = np.split(values, self._ends[:-1])
+        return np.concatenate([left, left_too] if side == 0 else [right, right_too])
+
+
+class _Scores(NamedTuple):
+    """A policy's scores, laid out for the kernel."""
+
+    score: np.ndarray
+    group: np.ndarray
+    groups: np.ndarray
+    pieces: np.ndarray
+
+    @classmethod
+    def of(
+        cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals
+    ) -> "_Scores":
+        score = np.zeros(len(arrivals.time))
+        group = arrivals.side.astype(np.int32)
+        weights = np.zeros(1)
+        by_side: list[tuple[Any, ...]] = [(), ()]
+        if isinstance(policy, FixedScore):
+            score = policy.score(arrivals)
+        elif isinstance(policy, AgeScore):
+            by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
+        elif isinstance(policy, ValueScore):
+            weights = policy.class_weights()
+            group = (policy.classify(arrivals) + group * len(weights)).astype(np.int32)
+        groups = np.zeros(2 * len(weights), layout.GROUP)
+        groups["weight"] = np.tile(weights, 2)
+        groups["eldest"] = groups["youngest"] = NONE
+        pieces = np.zeros((2, max(1, *(len(side) for side in by_side))), layout.PIECE)
+        pieces["age"] = np.inf
+        pieces["edge"] = NONE
+        for side, given in enumerate(by_side):
+            for place, piece in enumerate(given):
+                pieces[side, place] = (*piece, NONE)
+        return cls(np.asarray(score, np.float64), group, groups, pieces)
+
+
+def _sides(
+    terms: Terms, by_rows: np.ndarray, left_rows: int, total: int, progress: Progress
+) -> np.ndarray:
+    sides = np.zeros(2, layout.SIDE)
+    sides["span"] = [window.span for window in terms.windows]
+    sides["by_rows"] = by_rows
+    sides["pool"] = [0, 0 if terms.pooled else 1]
+    sides["seen"] = progress.seen
+    sides["pointer"] = [0, left_rows]
+    sides["end"] = [left_rows, total]
+    return sides
+
+
+def _pools(terms: Terms) -> np.ndarray:
+    pools = np.zeros(2, layout.POOL)
+    pools["most_rows"] = terms.most_rows
+    pools["most_bytes"] = terms.most_bytes
+    return pools
+
+
+def _terms(policy: Policy, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
+    terms = np.zeros(1, layout.TERMS)
+    terms["clock"] = clock
+    terms["watermark"] = watermark
+    terms["keep_late"] = keep_late
+    terms["kind"] = policy.kind
+    terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
+    return terms
+
+
+def _newest(codes: int) -> np.ndarray:
+    newest = np.zeros((max(codes, 1), 2), layout.HEAD)
+    newest["row"] = NONE
+    return newest
+
+
+def _side_rows(
+    links: np.ndarray, rows: np.ndarray, by_rows: np.ndarray, left_rows: int
+) -> np.ndarray:
+    side_rows = np.empty(len(rows), np.int32)
+    arrange.queue_by_side(links, rows, side_rows, left_rows)
+    for side, part in enumerate((slice(0, left_rows), slice(left_rows, len(rows)))):
+        if by_rows[side]:
+            mine = side_rows[part]
+            side_rows[part] = mine[np.argsort(links["mark"][mine], kind="stable")]
+            rows["side_index"][side_rows[part]] = np.arange(part.start, part.stop)
+    return side_rows
+
+
+def _heap(terms: Terms, total: int, stored: int) -> np.ndarray:
+    if terms.policy.kind in (Kind.AGE, Kind.VALUE):
+        return np.empty((2, 0), layout.ENTRY)
+    most = max(min(total, max(terms.most_rows)), stored)
+    return np.empty((2, heap.entries_for(most)), layout.ENTRY)

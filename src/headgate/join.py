@@ -1,0 +1,257 @@
+"""WindowJoin, the object users hold: one request, served in process, on Spark, batch or stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from headgate.columns.codes import encode_together
+from headgate.columns.sizes import row_bytes
+from headgate.columns.times import is_event_time
+from headgate.engine.limits import terms_for
+from headgate.engine.replay import Replay
+from headgate.engine.shape import Shape, check_types
+from headgate.engine.stats import Stats
+from headgate.engine.step import Batch, Terms
+from headgate.engine.tables import screen
+from headgate.models import Frequencies
+from headgate.policies import Policy, make_policy
+from headgate.spec import Budget, Goal, Keys, MaxSubset, Side, SpecError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from headgate.spark import DataFrame
+
+Columns = str | Sequence[str]
+
+
+class Outcome:
+    """What a join in process produced.
+
+    Attributes
+    ----------
+    pairs
+        The result rows, an Arrow table.
+    stats
+        What happened on the way: a `Stats`.
+    recall
+        The share of the exact result that was produced. The whole input was at hand, so this is
+        no estimate.
+    """
+
+    def __init__(self, pairs: pa.Table, stats: Stats, exact_pairs: int) -> None:
+        self.pairs = pairs
+        self.stats = stats
+        self.exact_pairs = exact_pairs
+
+    @property
+    def recall(self) -> float:
+        """Produced pairs as a share of the exact result's; 1 when that is empty."""
+        return 1.0 if self.exact_pairs == 0 else self.stats.pairs / self.exact_pairs
+
+    def __repr__(self) -> str:
+        return (
+            f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, "
+            f"peak {self.stats.peak_rows:,} rows)"
+        )
+
+
+@dataclass(frozen=True, init=False)
+class WindowJoin:
+    """A join of two streams over sliding windows, within a budget.
+
+    Rows l and r make a pair when their keys are equal and r comes at most the left window after l
+    and at most the right window before it, both ends included.
+
+    Parameters
+    ----------
+    on, left_on, right_on
+        Key columns: ``on`` where both sides use the same names, otherwise the other two.
+    left, right
+        Each side's time column and window.
+    budget
+        How much may be stored.
+    goal
+        What to make the most of.
+    policy
+        Who stays when memory is full: a name ("random", "fifo", …), a policy object, or "auto".
+    frequencies
+        A frequency model, for policies that use one.
+    suffix
+        Appended to a right column whose name the left has too; key columns of the same name come
+        once.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> import pandas as pd
+    >>> minute = pd.Timedelta("1 minute")
+    >>> start = pd.Timestamp("2026-01-01")
+    >>> clicks = pd.DataFrame({"user": [1, 2], "clicked": [start, start + minute]})
+    >>> buys = pd.DataFrame({"user": [1, 1], "bought": [start + 2 * minute, start + 9 * minute]})
+    >>> join = hg.WindowJoin(
+    ...     on="user",
+    ...     left=hg.Side(time="clicked", window="5 minutes"),
+    ...     right=hg.Side(time="bought", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1000),
+    ... )
+    >>> join.run(clicks, buys)
+    Outcome(1 pairs, recall 1.000, peak 2 rows)
+    """
+
+    keys: Keys
+    left: Side
+    right: Side
+    budget: Budget
+    goal: Goal
+    policy: Policy
+    suffix: str
+
+    def __init__(
+        self,
+        *,
+        left: Side,
+        right: Side,
+        budget: Budget,
+        on: Columns | None = None,
+        left_on: Columns | None = None,
+        right_on: Columns | None = None,
+        goal: Goal | None = None,
+        policy: str | Policy = "auto",
+        frequencies: Frequencies | None = None,
+        suffix: str = "_right",
+    ) -> None:
+        for name, given, wanted in (
+            ("left", left, Side),
+            ("right", right, Side),
+            ("budget", budget, Budget),
+            ("goal", goal or MaxSubset(), Goal),
+        ):
+            if not isinstance(given, wanted):
+                raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
+        chosen = make_policy(policy, frequencies)
+        chosen.check((left.window, right.window))
+        for name, value in (
+            ("keys", Keys.parse(on, left_on, right_on)),
+            ("left", left),
+            ("right", right),
+            ("budget", budget),
+            ("goal", goal or MaxSubset()),
+            ("policy", chosen),
+            ("suffix", suffix),
+        ):
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return terms_for(self.budget, (self.left.window, self.right.window), self.policy)
+
+    def run(self, left: "pa.Table | pd.DataFrame", right: "pa.Table | pd.DataFrame") -> Outcome:
+        """Join two bounded tables in process, as if their rows arrived in order of time.
+
+        Takes Arrow tables or pandas frames, in any row order.
+        """
+        tables = (_as_arrow(left, "left"), _as_arrow(right, "right"))
+        shape = self._shape_of(tables)
+        arriving = [
+            screen(
+                table,
+                shape.times[side],
+                self.policy.weigh(shape.key_columns(table, side), side)
+                if table.num_rows
+                else None,
+            )
+            for side, table in enumerate(tables)
+        ]
+        held = [screened.rows for screened in arriving]
+        codes, count = encode_together(
+            [shape.key_columns(rows.table, side) for side, rows in enumerate(held)]
+        )
+        batches = [
+            Batch.of_arrivals(rows.time, code, row_bytes(rows.table), rows.weight)
+            for rows, code in zip(held, codes, strict=True)
+        ]
+        replay = Replay(self._terms, batches[0], batches[1], count)
+        results = [
+            shape.result(held[0].table, held[1].table, left_rows, right_rows)
+            for left_rows, right_rows in replay.pairs()
+        ]
+        schema = shape.schema(tables[0].schema, tables[1].schema)
+        stats = replay.stats.then(
+            Stats(
+                left_rows=arriving[0].null_times,
+                right_rows=arriving[1].null_times,
+                null_times=arriving[0].null_times + arriving[1].null_times,
+                stored_rows=replay.stats.stored_rows,
+                stored_bytes=replay.stats.stored_bytes,
+            )
+        )
+        exact = stats.pairs
+        if stats.lost_rows:
+            exact = Replay(self._terms.unlimited(), batches[0], batches[1], count).count_pairs()
+        return Outcome(pa.concat_tables([schema.empty_table(), *results]), stats, exact)
+
+    def stream(
+        self,
+        left: "DataFrame",
+        right: "DataFrame",
+        *,
+        shards: int | None = None,
+        name: str = "headgate",
+    ) -> "DataFrame":
+        """Join two streaming DataFrames into one streaming DataFrame.
+
+        Both need a watermark on their time column. Metrics of every batch are in
+        ``query.lastProgress["observedMetrics"][name]``.
+
+        Parameters
+        ----------
+        left, right
+            Streaming DataFrames with ``withWatermark`` on the side's time column.
+        shards
+            Into how many independent parts keys are hashed, each with its part of the budget; one
+            a core when not given.
+        name
+            The name of the metrics.
+        """
+        from headgate.spark import stream
+
+        return stream(self, left, right, shards, name)
+
+    def batch(
+        self, left: "DataFrame", right: "DataFrame", *, shards: int | None = None
+    ) -> "DataFrame":
+        """Join two bounded Spark DataFrames, as if their rows arrived in order of time."""
+        from headgate.spark import batch
+
+        return batch(self, left, right, shards)
+
+    def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
+        columns = (tables[0].column_names, tables[1].column_names)
+        shape = Shape.of(self.keys, (self.left, self.right), columns, self.suffix)
+        types: tuple[dict[str, Any], dict[str, Any]] = tuple(
+            dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
+        )  # type: ignore[assignment]
+        check_types(self.keys, shape.times, types)
+        for which, side in (("left", 0), ("right", 1)):
+            kind = types[side][shape.times[side]]
+            if not is_event_time(kind):
+                raise SpecError(
+                    f'time column "{shape.times[side]}" of the {which} side is {kind}: '
+                    f"give a timestamp column (cast it first)"
+                )
+        return shape
+
+
+def _as_arrow(given: Any, which: str) -> pa.Table:
+    if isinstance(given, pa.Table):
+        return given
+    if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
+        return pa.Table.from_pandas(given, preserve_index=False)
+    raise SpecError(
+        f"the {which} side is a {type(given).__name__}: run takes Arrow tables or pandas frames "
+        f"(Spark DataFrames go to batch or stream)"
+    )

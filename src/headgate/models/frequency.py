@@ -1,0 +1,107 @@
+"""The frequency model: each side draws its keys from a fixed distribution."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.codes import NULL, encode_together
+from headgate.spec import SpecError
+
+
+@dataclass(frozen=True, eq=False)
+class KeyFrequencies:
+    """How often each key occurs among the rows of one side.
+
+    Parameters
+    ----------
+    columns
+        The keys, one array a key column.
+    share
+        The fraction of the side's rows with that key.
+    """
+
+    columns: tuple[pa.ChunkedArray, ...]
+    share: np.ndarray
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[pa.ChunkedArray]) -> "KeyFrequencies":
+        """Count the keys of a sample; rows with a null key are left out."""
+        (codes,), count = encode_together([columns])
+        known = codes[codes != NULL]
+        counts = np.bincount(known, minlength=count)
+        _, first = np.unique(codes, return_index=True)
+        first = first[codes[first] != NULL]
+        firsts = pa.array(first)
+        return cls(
+            tuple(column.take(firsts) for column in columns),
+            counts[codes[first]] / max(len(known), 1),
+        )
+
+    @classmethod
+    def of_mapping(cls, shares: Mapping[Any, float]) -> "KeyFrequencies":
+        """From a mapping of key (a tuple for several columns) to frequency; need not sum to 1."""
+        if not shares:
+            raise SpecError("frequencies are empty: give at least one key and its frequency")
+        share = np.array(list(shares.values()), np.float64)
+        if not np.all(np.isfinite(share)) or np.any(share < 0):
+            raise SpecError("frequencies must be finite and not negative")
+        keys = [key if isinstance(key, tuple) else (key,) for key in shares]
+        columns = tuple(pa.chunked_array([pa.array(column)]) for column in zip(*keys, strict=True))
+        return cls(columns, share)
+
+    def look_up(self, columns: Sequence[pa.ChunkedArray]) -> np.ndarray:
+        """The frequency of each given key; 0 for keys the model has never seen."""
+        if len(columns) != len(self.columns):
+            raise SpecError(
+                f"the frequency model has keys of {len(self.columns)} columns and the join of "
+                f"{len(columns)}: learn the model on the join's own keys"
+            )
+        own = [mine.cast(given.type) for mine, given in zip(self.columns, columns, strict=True)]
+        (known, asked), count = encode_together([own, columns])
+        by_code = np.zeros(count + 1)
+        by_code[known] = self.share
+        by_code[NULL] = 0.0
+        result: np.ndarray = by_code[asked]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """The frequency-based model of both sides.
+
+    Examples
+    --------
+    >>> model = Frequencies.of_mappings({"a": 0.9, "b": 0.1}, {"a": 0.5, "c": 0.5})
+    >>> model.match_probability([pa.chunked_array([["a", "b", "c"]])], side=0).tolist()
+    [0.5, 0.0, 0.5]
+
+    References
+    ----------
+    Srivastava and Widom, Memory-Limited Execution of Windowed Stream Joins, VLDB 2004,
+    Definition 2.1.
+    """
+
+    left: KeyFrequencies
+    right: KeyFrequencies
+
+    @classmethod
+    def of_mappings(cls, left: Mapping[Any, float], right: Mapping[Any, float]) -> "Frequencies":
+        """From each side's frequency per key."""
+        return cls(KeyFrequencies.of_mapping(left), KeyFrequencies.of_mapping(right))
+
+    @classmethod
+    def of_tables(
+        cls, left: pa.Table, right: pa.Table, left_on: Sequence[str], right_on: Sequence[str]
+    ) -> "Frequencies":
+        """Counted on a sample of both streams."""
+        return cls(
+            KeyFrequencies.of_columns([left.column(name) for name in left_on]),
+            KeyFrequencies.of_columns([right.column(name) for name in right_on]),
+        )
+
+    def match_probability(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
+        """For keys of a side's rows: the chance that the next row of the other side matches."""
+        return (self.right if side == 0 else self.left).look_up(columns)

@@ -1,0 +1,121 @@
+"""What a policy is: it says how much a row is worth keeping, and nothing else.
+
+Scores come in four kinds; the kernel keeps a structure for each, so that finding the row worth
+least is cheap at any budget. A policy picks the kind by its base class and fills in one method.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.spec import Window
+
+
+class Kind(IntEnum):
+    """What a score depends on."""
+
+    FIXED = 0
+    AGE = 1
+    VALUE = 2
+    HISTORY = 3
+
+
+class Arrivals(NamedTuple):
+    """What a policy may know of arriving rows, an entry a row."""
+
+    time: np.ndarray  # int64, microseconds
+    side: np.ndarray  # uint8, 0 left, 1 right
+    sequence: np.ndarray  # int64, counts the rows of a side
+    weight: np.ndarray  # float64, what `Policy.weigh` made of the key
+
+
+class Piece(NamedTuple):
+    """A stretch of ages over which a score is linear: from ``age`` on, ``start + slope * (a - age)``."""
+
+    age: float
+    start: float
+    slope: float
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """Base of all policies; see the four kinds below."""
+
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    weighs_keys: ClassVar[bool] = False
+
+    def check(self, windows: tuple[Window, Window]) -> None:
+        """Raise `SpecError` when the policy cannot serve a join with these windows."""
+
+    def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
+        """A number for each row from its key columns; taken at arrival and kept with the row."""
+        return np.zeros(len(columns[0]))
+
+    def without_model(self) -> "Policy":
+        """The policy less what only `weigh` needs, so that it is small to ship."""
+        return self
+
+    @property
+    def label(self) -> str:
+        """The name as papers and figure legends print it."""
+        return self.name.upper()
+
+
+@dataclass(frozen=True)
+class FixedScore(Policy):
+    """A score that is known at arrival and stays."""
+
+    kind: ClassVar[Kind] = Kind.FIXED
+
+    @abstractmethod
+    def score(self, arrivals: Arrivals) -> np.ndarray:
+        """What each arriving row is worth."""
+
+
+@dataclass(frozen=True)
+class AgeScore(Policy):
+    """A score of a row's age alone, linear in pieces."""
+
+    kind: ClassVar[Kind] = Kind.AGE
+
+    @abstractmethod
+    def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
+        """The score's pieces for rows of a side, the first from age 0."""
+
+
+@dataclass(frozen=True)
+class ValueScore(Policy):
+    """A score of a row's key and of the window it has left: class weight times what remains."""
+
+    kind: ClassVar[Kind] = Kind.VALUE
+
+    @abstractmethod
+    def class_weights(self) -> np.ndarray:
+        """The weights of the classes, ascending; few, since a shed looks at each."""
+
+    @abstractmethod
+    def classify(self, arrivals: Arrivals) -> np.ndarray:
+        """The class of each arriving row."""
+
+
+@dataclass(frozen=True)
+class HistoryScore(Policy):
+    """A score of what happened to a row, reconsidered whenever it finds a partner.
+
+    `rescore` is a compiled function of (matches, time of arrival or last match, row's time,
+    parameter), made with `history_score`.
+    """
+
+    kind: ClassVar[Kind] = Kind.HISTORY
+    rescore: ClassVar[Any]
+
+    @property
+    def parameter(self) -> float:
+        """Passed on to `rescore`."""
+        return 0.0

@@ -1,0 +1,28 @@
+"""FIFO: keep the most recent rows (the papers' RECENT)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.policies.base import AgeScore, Piece
+from headgate.spec import Window
+
+
+@dataclass(frozen=True)
+class Fifo(AgeScore):
+    """Shed the oldest row. Right where partners come soon, wrong where they come late.
+
+    Examples
+    --------
+    >>> Fifo().label
+    'FIFO'
+
+    References
+    ----------
+    RECENT in Srivastava and Widom, VLDB 2004, section 6.
+    """
+
+    name: ClassVar[str] = "fifo"
+
+    def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
+        """Worth falls with age."""
+        return (Piece(age=0.0, start=0.0, slope=-1.0),)

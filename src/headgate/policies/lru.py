@@ -1,0 +1,27 @@
+"""LRU: keep the rows that matched most recently."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.policies.base import HistoryScore
+from headgate.policies.history import history_score
+
+
+@history_score
+def last_use(matches: int, touched: int, time: int, parameter: float) -> float:
+    """Time of the last match, or of arrival."""
+    return float(touched)
+
+
+@dataclass(frozen=True)
+class Lru(HistoryScore):
+    """Shed the row whose last match, or arrival if it never matched, is longest ago.
+
+    Examples
+    --------
+    >>> Lru().label
+    'LRU'
+    """
+
+    name: ClassVar[str] = "lru"
+    rescore: ClassVar[Any] = last_use

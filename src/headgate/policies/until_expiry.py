@@ -1,0 +1,28 @@
+"""UNTIL-EXPIRY: what is stored stays until its window has passed."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from headgate.policies.base import AgeScore, Piece
+from headgate.spec import Window
+
+
+@dataclass(frozen=True)
+class UntilExpiry(AgeScore):
+    """Refuse arrivals while memory is full; never give up a stored row.
+
+    Examples
+    --------
+    >>> UntilExpiry().label
+    'UNTIL-EXPIRY'
+
+    References
+    ----------
+    Srivastava and Widom, VLDB 2004, section 6.2.
+    """
+
+    name: ClassVar[str] = "until-expiry"
+
+    def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
+        """Worth rises with age, so the newcomer is always worth least."""
+        return (Piece(age=0.0, start=0.0, slope=1.0),)

@@ -1,0 +1,81 @@
+"""What the join may spend on stored rows: a number of rows, of bytes, or both."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headgate.spec.errors import SpecError
+from headgate.spec.quantity import format_bytes, parse_bytes
+
+Split = Literal["pooled"] | tuple[float, float]
+UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True, init=False)
+class Budget:
+    """The most that stored rows of both sides, over all shards, may take.
+
+    Parameters
+    ----------
+    rows
+        Stored rows.
+    memory
+        Stored bytes ("64 MB", "1 GiB" or a number of bytes): payload, per-row bookkeeping, and
+        rows already shed whose bytes are not yet reclaimed.
+    split
+        ``"pooled"`` compares rows of both sides with each other; a pair of weights such as
+        ``(3, 1)`` gives each side a fixed share.
+
+    Examples
+    --------
+    >>> Budget(memory="64 MB")
+    Budget(rows=None, memory=64000000, split='pooled')
+    >>> Budget(rows=100, split=(3, 1)).shares
+    (0.75, 0.25)
+    """
+
+    rows: int | None
+    memory: int | None
+    split: Split
+
+    def __init__(
+        self,
+        rows: int | None = None,
+        memory: str | int | None = None,
+        split: Split = "pooled",
+    ) -> None:
+        if rows is None and memory is None:
+            raise SpecError("a budget needs a limit: give rows=, memory=, or both")
+        if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or rows <= 0):
+            raise SpecError(f"budget of {rows!r} rows: give a whole number of rows, one or more")
+        object.__setattr__(self, "rows", rows)
+        parsed = None if memory is None else parse_bytes(memory, "memory budget")
+        object.__setattr__(self, "memory", parsed)
+        object.__setattr__(self, "split", _parse_split(split))
+
+    @property
+    def shares(self) -> tuple[float, float] | None:
+        """The fraction of the budget each side has for itself; None when pooled."""
+        if isinstance(self.split, str):
+            return None
+        left, right = self.split
+        return left / (left + right), right / (left + right)
+
+    def __str__(self) -> str:
+        parts = [] if self.rows is None else [f"{self.rows:,} rows"]
+        if self.memory is not None:
+            parts.append(format_bytes(self.memory))
+        return " and ".join(parts)
+
+
+def _parse_split(split: object) -> Split:
+    if split == "pooled":
+        return "pooled"
+    if isinstance(split, tuple | list) and len(split) == 2:
+        left, right = split
+        numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in split)
+        if numbers and left >= 0 and right >= 0 and 0 < left + right < float("inf"):
+            return float(left), float(right)
+    raise SpecError(
+        f'split {split!r} is not accepted: give "pooled", or two weights such as (3, 1), '
+        f"none negative and not both zero"
+    )

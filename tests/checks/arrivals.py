@@ -1,0 +1,320 @@
+"""Generated inputs, and drivers that run them in one step or several.
+
+Rows are known by their place in the whole input, so that runs cut differently can be compared.
+Domains are small: keys collide, times tie, windows are unequal or empty, budgets are tight.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from headgate.engine.layout import Count
+from headgate.engine.reference import PlainStep
+from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
+from headgate.models import Frequencies
+from headgate.policies import JoinToLive, Policy, Random, Ttl
+from headgate.spec import RowWindow, SpecError, TimeWindow, Window
+from headgate.spec.budget import UNLIMITED
+
+NULL = -1
+KEYS = 4
+
+GAPS = (1, 0, 0, 1, 2, 5)
+ROW_KEYS = (0, 1, 2, 3, 0, 1, NULL)
+SIZES = (1, 2, 3, 7)
+DELAYS = (0, 0, 0, 1, 3, 7)
+
+SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
+    Random: (Random(), Random(seed=7)),
+    Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
+    JoinToLive: (JoinToLive(), JoinToLive(matches=3)),
+}
+"""Policies with parameters worth trying; others are built without any."""
+
+
+class Arrival(NamedTuple):
+    """A row of the input."""
+
+    time: int
+    side: int
+    key: int
+    size: int
+    delay: int
+    """How much later than its time it may be handed over."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An input in event order, and the join to run it through."""
+
+    arrivals: tuple[Arrival, ...]
+    terms: Terms
+
+    @property
+    def windows(self) -> tuple[Window, Window]:
+        """How long rows wait."""
+        return self.terms.windows
+
+    def with_ample_memory(self) -> "Case":
+        """The same join without limits."""
+        return replace(self, terms=self.terms.unlimited())
+
+
+class Part(NamedTuple):
+    """What is handed over in one step: rows by their place in the input."""
+
+    rows: Sequence[int]
+    watermark: int = NO_WATERMARK
+    terms: Terms | None = None
+    """Where the budget changes on the way; else the terms of the case."""
+
+
+class Snapshot(NamedTuple):
+    """All that can be known after a step, in places of the input."""
+
+    pairs: list[tuple[int, int]]
+    alive: list[int]
+    counts: list[list[int]]
+    histories: dict[int, tuple[int, int]]
+    sequences: dict[int, int]
+    stored: tuple[int, int]
+    after: Progress
+
+
+class Run(NamedTuple):
+    """The snapshots of all steps."""
+
+    steps: list[Snapshot]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """All pairs, in order."""
+        return [pair for step in self.steps for pair in step.pairs]
+
+    @property
+    def alive(self) -> list[int]:
+        """Rows stored at the end."""
+        return self.steps[-1].alive
+
+    def count(self, what: Count, side: int) -> int:
+        """How often something happened over all steps."""
+        return sum(step.counts[what][side] for step in self.steps)
+
+
+def run(
+    case: Case,
+    parts: Sequence[Part] | None = None,
+    keep_late: bool = False,
+    engine: type[Step] | type[PlainStep] = Step,
+) -> Run:
+    """Run the parts one after the other (the whole input, if not given), carrying on what is left."""
+    parts = [Part(range(len(case.arrivals)))] if parts is None else parts
+    weights = weigh(case)
+    stored: tuple[list[int], list[int]] = ([], [])
+    kept = {}
+    progress = Progress()
+    steps = []
+    for part in parts:
+        rows = tuple([i for i in part.rows if case.arrivals[i].side == side] for side in (0, 1))
+        step = engine(
+            part.terms or case.terms,
+            tuple(_carried(case, weights, stored[side], kept) for side in (0, 1)),
+            tuple(_arriving(case, weights, rows[side]) for side in (0, 1)),
+            codes=KEYS,
+            progress=progress,
+            watermark=part.watermark,
+            keep_late=keep_late,
+        )
+        snapshot = _snapshot(step, (stored[0] + rows[0], stored[1] + rows[1]))
+        steps.append(snapshot)
+        survivors = set(snapshot.alive)
+        stored = tuple([i for i in stored[s] + rows[s] if i in survivors] for s in (0, 1))
+        kept = {i: (snapshot.sequences[i], *snapshot.histories[i]) for i in survivors}
+        progress = snapshot.after
+    return Run(steps)
+
+
+def count_pairs(case: Case) -> int:
+    """How many pairs the engine counts when it does not list them."""
+    weights = weigh(case)
+    sides = tuple([i for i, row in enumerate(case.arrivals) if row.side == side] for side in (0, 1))
+    arriving = tuple(_arriving(case, weights, rows) for rows in sides)
+    return Step(case.terms, (Batch.empty(), Batch.empty()), arriving, codes=KEYS).count_pairs()
+
+
+def weigh(case: Case) -> np.ndarray:
+    """What the policy makes of each row's key."""
+    weights = np.zeros(len(case.arrivals))
+    for side in (0, 1):
+        mine = [i for i, row in enumerate(case.arrivals) if row.side == side]
+        weights[mine] = case.terms.policy.weigh([_keys(case.arrivals[i] for i in mine)], side)
+    return weights
+
+
+def exact_pairs(case: Case) -> list[tuple[int, int]]:
+    """The join by brute force: of each two rows the earlier one's window must reach the later."""
+    order = sorted(
+        range(len(case.arrivals)), key=lambda i: (case.arrivals[i].time, case.arrivals[i].side)
+    )
+    pairs = []
+    for place, one in enumerate(order):
+        first = case.arrivals[one]
+        window = case.windows[first.side]
+        rows_of_side = 1
+        for other in order[place + 1 :]:
+            second = case.arrivals[other]
+            rows_of_side += second.side == first.side
+            if second.side == first.side or NULL in (first.key, second.key):
+                continue
+            waited = rows_of_side if isinstance(window, RowWindow) else second.time - first.time
+            if first.key == second.key and waited <= window.span:
+                pairs.append((one, other) if first.side == 0 else (other, one))
+    return sorted(pairs)
+
+
+@st.composite
+def cases(draw: st.DrawFn, policy: type[Policy], time_windows: bool = False) -> Case:
+    """Inputs for joins under a policy; only with time windows where it serves no others."""
+    arrivals = _decoded(draw(st.lists(st.integers(0, _CHOICES - 1), max_size=40)))
+    spans = draw(st.tuples(st.integers(0, 8), st.integers(0, 8)))
+    by_rows = (False, False) if time_windows else draw(st.tuples(st.booleans(), st.booleans()))
+    windows = tuple(
+        RowWindow(span) if rows else TimeWindow(span)
+        for span, rows in zip(spans, by_rows, strict=True)
+    )
+    chosen = draw(st.sampled_from(variants(policy, arrivals)))
+    try:
+        chosen.check(windows)
+    except SpecError:
+        windows = tuple(TimeWindow(span) for span in spans)
+    return Case(arrivals, Terms(windows, chosen, *draw(budgets())))
+
+
+@st.composite
+def budgets(draw: st.DrawFn) -> tuple[tuple[int, int], tuple[int, int], bool]:
+    """Most rows and most bytes of each pool, and whether the sides share the first."""
+    limits = st.tuples(st.integers(0, 8), st.integers(0, 8))
+    unlimited = (UNLIMITED, UNLIMITED)
+    kind = draw(st.sampled_from(("rows", "bytes", "both")))
+    rows = unlimited if kind == "bytes" else draw(limits)
+    most_bytes = unlimited if kind == "rows" else tuple(3 * most for most in draw(limits))
+    return rows, most_bytes, draw(st.booleans())
+
+
+@st.composite
+def cuts(draw: st.DrawFn, case: Case) -> list[Part]:
+    """The input in order, cut anywhere; watermarks as far on as they may be, or absent."""
+    rows = range(len(case.arrivals))
+    follow = draw(st.booleans())
+    return [
+        Part(part, case.arrivals[part[0]].time - 1 if follow and part else NO_WATERMARK)
+        for part in _slices(draw, rows)
+    ]
+
+
+@st.composite
+def deliveries(draw: st.DrawFn, case: Case) -> list[Part]:
+    """The input handed over late, row by row as much as its delay, in several steps.
+
+    Watermarks are as far on as they may be: just before the earliest row still to come.
+    """
+    by_delivery = sorted(
+        range(len(case.arrivals)), key=lambda i: case.arrivals[i].time + case.arrivals[i].delay
+    )
+    parts, left = [], len(by_delivery)
+    for rows in _slices(draw, by_delivery):
+        to_come = [case.arrivals[i].time for i in by_delivery[len(by_delivery) - left :]]
+        parts.append(Part(rows, min(to_come, default=NO_WATERMARK + 1) - 1))
+        left -= len(rows)
+    return parts
+
+
+def one_by_one(case: Case) -> list[Part]:
+    """The input in order, each row a step of its own."""
+    return [Part([i]) for i in range(len(case.arrivals))] or [Part([])]
+
+
+def variants(policy: type[Policy], arrivals: Sequence[Arrival]) -> tuple[Policy, ...]:
+    """A policy's settings to try; its frequency model, if it has one, is counted on the input."""
+    if not policy.weighs_keys:
+        return SETTINGS.get(policy) or (policy(),)
+    left, right = (
+        pa.table({"key": _keys(row for row in arrivals if row.side == side)}) for side in (0, 1)
+    )
+    return (policy(Frequencies.of_tables(left, right, ["key"], ["key"])),)
+
+
+_CHOICES = 2 * len(GAPS) * len(ROW_KEYS) * len(SIZES) * len(DELAYS)
+
+
+def _decoded(choices: Sequence[int]) -> tuple[Arrival, ...]:
+    """One number a row keeps generation quick; small numbers are the plainest rows."""
+    arrivals, time = [], 0
+    for choice in choices:
+        choice, side = divmod(choice, 2)
+        choice, gap = divmod(choice, len(GAPS))
+        choice, key = divmod(choice, len(ROW_KEYS))
+        delay, size = divmod(choice, len(SIZES))
+        time += GAPS[gap]
+        arrivals.append(Arrival(time, side, ROW_KEYS[key], SIZES[size], DELAYS[delay]))
+    return tuple(sorted(arrivals, key=lambda row: (row.time, row.side)))
+
+
+def _slices(draw: st.DrawFn, rows: Sequence[int]) -> list[Sequence[int]]:
+    places = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=5)))
+    return [rows[start:end] for start, end in zip([0, *places], [*places, len(rows)], strict=True)]
+
+
+def _keys(rows: "Sequence[Arrival] | object") -> pa.ChunkedArray:
+    keys = [None if row.key == NULL else row.key for row in rows]
+    return pa.chunked_array([pa.array(keys, pa.int64())])
+
+
+def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
+    mine = [case.arrivals[i] for i in rows]
+    return Batch.of_arrivals(
+        np.array([row.time for row in mine], np.int64),
+        np.array([row.key for row in mine], np.int32),
+        np.array([row.size for row in mine], np.int64),
+        weights[rows],
+    )
+
+
+def _carried(
+    case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, tuple[int, int, int]]
+) -> Batch:
+    return _arriving(case, weights, rows)._replace(
+        sequence=np.array([kept[i][0] for i in rows], np.int64),
+        matches=np.array([kept[i][1] for i in rows], np.int32),
+        touched=np.array([kept[i][2] for i in rows], np.int64),
+    )
+
+
+def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Snapshot:
+    if isinstance(step, Step):
+        blocks = [np.stack(block, axis=1).tolist() for block in step.pairs()]
+        pairs = [pair for block in blocks for pair in block]
+    else:
+        pairs = step.pairs
+    left, right = places
+    alive, histories, sequences = [], {}, {}
+    for side in (0, 1):
+        own = places[side]
+        alive += [i for i, is_alive in zip(own, step.alive(side), strict=True) if is_alive]
+        matches, touched = (values.tolist() for values in step.histories(side))
+        histories |= dict(zip(own, zip(matches, touched, strict=True), strict=True))
+        sequences |= dict(zip(own, step.sequences(side).tolist(), strict=True))
+    return Snapshot(
+        pairs=[(left[a], right[b]) for a, b in pairs],
+        alive=alive,
+        counts=step.counts.tolist(),
+        histories=histories,
+        sequences=sequences,
+        stored=(step.stored_rows, step.stored_bytes),
+        after=step.after,
+    )

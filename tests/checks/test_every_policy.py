@@ -1,0 +1,214 @@
+"""The promises every policy must keep. A policy in ALL_POLICIES is checked without further ado."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headgate.engine import step as step_module
+from headgate.engine.layout import Count
+from headgate.engine.reference import PlainStep
+from headgate.engine.step import Step
+from headgate.policies import ALL_POLICIES, Policy
+from tests.checks.arrivals import (
+    NULL,
+    Case,
+    Part,
+    budgets,
+    cases,
+    count_pairs,
+    cuts,
+    deliveries,
+    exact_pairs,
+    one_by_one,
+    run,
+)
+
+CHECK = settings(max_examples=50, deadline=None, derandomize=True)
+
+
+def check(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test for every policy, on generated inputs."""
+    generated = CHECK(given(data=st.data())(test))
+    return pytest.mark.parametrize("policy", ALL_POLICIES, ids=lambda policy: policy.name)(
+        generated
+    )
+
+
+def assert_within_budget(case: Case, alive: Sequence[int]) -> None:
+    """The stored rows fit each pool."""
+    pools = ((0, 1),) if case.terms.pooled else ((0,), (1,))
+    for pool, sides in enumerate(pools):
+        sizes = [case.arrivals[i].size for i in alive if case.arrivals[i].side in sides]
+        assert len(sizes) <= case.terms.most_rows[pool]
+        assert sum(sizes) <= case.terms.most_bytes[pool]
+
+
+def total(limits: tuple[int, int], pooled: bool) -> int:
+    """The budget of all pools together."""
+    return limits[0] if pooled else sum(limits)
+
+
+@check
+def test_state_never_exceeds_the_budget(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    whole = run(case, keep_late=data.draw(st.booleans()))
+    assert_within_budget(case, whole.alive)
+    assert whole.count(Count.PEAK_ROWS, 0) <= total(case.terms.most_rows, case.terms.pooled)
+    assert whole.count(Count.PEAK_BYTES, 0) <= total(case.terms.most_bytes, case.terms.pooled)
+
+
+@check
+def test_state_fits_the_budget_after_every_arrival(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy))
+    for step in run(case, one_by_one(case), keep_late=data.draw(st.booleans())).steps:
+        assert_within_budget(case, step.alive)
+        assert step.stored == (len(step.alive), sum(case.arrivals[i].size for i in step.alive))
+        assert step.counts[Count.PEAK_ROWS][0] >= step.stored[0]
+        assert step.counts[Count.PEAK_BYTES][0] >= step.stored[1]
+
+
+@check
+def test_a_smaller_budget_is_met_before_the_next_arrival(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy)).with_ample_memory()
+    lean = replace(case, terms=replace(case.terms, **_limits(data)))
+    parts = [Part(range(len(case.arrivals))), Part([], terms=lean.terms)]
+    assert_within_budget(lean, run(case, parts, keep_late=data.draw(st.booleans())).alive)
+
+
+@check
+def test_invents_no_pair(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    pairs = run(case).pairs
+    assert not Counter(pairs) - Counter(exact_pairs(case))
+
+
+@check
+def test_invents_no_pair_out_of_order(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy, time_windows=True))
+    pairs = run(case, data.draw(deliveries(case)), keep_late=data.draw(st.booleans())).pairs
+    assert not Counter(pairs) - Counter(exact_pairs(case))
+
+
+@check
+def test_misses_nothing_when_memory_is_ample(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy)).with_ample_memory()
+    pairs = run(case, keep_late=data.draw(st.booleans())).pairs
+    assert sorted(pairs) == exact_pairs(case)
+    assert count_pairs(case) == len(pairs)
+
+
+@check
+def test_out_of_order_rows_join_as_if_in_order(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy, time_windows=True)).with_ample_memory()
+    late = run(case, data.draw(deliveries(case)), keep_late=True)
+    assert sorted(late.pairs) == exact_pairs(case)
+
+
+@check
+def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    keep_late = data.draw(st.booleans())
+    assert run(case, keep_late=keep_late) == run(case, keep_late=keep_late, engine=PlainStep)
+
+
+@check
+def test_kernel_agrees_with_plain_python_out_of_order(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy))
+    parts = data.draw(deliveries(case))
+    if data.draw(st.booleans()):
+        terms = replace(case.terms, **_limits(data))
+        at = data.draw(st.integers(0, len(parts) - 1))
+        parts[at:] = [part._replace(terms=terms) for part in parts[at:]]
+    keep_late = data.draw(st.booleans())
+    for kernel, plain in zip(
+        run(case, parts, keep_late).steps, run(case, parts, keep_late, PlainStep).steps, strict=True
+    ):
+        assert kernel == plain
+
+
+@check
+def test_a_split_input_gives_the_same_answer(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    whole = run(case)
+    split = run(case, data.draw(cuts(case)), keep_late=data.draw(st.booleans()))
+    assert split.pairs == whole.pairs
+    for side in (0, 1):
+        for what in (Count.PAIRS, Count.SHED, Count.REFUSED, Count.NULL_KEYS):
+            assert split.count(what, side) == whole.count(what, side)
+
+
+@check
+def test_a_split_input_leaves_the_same_rows(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    whole = run(case).steps[-1]
+    split = run(case, data.draw(cuts(case))).steps[-1]
+    # The last step of a split run may come before the arrival that lets a row expire.
+    assert set(split.alive) <= set(whole.alive)
+    assert split.after == whole.after
+    for row in split.alive:
+        assert split.histories[row] == whole.histories[row]
+        assert split.sequences[row] == whole.sequences[row]
+
+
+@check
+def test_pairs_come_alike_in_blocks_of_any_size(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step_module, "PAIRS_AT_ONCE", data.draw(st.integers(1, 8)))
+        in_blocks = run(case)
+    assert in_blocks == run(case)
+
+
+@check
+def test_every_loss_is_counted(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    parts = data.draw(st.one_of(cuts(case), deliveries(case)))
+    keep_late = data.draw(st.booleans())
+    outcome = run(case, parts, keep_late)
+    for side in (0, 1):
+        happened = {what: outcome.count(what, side) for what in Count}
+        arrived = sum(row.side == side for row in case.arrivals)
+        nulls = sum(row.side == side and row.key == NULL for row in case.arrivals)
+        alive = sum(case.arrivals[i].side == side for i in outcome.alive)
+        turned_away = happened[Count.REFUSED] + happened[Count.UNNEEDED] + nulls
+        gone = happened[Count.SHED] + happened[Count.EXPIRED]
+        retired_at_arrival = arrived - turned_away - happened[Count.ADMITTED]
+        retired_later = happened[Count.ADMITTED] - gone - alive
+        assert happened[Count.NULL_KEYS] == nulls
+        assert min(retired_at_arrival, retired_later) >= 0
+        assert retired_at_arrival + retired_later == happened[Count.RETIRED]
+        assert keep_late or happened[Count.RETIRED] == 0
+
+
+@check
+def test_pairs_are_missing_only_when_a_loss_was_counted(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy, time_windows=True))
+    outcome = run(case, data.draw(deliveries(case)), keep_late=True)
+    losses = (Count.REFUSED, Count.SHED, Count.RETIRED)
+    if not any(outcome.count(what, side) for what in losses for side in (0, 1)):
+        assert sorted(outcome.pairs) == exact_pairs(case)
+
+
+@check
+def test_the_same_input_gives_the_same_output(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    parts = data.draw(deliveries(case))
+    keep_late = data.draw(st.booleans())
+    assert run(case, parts, keep_late, Step) == run(case, parts, keep_late, Step)
+
+
+def _limits(data: st.DataObject) -> dict[str, object]:
+    most_rows, most_bytes, pooled = data.draw(budgets())
+    return {"most_rows": most_rows, "most_bytes": most_bytes, "pooled": pooled}

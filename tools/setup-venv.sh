@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Creates a virtual environment with the locked packages and Headgate, editable.
+# Usage: tools/setup-venv.sh DIRECTORY; PYTHON=... chooses the interpreter.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=${1:-.venv}
+
+is_recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-python3.11 python3}; do
+        if is_recent "$candidate"; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "Headgate needs Python 3.11 or newer; tried: ${PYTHON:-python3.11 python3}." >&2
+    echo "Install it, or name it: make venv PYTHON=/path/to/python3.11" >&2
+    return 1
+}
+
+# Debian ships venv without ensurepip; virtualenv brings its own pip and leaves the system alone.
+with_virtualenv() {
+    local bootstrap status=0
+    bootstrap=$(mktemp -d)
+    "$python" -m pip install -qq --disable-pip-version-check --target "$bootstrap" virtualenv &&
+        PYTHONPATH="$bootstrap" "$python" -m virtualenv --quiet --clear "$venv" || status=$?
+    rm -rf "$bootstrap"
+    return "$status"
+}
+
+with_apt() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null &&
+        "$python" -m venv --clear "$venv"
+}
+
+python=$(find_python)
+echo "Creating $venv with $("$python" --version)"
+if "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    "$python" -m venv --clear "$venv"
+elif ! with_virtualenv && ! with_apt; then
+    echo "Could not create $venv: install python3-venv (or virtualenv) and run make again." >&2
+    exit 1
+fi
+
+pip=("$venv/bin/python" -m pip install -qq --disable-pip-version-check)
+echo "Installing the locked packages (PySpark is large; this takes a few minutes)"
+"${pip[@]}" --require-hashes -r requirements.lock
+echo "Installing headgate, editable"
+"${pip[@]}" --no-deps --no-build-isolation --editable .
