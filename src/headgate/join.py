@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from headgate.columns.codes import encode_together
-from headgate.columns.sizes import row_bytes
 from headgate.columns.times import is_event_time
 from headgate.engine.limits import terms_for
 from headgate.engine.replay import Replay
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
-from headgate.engine.step import Batch, Terms
+from headgate.engine.step import Terms
 from headgate.engine.tables import screen
 from headgate.models import Frequencies
 from headgate.policies import Policy, make_policy
@@ -171,12 +170,16 @@ class WindowJoin:
             [shape.key_columns(rows.table, side) for side, rows in enumerate(held)]
         )
         batches = [
-            Batch.of_arrivals(rows.time, code, row_bytes(rows.table), rows.weight)
-            for rows, code in zip(held, codes, strict=True)
+            rows.batch(code) for rows, code in zip(held, codes, strict=True)
         ]
         replay = Replay(self._terms, batches[0], batches[1], count)
         results = [
-            shape.result(held[0].table, held[1].table, left_rows, right_rows)
+            shape.result(
+                held[0].table,
+                held[1].table,
+                held[0].place[left_rows],
+                held[1].place[right_rows],
+            )
             for left_rows, right_rows in replay.pairs()
         ]
         schema = shape.schema(tables[0].schema, tables[1].schema)

@@ -35,10 +35,9 @@ class Row:
 
 
 class PlainStep:
-    """What `Step` does, said plainly: the same arguments, the same results.
+    """What `Step` does, said plainly: the same arguments (``codes`` is not needed), same results.
 
-    ``pairs`` lists the numbers of the left and right rows in the order the pairs were found;
-    ``counts`` says what happened, by `Count` and side. ``codes`` is not needed here.
+    ``pairs`` lists left and right numbers in the order found; ``counts`` is by `Count` and side.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ numbers of the pairs.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,14 @@ from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
 
 @dataclass(frozen=True)
 class Held:
-    """Rows of one side: payload, and what is kept beside it."""
+    """Rows of one side: payload, and what is kept beside it.
+
+    The table may hold more rows than these (rows given up whose bytes are not yet reclaimed), so
+    ``place`` says where each row stands in it. All arrays have an entry a row.
+    """
 
     table: pa.Table
+    place: np.ndarray
     time: np.ndarray
     weight: np.ndarray
     sequence: np.ndarray
@@ -33,7 +38,7 @@ class Held:
     def arriving(cls, table: pa.Table, time: np.ndarray, weight: np.ndarray) -> "Held":
         """Rows without a past."""
         none = np.zeros(len(time), np.int64)
-        return cls(table, time, weight, none, none.astype(np.int32), time)
+        return cls(table, np.arange(len(time)), time, weight, none, none.astype(np.int32), time)
 
     @classmethod
     def nothing(cls, schema: pa.Schema) -> "Held":
@@ -42,40 +47,36 @@ class Held:
         return cls.arriving(schema.empty_table(), none, none.astype(np.float64))
 
     def batch(self, code: np.ndarray) -> Batch:
-        """The rows as the kernel wants them."""
+        """The rows as the kernel wants them, given the codes of all keys in the table."""
         return Batch(
             self.time,
-            code,
-            row_bytes(self.table),
+            code[self.place],
+            row_bytes(self.table)[self.place],
             self.weight,
-            self.sequence.copy(),
+            self.sequence,
             self.matches,
             self.touched,
         )
 
     def where(self, keep: np.ndarray) -> "Held":
-        """Only some of the rows."""
-        if keep.all():
-            return self
-        return Held(
-            self.table.filter(pa.array(keep)),
-            self.time[keep],
-            self.weight[keep],
-            self.sequence[keep],
-            self.matches[keep],
-            self.touched[keep],
-        )
+        """Only some of the rows; the table stays as it is."""
+        return Held(self.table, *(column[keep] for column in self._columns()))
 
     def followed_by(self, other: "Held") -> "Held":
         """These rows, then those."""
+        theirs = replace(other, place=other.place + self.table.num_rows)
         return Held(
             pa.concat_tables([self.table, other.table]),
-            np.concatenate([self.time, other.time]),
-            np.concatenate([self.weight, other.weight]),
-            np.concatenate([self.sequence, other.sequence]),
-            np.concatenate([self.matches, other.matches]),
-            np.concatenate([self.touched, other.touched]),
+            *(np.concatenate(both) for both in zip(self._columns(), theirs._columns())),
         )
+
+    def compact(self) -> "Held":
+        """The same rows in a table that holds no others."""
+        table = self.table.take(pa.array(self.place))
+        return replace(self, table=table, place=np.arange(len(self.place)))
+
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        return (self.place, self.time, self.weight, self.sequence, self.matches, self.touched)
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,11 @@ class TableStep:
 
     def results(self) -> Iterator[pa.Table]:
         """Result rows, block by block."""
-        left, right = (rows.table.combine_chunks() for rows in self._rows)
+        left, right = self._rows
         for left_rows, right_rows in self._step.pairs():
-            yield self._shape.result(left, right, left_rows, right_rows)
+            yield self._shape.result(
+                left.table, right.table, left.place[left_rows], right.place[right_rows]
+            )
 
     @property
     def after(self) -> Progress:
@@ -167,12 +170,10 @@ class TableStep:
 
     def rows(self, side: int) -> Held:
         """Stored rows and arrivals of a side, with their history up to now."""
-        rows = self._rows[side]
         matches, touched = self._step.histories(side)
-        return Held(
-            rows.table, rows.time, rows.weight, self._step.sequences(side), matches, touched
-        )
+        sequence = self._step.sequences(side)
+        return replace(self._rows[side], sequence=sequence, matches=matches, touched=touched)
 
     def survivors(self, side: int) -> Held:
-        """The rows of a side that are stored now."""
-        return self.rows(side).where(self.alive(side))
+        """The rows of a side that are stored now, in a table of their own."""
+        return self.rows(side).where(self.alive(side)).compact()

@@ -1,0 +1,34 @@
+"""Arrow tables as bytes: what travels through the shuffle and rests in the state store."""
+
+import pyarrow as pa
+
+from headgate.spec import SpecError
+
+_MAGIC = b"HG"
+FORMAT = 1
+"""Version of everything kept in state; raise it when what follows changes meaning."""
+_PREFIX = _MAGIC + FORMAT.to_bytes(6, "little")
+
+
+def to_blob(table: pa.Table) -> bytes:
+    """A table as an Arrow IPC stream, with the format's version in front.
+
+    The prefix is eight bytes long, so that the columns stay aligned when the blob is mapped.
+    """
+    sink = pa.BufferOutputStream()
+    sink.write(_PREFIX)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return sink.getvalue().to_pybytes()
+
+
+def from_blob(blob: "bytes | pa.Buffer") -> pa.Table:
+    """The table of a blob; its columns point into the blob, nothing is copied."""
+    buffer = pa.py_buffer(blob)
+    prefix = buffer.slice(0, len(_PREFIX)).to_pybytes()
+    if prefix != _PREFIX:
+        raise SpecError(
+            f"state was written in another format ({prefix!r}) than this version of Headgate "
+            f"reads ({_PREFIX!r}): start from a new checkpoint, or with the version that wrote it"
+        )
+    return pa.ipc.open_stream(buffer.slice(len(_PREFIX))).read_all()

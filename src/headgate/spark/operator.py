@@ -1,0 +1,180 @@
+"""From two DataFrames to one: pack, shuffle by shard, join, observe, unpack."""
+
+import uuid
+import warnings
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from headgate.engine.limits import terms_for
+from headgate.engine.shape import Shape
+from headgate.spark import metrics
+from headgate.spark.local_copy import forget_old_operators
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
+from headgate.spark.plan import ShardPlan, describe
+from headgate.spark.processor import JoinProcessor
+from headgate.spark.replay import ReplayShards, tagged
+from headgate.spark.requirements import (
+    CHANGELOG,
+    WATERMARK,
+    check_columns,
+    check_inputs,
+    check_state_store,
+    check_watermarks,
+)
+from headgate.spark.shards import shard_labels
+from headgate.spark.warm import warm_kernel
+from headgate.spec import RowWindow, SpecError
+
+if TYPE_CHECKING:
+    from headgate.join import WindowJoin
+
+RESERVE = 0.2
+"""The part of a memory budget kept back for rows given up whose bytes are not yet reclaimed."""
+
+
+def stream(
+    join: "WindowJoin", left: DataFrame, right: DataFrame, shards: int | None, name: str
+) -> DataFrame:
+    """The streaming form of `WindowJoin`; see there."""
+    session = check_inputs(left, right, streaming=True)
+    if left is right:
+        raise SpecError(
+            "both sides are the same DataFrame object: read the stream twice (two readStream "
+            "calls), with a watermark and column names for each side"
+        )
+    shape = check_columns(join.keys, (join.left, join.right), (left, right), join.suffix)
+    delays = check_watermarks(shape, (left, right))
+    check_state_store(session)
+    if session.conf.get(CHANGELOG, "false") != "true":
+        warnings.warn(
+            f"every checkpoint will upload the whole state: "
+            f'set spark.conf.set("{CHANGELOG}", "true") so that it uploads what changed',
+            stacklevel=3,
+        )
+    count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
+    labels = shard_labels(count, partitions)
+    plan = _plan(join, shape, (left, right), count, partitions)
+    forget_old_operators(but=plan.operator)
+    warm_kernel(plan.terms)
+
+    packed = _packed(join, shape, left, 0, labels).unionAll(_packed(join, shape, right, 1, labels))
+    joined = packed.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=JoinProcessor(plan),
+        outputStructType=metrics.OUTPUT,
+        outputMode="append",
+        timeMode="EventTime",
+    )
+    results = (
+        joined.observe(name, *metrics.observed())
+        .select("blob")
+        .mapInArrow(Unpack(), _result_schema(shape, left, right))
+    )
+    # The conversion lost the mark of event-time columns; without it, results could not be
+    # aggregated by time. The delay itself takes no effect downstream of a stateful operator.
+    for shown, side, column in shape.output:
+        if column == shape.times[side]:
+            results = results.withMetadata(shown, {WATERMARK: delays[side]})
+    return results
+
+
+def batch(
+    join: "WindowJoin", left: DataFrame, right: DataFrame, shards: int | None
+) -> DataFrame:
+    """The bounded form of `WindowJoin`; see there."""
+    session = check_inputs(left, right, streaming=False)
+    shape = check_columns(join.keys, (join.left, join.right), (left, right), join.suffix)
+    count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    labels = shard_labels(count, count)
+    plan = _plan(join, shape, (left, right), count, count, reserve=0.0)
+    warm_kernel(plan.terms)
+    rows = tagged(left, 0, _label(join.keys.left, labels), shape, right.schema).unionAll(
+        tagged(right, 1, _label(join.keys.right, labels), shape, left.schema)
+    )
+    return (
+        rows.repartition(count, "shard")
+        .sortWithinPartitions("shard", "time", "side", "position")
+        .mapInArrow(ReplayShards(plan, join.policy), _result_schema(shape, left, right))
+    )
+
+
+def _shard_count(join: "WindowJoin", given: int | None, cores: int) -> int:
+    by_rows = any(isinstance(side.window, RowWindow) for side in (join.left, join.right))
+    if given is None:
+        return 1 if by_rows else cores
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise SpecError(f"shards={given!r}: give a whole number of shards, one or more")
+    if by_rows and given > 1:
+        raise SpecError(
+            f"shards={given}: a window of the last n rows needs them in one place; "
+            f"use one shard, or a window in time"
+        )
+    return given
+
+
+def _plan(
+    join: "WindowJoin",
+    shape: Shape,
+    frames: tuple[DataFrame, DataFrame],
+    shards: int,
+    partitions: int,
+    reserve: float = RESERVE,
+) -> ShardPlan:
+    policy = join.policy.without_model()
+    windows = (join.left.window, join.right.window)
+    memory = join.budget.memory
+    facts = {
+        "left keys": ", ".join(join.keys.left),
+        "right keys": ", ".join(join.keys.right),
+        "left time and window": f"{join.left.time}, {join.left.window}",
+        "right time and window": f"{join.right.time}, {join.right.window}",
+        "policy": repr(policy),
+        "left columns": frames[0].schema.simpleString(),
+        "right columns": frames[1].schema.simpleString(),
+    }
+    return ShardPlan(
+        terms=terms_for(join.budget, windows, policy, shards, reserve),
+        shape=shape,
+        schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
+        most_dead_bytes=None if memory is None else int(memory * reserve) // shards,
+        description=describe(shards, partitions, facts),
+        operator=uuid.uuid4().hex[:16],
+    )
+
+
+def _arrow_schema(frame: DataFrame) -> pa.Schema:
+    # State must not depend on the session's time zone, which a restart may change.
+    return to_arrow_schema(frame.schema, timezone="UTC")
+
+
+def _label(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+    return F.element_at(F.array(*(F.lit(label) for label in labels)), _shard(keys, labels) + 1)
+
+
+def _shard(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+    columns = [F.col(f"`{name}`") for name in keys]
+    return F.pmod(F.xxhash64(*columns), F.lit(len(labels))).cast("int")
+
+
+def _packed(
+    join: "WindowJoin", shape: Shape, frame: DataFrame, side: int, labels: tuple[int, ...]
+) -> DataFrame:
+    keys = (shape.keys.left, shape.keys.right)[side]
+    return frame.select(_shard(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
+        Pack(side, labels, keys, join.policy), PACKED
+    )
+
+
+def _result_schema(shape: Shape, left: DataFrame, right: DataFrame) -> StructType:
+    schemas = (left.schema, right.schema)
+    return StructType(
+        [
+            StructField(shown, schemas[side][name].dataType, schemas[side][name].nullable)
+            for shown, side, name in shape.output
+        ]
+    )

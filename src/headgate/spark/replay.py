@@ -1,0 +1,105 @@
+"""Bounded inputs on Spark: each shard's rows sorted by time, replayed in steps.
+
+Rows reach a shard in event order, so memory holds what is stored and one step's arrivals, however
+large the input is.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from headgate.engine.replay import ROWS_AT_ONCE
+from headgate.engine.shape import Shape
+from headgate.engine.step import Progress
+from headgate.engine.tables import Held, Screened, TableStep, screen
+from headgate.policies import Policy
+from headgate.spark.plan import ShardPlan
+
+
+def tagged(
+    frame: DataFrame, side: int, label: Column, shape: Shape, other: StructType
+) -> DataFrame:
+    """A side's rows as structs beside an empty one for the other side, so that both can mix."""
+    own = F.struct(*(F.col(f"`{name}`") for name in frame.columns))
+    none = F.lit(None).cast(other)
+    left, right = (own, none) if side == 0 else (none, own)
+    return frame.select(
+        label.alias("shard"),
+        F.col(f"`{shape.times[side]}`").cast("timestamp").alias("time"),
+        F.lit(side).alias("side"),
+        F.monotonically_increasing_id().alias("position"),
+        left.alias("left"),
+        right.alias("right"),
+    )
+
+
+@dataclass(frozen=True)
+class ReplayShards:
+    """Joins sorted, tagged rows; to be run by ``mapInArrow``."""
+
+    plan: ShardPlan
+    policy: Policy
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shard, replay = None, None
+        for table in _steps(batches):
+            label = table.column("shard")[0].as_py()
+            if replay is None or label != shard:
+                shard, replay = label, _ShardReplay(self.plan, self.policy)
+            yield from replay.advance(table)
+
+
+class _ShardReplay:
+    def __init__(self, plan: ShardPlan, policy: Policy) -> None:
+        self._plan, self._policy = plan, policy
+        self._held = (Held.nothing(plan.schemas[0]), Held.nothing(plan.schemas[1]))
+        self._progress = Progress()
+
+    def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
+        step = TableStep(
+            self._plan.terms, self._plan.shape, self._held, arriving, self._progress
+        )
+        for results in step.results():
+            yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
+        self._held = (step.survivors(0), step.survivors(1))
+        self._progress = step.after
+
+    def _arrivals(self, table: pa.Table, side: int) -> Screened:
+        mine = table.filter(pc.equal(table.column("side"), side))
+        struct = mine.column("left" if side == 0 else "right").combine_chunks()
+        schema = self._plan.schemas[side]
+        rows = schema.empty_table()
+        if len(struct):
+            rows = pa.Table.from_arrays(struct.flatten(), names=schema.names).cast(schema)
+        weight: np.ndarray | None = None
+        if self._policy.weighs_keys and rows.num_rows:
+            keys = self._plan.shape.key_columns(rows, side)
+            weight = self._policy.weigh(keys, side)
+        return screen(rows, self._plan.shape.times[side], weight)
+
+
+def _steps(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches joined into steps of a good size, none with rows of two shards."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        shards = batch.column(0).to_numpy()
+        cuts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), batch.num_rows]
+        for first, end in zip(cuts[:-1], cuts[1:], strict=True):
+            if first == end:
+                continue
+            part = batch.slice(first, end - first)
+            if waiting and (rows >= ROWS_AT_ONCE or waiting[-1].column(0)[0] != part.column(0)[0]):
+                yield pa.Table.from_batches(waiting)
+                waiting, rows = [], 0
+            waiting.append(part)
+            rows += part.num_rows
+    if waiting:
+        yield pa.Table.from_batches(waiting)

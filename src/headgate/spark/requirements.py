@@ -1,0 +1,88 @@
+"""What Spark and the inputs must be, checked before anything is started."""
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import TimestampNTZType, TimestampType
+
+from headgate.engine.shape import Shape, check_types
+from headgate.spec import Keys, Side, SpecError
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+WATERMARK = "spark.watermarkDelayMs"
+
+
+def check_inputs(left: Any, right: Any, streaming: bool) -> SparkSession:
+    """Both are DataFrames of one session, both streaming or both bounded."""
+    method = "stream" if streaming else "batch"
+    for which, frame in (("left", left), ("right", right)):
+        if not isinstance(frame, DataFrame):
+            raise SpecError(
+                f"the {which} side is a {type(frame).__name__}: {method} takes Spark DataFrames "
+                f"(Arrow tables and pandas frames go to run)"
+            )
+        if frame.isStreaming != streaming:
+            kind = "streaming" if frame.isStreaming else "bounded"
+            other = "batch" if streaming else "stream"
+            raise SpecError(f"the {which} side is {kind}: use {other}, or give another DataFrame")
+    if left.sparkSession is not right.sparkSession:
+        raise SpecError("the two sides come from different Spark sessions: read both in one")
+    session: SparkSession = left.sparkSession
+    return session
+
+
+def check_columns(keys: Keys, sides: tuple[Side, Side], frames: tuple[DataFrame, DataFrame],
+                  suffix: str) -> Shape:
+    """All columns named in the join exist and have fitting types."""
+    shape = Shape.of(keys, sides, (frames[0].columns, frames[1].columns), suffix)
+    types = tuple({field.name: field.dataType for field in frame.schema} for frame in frames)
+    named = tuple({name: kind.simpleString() for name, kind in side.items()} for side in types)
+    check_types(keys, shape.times, (named[0], named[1]))
+    for which, side in (("left", 0), ("right", 1)):
+        kind = types[side][shape.times[side]]
+        if not isinstance(kind, TimestampType | TimestampNTZType):
+            raise SpecError(
+                f'time column "{shape.times[side]}" of the {which} side is '
+                f"{kind.simpleString()}: give a timestamp column (cast it first)"
+            )
+    for which, frame in zip(("left", "right"), frames, strict=True):
+        duplicated = {name for name in frame.columns if frame.columns.count(name) > 1}
+        if duplicated:
+            raise SpecError(
+                f"the {which} side has several columns named {', '.join(sorted(duplicated))}: "
+                f"rename them first"
+            )
+    for left, kind in ((name, types[0][name]) for name in keys.left):
+        if kind.typeName() in ("map", "variant"):
+            raise SpecError(
+                f'key column "{left}" is a {kind.simpleString()}: Spark cannot compare such '
+                f"values; join on a part of it"
+            )
+    return shape
+
+
+def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple[int, int]:
+    """Each side's watermark delay in milliseconds."""
+    delays = []
+    for which, frame, time in zip(("left", "right"), frames, shape.times, strict=True):
+        delay = frame.schema[time].metadata.get(WATERMARK)
+        if delay is None:
+            raise SpecError(
+                f'the {which} side has no watermark on "{time}", so its state could never be '
+                f'let go: add .withWatermark("{time}", "10 seconds") (the longest a row may be '
+                f"late), after any expression that makes the column"
+            )
+        delays.append(int(delay))
+    return delays[0], delays[1]
+
+
+def check_state_store(session: SparkSession) -> None:
+    """The session's state store can hold the join's state."""
+    provider = session.conf.get(PROVIDER)
+    if provider != ROCKSDB:
+        raise SpecError(
+            f"the session's state store is {provider}, which cannot hold this state: set it "
+            f'before the query starts: spark.conf.set("{PROVIDER}", "{ROCKSDB}")'
+        )

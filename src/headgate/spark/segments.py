@@ -1,0 +1,118 @@
+"""Stored rows as segments: the arrivals of a batch that were kept, and which of them still live.
+
+A batch writes its own survivors as one segment a side and marks the dead of older ones; it does not
+write old rows again, except to reclaim space: when dead rows take more than they may, the segments
+with most of them are rewritten without, and when there are many small segments, neighbours merge.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.sizes import row_bytes
+from headgate.columns.times import microseconds
+from headgate.engine.tables import Held
+from headgate.spark.packing import WEIGHT_COLUMN
+
+SEQUENCE_COLUMN = "__headgate_sequence"
+MOST_SEGMENTS = 32
+"""A side's segments at most; more are merged, the smallest neighbours first."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Rows of one side kept by one batch, or merged from several."""
+
+    name: str
+    side: int
+    table: pa.Table
+    alive: np.ndarray
+    bytes: int
+
+    @property
+    def dead_share(self) -> float:
+        """The fraction of its rows that are dead."""
+        return 1.0 - float(np.count_nonzero(self.alive)) / max(len(self.alive), 1)
+
+
+def to_table(rows: Held) -> pa.Table:
+    """Payload and bookkeeping of rows, as a segment keeps them."""
+    compact = rows.compact()
+    return compact.table.append_column(
+        SEQUENCE_COLUMN, pa.array(compact.sequence)
+    ).append_column(WEIGHT_COLUMN, pa.array(compact.weight))
+
+
+def payload(table: pa.Table) -> pa.Table:
+    """A segment's table without its bookkeeping."""
+    return table.drop_columns([SEQUENCE_COLUMN, WEIGHT_COLUMN])
+
+
+def new_segment(name: str, side: int, table: pa.Table) -> Segment:
+    """A segment all of whose rows live."""
+    size = int(row_bytes(payload(table)).sum())
+    return Segment(name, side, table, np.ones(table.num_rows, bool), size)
+
+
+def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str) -> Held:
+    """The live rows of one side's segments, in the order in which they arrived."""
+    if not segments:
+        return Held.nothing(schema)
+    table = pa.concat_tables([segment.table for segment in segments])
+    place = np.flatnonzero(np.concatenate([segment.alive for segment in segments]))
+    time = microseconds(table.column(time_column))[place]
+    return Held(
+        payload(table),
+        place,
+        time,
+        table.column(WEIGHT_COLUMN).to_numpy()[place],
+        table.column(SEQUENCE_COLUMN).to_numpy()[place],
+        np.zeros(len(place), np.int32),
+        time,
+    )
+
+
+def mark_dead(segments: list[Segment], held: Held, alive: np.ndarray) -> list[Segment]:
+    """The segments after some of their live rows died."""
+    physical = np.zeros(sum(len(segment.alive) for segment in segments), bool)
+    physical[held.place[alive]] = True
+    ends = np.cumsum([len(segment.alive) for segment in segments])
+    return [
+        replace(segment, alive=part)
+        for segment, part in zip(segments, np.split(physical, ends[:-1]), strict=True)
+    ]
+
+
+def runs_to_rewrite(
+    segments: list[Segment], dead_bytes: int, most_dead_bytes: int
+) -> list[tuple[int, int]]:
+    """Which neighbouring segments of one side to rewrite as one: (first, end) in the list.
+
+    First those with the greatest share of dead rows, until the dead take no more than they may;
+    then the smallest neighbours, until there are few enough.
+    """
+    chosen: set[int] = set()
+    for at in sorted(range(len(segments)), key=lambda i: -segments[i].dead_share):
+        if dead_bytes <= most_dead_bytes or segments[at].dead_share == 0.0:
+            break
+        chosen.add(at)
+        dead_bytes -= round(segments[at].bytes * segments[at].dead_share)
+    runs = [(at, at + 1) for at in range(len(segments))]
+    changed = {(at, at + 1) for at in chosen}
+    live = [int(np.count_nonzero(segment.alive)) for segment in segments]
+    while len(runs) > MOST_SEGMENTS:
+        sizes = [sum(live[first:end]) for first, end in runs]
+        at = min(range(len(runs) - 1), key=lambda i: sizes[i] + sizes[i + 1])
+        merged = (runs[at][0], runs[at + 1][1])
+        changed = {run for run in changed if run not in (runs[at], runs[at + 1])} | {merged}
+        runs[at : at + 2] = [merged]
+    return sorted(changed)
+
+
+def rewritten(run: list[Segment], name: str) -> Segment:
+    """Neighbouring segments as one that holds their live rows alone."""
+    table = pa.concat_tables(
+        [segment.table.filter(pa.array(segment.alive)) for segment in run]
+    ).combine_chunks()
+    return new_segment(name, run[0].side, table)

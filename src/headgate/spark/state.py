@@ -1,0 +1,268 @@
+"""A shard's durable state, and how it is read and written.
+
+In the state store: a *head* (how far the join has come, which segments there are, which of their
+rows live), the *segments* themselves, and a *history* log for policies that score by history. A
+batch reads the head, takes segments from their local copies, and writes its new segment, what
+changed in the history, and the head. Everything is Arrow IPC behind a version number.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.engine.step import Progress
+from headgate.engine.tables import Held, TableStep
+from headgate.policies.base import Kind
+from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.local_copy import LocalCopy, new_name
+from headgate.spark.plan import ShardPlan, check_same_join
+from headgate.spark.segments import (
+    Segment,
+    held_rows,
+    mark_dead,
+    new_segment,
+    runs_to_rewrite,
+    rewritten,
+    to_table,
+)
+
+SMALLEST_LOG = 10_000
+"""History entries that may always pile up before the log is written anew."""
+SMALLEST_DEAD_BYTES = 1_000_000
+"""Bytes of dead rows not worth reclaiming when only rows are limited."""
+
+_DIRECTORY = pa.schema(
+    [
+        ("name", pa.string()),
+        ("side", pa.int8()),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+        ("alive", pa.binary()),
+    ]
+)
+_NOTHING_KEPT = pa.table({"side": pa.array([], pa.int8())})
+
+
+@dataclass
+class ShardStore:
+    """The state variables of a shard, as Spark hands them out."""
+
+    head: Any
+    watermark: Any
+    segments: Any
+    histories: Any
+
+    @classmethod
+    def of(cls, handle: Any) -> "ShardStore":
+        """Declare the variables; only in a processor's ``init``."""
+        return cls(
+            head=handle.getValueState("head", "blob binary"),
+            watermark=handle.getValueState("watermark", "micros long"),
+            segments=handle.getMapState("segments", "name string", "blob binary"),
+            histories=handle.getMapState("histories", "name string", "blob binary"),
+        )
+
+
+@dataclass
+class ShardState:
+    """What a shard stores, read at the start of a batch and written at its end."""
+
+    plan: ShardPlan
+    store: ShardStore
+    local: LocalCopy
+    progress: Progress = field(default_factory=Progress)
+    segments: list[Segment] = field(default_factory=list)
+    logs: list[tuple[str, int]] = field(default_factory=list)
+    """Name and number of entries of each part of the history log, oldest first."""
+    batches: int = 0
+    figures: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
+        """The state as the last batch left it."""
+        state = cls(plan, store, local)
+        state.figures = {"rebuilt": 0, "compacted": 0, "written_bytes": 0}
+        head = store.head.get()
+        if head is None:
+            local.keep_only(())
+            return state
+        directory = from_blob(head[0])
+        facts = json.loads(directory.schema.metadata[b"facts"])
+        check_same_join(facts["description"], plan.description)
+        state.progress = Progress(facts["clock"], tuple(facts["seen"]))
+        state.logs = [(name, count) for name, count in facts["logs"]]
+        state.batches = facts["batches"]
+        for entry in directory.to_pylist():
+            bits = np.frombuffer(entry["alive"], np.uint8)
+            alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
+            table = state._blob(store.segments, entry["name"])
+            state.segments.append(
+                Segment(entry["name"], entry["side"], table, alive, entry["bytes"])
+            )
+        local.keep_only(
+            [segment.name for segment in state.segments] + [name for name, _ in state.logs]
+        )
+        return state
+
+    def held(self, side: int) -> Held:
+        """A side's stored rows with their history."""
+        rows = held_rows(
+            self._of_side(side), self.plan.schemas[side], self.plan.shape.times[side]
+        )
+        for name, _ in self.logs:
+            log = self._blob(self.store.histories, name)
+            mine = log.column("side").to_numpy() == side
+            sequence = log.column("sequence").to_numpy()[mine]
+            at = np.searchsorted(rows.sequence, sequence)
+            at_hand = at < len(rows.sequence)
+            at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
+            if not rows.touched.flags.owndata or rows.touched is rows.time:
+                rows = _with_own_history(rows)
+            rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]
+            rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
+        return rows
+
+    def write(self, step: TableStep, held: tuple[Held, Held]) -> None:
+        """Bring the state to where a step has left the join."""
+        self.batches += 1
+        for side in (0, 1):
+            self._update_side(step, side, held[side])
+        self._reclaim(step.stats.stored_bytes)
+        if self.plan.terms.policy.kind == Kind.HISTORY:
+            self._log_history(step, held)
+        self.progress = step.after
+        self._write_head()
+        held_bytes = sum(segment.bytes for segment in self.segments)
+        self.figures |= {
+            "held_bytes": held_bytes,
+            "dead_bytes": held_bytes - step.stats.stored_bytes,
+            "segments": len(self.segments),
+        }
+
+    def _of_side(self, side: int) -> list[Segment]:
+        return [segment for segment in self.segments if segment.side == side]
+
+    def _blob(self, variable: Any, name: str) -> pa.Table:
+        buffer, fetched = self.local.read(name, lambda: variable.getValue((name,))[0])
+        self.figures["rebuilt"] |= int(fetched)
+        return from_blob(buffer)
+
+    def _put(self, variable: Any, table: pa.Table) -> str:
+        name = new_name(self.batches)
+        blob = to_blob(table)
+        variable.updateValue((name,), (blob,))
+        self.local.write(name, blob)
+        self.figures["written_bytes"] += len(blob)
+        return name
+
+    def _update_side(self, step: TableStep, side: int, held: Held) -> None:
+        alive = step.alive(side)
+        mine = self._of_side(side)
+        others = [segment for segment in self.segments if segment.side != side]
+        if mine:
+            mine = mark_dead(mine, held, alive[: len(held.place)])
+        kept = alive.copy()
+        kept[: len(held.place)] = False
+        if kept.any():
+            table = to_table(step.rows(side).where(kept))
+            mine.append(new_segment(self._put(self.store.segments, table), side, table))
+        for segment in mine:
+            if not segment.alive.any():
+                self.store.segments.removeKey((segment.name,))
+        self.segments = others + [segment for segment in mine if segment.alive.any()]
+
+    def _reclaim(self, live_bytes: int) -> None:
+        """Rewrite segments when dead rows take more than they may, or segments are many."""
+        held = sum(segment.bytes for segment in self.segments)
+        most_dead = self.plan.most_dead_bytes
+        if most_dead is None:
+            most_dead = max(live_bytes // 2, SMALLEST_DEAD_BYTES)
+        dead = held - live_bytes
+        for side in (0, 1):
+            mine = self._of_side(side)
+            share = dead * sum(s.bytes for s in mine) / max(held, 1)
+            runs = runs_to_rewrite(
+                mine, round(share), round(most_dead * share / max(dead, 1))
+            )
+            for first, end in reversed(runs):
+                fresh = rewritten(mine[first:end], "")
+                name = self._put(self.store.segments, fresh.table)
+                for old in mine[first:end]:
+                    self.store.segments.removeKey((old.name,))
+                mine[first:end] = [new_segment(name, side, fresh.table)]
+                self.figures["compacted"] += end - first
+            self.segments = [s for s in self.segments if s.side != side] + mine
+
+    def _log_history(self, step: TableStep, held: tuple[Held, Held]) -> None:
+        """Log what matched in this batch; write the log anew when it outgrows the rows."""
+        now = [step.rows(side).where(step.alive(side)) for side in (0, 1)]
+        before = [np.concatenate([h.touched, np.zeros(0, np.int64)]) for h in held]
+        changed = []
+        for side in (0, 1):
+            alive = step.alive(side)[: len(held[side].place)]
+            was_matches, was_touched = held[side].matches[alive], before[side][alive]
+            count = len(was_matches)
+            differs = np.ones(len(now[side].place), bool)
+            differs[:count] = (now[side].matches[:count] != was_matches) | (
+                now[side].touched[:count] != was_touched
+            )
+            differs[count:] = now[side].matches[count:] > 0
+            changed.append(differs)
+        live = sum(len(rows.place) for rows in now)
+        entries = sum(count for _, count in self.logs) + sum(int(c.sum()) for c in changed)
+        if entries > max(live, SMALLEST_LOG):
+            for name, _ in self.logs:
+                self.store.histories.removeKey((name,))
+            self.logs = []
+            changed = [rows.matches > 0 for rows in now]
+        table = _history_table(now, changed)
+        if table.num_rows:
+            self.logs.append((self._put(self.store.histories, table), table.num_rows))
+
+    def _write_head(self) -> None:
+        facts = {
+            "description": self.plan.description,
+            "clock": self.progress.clock,
+            "seen": list(self.progress.seen),
+            "logs": self.logs,
+            "batches": self.batches,
+        }
+        directory = pa.table(
+            {
+                "name": [segment.name for segment in self.segments],
+                "side": [segment.side for segment in self.segments],
+                "rows": [len(segment.alive) for segment in self.segments],
+                "bytes": [segment.bytes for segment in self.segments],
+                "alive": [np.packbits(segment.alive).tobytes() for segment in self.segments],
+            },
+            schema=_DIRECTORY.with_metadata({"facts": json.dumps(facts)}),
+        )
+        blob = to_blob(directory)
+        self.store.head.update((blob,))
+        self.figures["written_bytes"] += len(blob)
+
+
+def _with_own_history(rows: Held) -> Held:
+    return Held(
+        rows.table,
+        rows.place,
+        rows.time,
+        rows.weight,
+        rows.sequence,
+        rows.matches.copy(),
+        rows.touched.copy(),
+    )
+
+
+def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:
+    return pa.table(
+        {
+            "side": np.repeat(np.array([0, 1], np.int8), [int(w.sum()) for w in which]),
+            "sequence": np.concatenate([r.sequence[w] for r, w in zip(rows, which, strict=True)]),
+            "matches": np.concatenate([r.matches[w] for r, w in zip(rows, which, strict=True)]),
+            "touched": np.concatenate([r.touched[w] for r, w in zip(rows, which, strict=True)]),
+        }
+    )
