@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,9 +10,9 @@ from headgate.columns.codes import encode_together
 from headgate.columns.times import is_event_time
 from headgate.engine.limits import terms_for
 from headgate.engine.replay import Replay
+from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
-from headgate.engine.step import Terms
 from headgate.engine.tables import screen
 from headgate.models import Frequencies
 from headgate.policies import Policy, make_policy
@@ -59,7 +58,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, init=False)
-class WindowJoin:
+class WindowJoin(Request):
     """A join of two streams over sliding windows, within a budget.
 
     Rows l and r make a pair when their keys are equal and r comes at most the left window after l
@@ -101,14 +100,6 @@ class WindowJoin:
     Outcome(1 pairs, recall 1.000, peak 2 rows)
     """
 
-    keys: Keys
-    left: Side
-    right: Side
-    budget: Budget
-    goal: Goal
-    policy: Policy
-    suffix: str
-
     def __init__(
         self,
         *,
@@ -133,20 +124,15 @@ class WindowJoin:
                 raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
         chosen = make_policy(policy, frequencies)
         chosen.check((left.window, right.window))
-        for name, value in (
-            ("keys", Keys.parse(on, left_on, right_on)),
-            ("left", left),
-            ("right", right),
-            ("budget", budget),
-            ("goal", goal or MaxSubset()),
-            ("policy", chosen),
-            ("suffix", suffix),
-        ):
-            object.__setattr__(self, name, value)
-
-    @cached_property
-    def _terms(self) -> Terms:
-        return terms_for(self.budget, (self.left.window, self.right.window), self.policy)
+        super().__init__(
+            keys=Keys.parse(on, left_on, right_on),
+            left=left,
+            right=right,
+            budget=budget,
+            goal=goal or MaxSubset(),
+            policy=chosen,
+            suffix=suffix,
+        )
 
     def run(self, left: "pa.Table | pd.DataFrame", right: "pa.Table | pd.DataFrame") -> Outcome:
         """Join two bounded tables in process, as if their rows arrived in order of time.
@@ -159,9 +145,7 @@ class WindowJoin:
             screen(
                 table,
                 shape.times[side],
-                self.policy.weigh(shape.key_columns(table, side), side)
-                if table.num_rows
-                else None,
+                self.policy.weigh(shape.key_columns(table, side), side) if table.num_rows else None,
             )
             for side, table in enumerate(tables)
         ]
@@ -169,10 +153,9 @@ class WindowJoin:
         codes, count = encode_together(
             [shape.key_columns(rows.table, side) for side, rows in enumerate(held)]
         )
-        batches = [
-            rows.batch(code) for rows, code in zip(held, codes, strict=True)
-        ]
-        replay = Replay(self._terms, batches[0], batches[1], count)
+        batches = [rows.batch(code) for rows, code in zip(held, codes, strict=True)]
+        terms = terms_for(self.budget, self.windows, self.policy)
+        replay = Replay(terms, batches[0], batches[1], count)
         results = [
             shape.result(
                 held[0].table,
@@ -194,7 +177,7 @@ class WindowJoin:
         )
         exact = stats.pairs
         if stats.lost_rows:
-            exact = Replay(self._terms.unlimited(), batches[0], batches[1], count).count_pairs()
+            exact = Replay(terms.unlimited(), batches[0], batches[1], count).count_pairs()
         return Outcome(pa.concat_tables([schema.empty_table(), *results]), stats, exact)
 
     def stream(
@@ -234,7 +217,7 @@ class WindowJoin:
 
     def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
         columns = (tables[0].column_names, tables[1].column_names)
-        shape = Shape.of(self.keys, (self.left, self.right), columns, self.suffix)
+        shape = Shape.of(self.keys, self.sides, columns, self.suffix)
         types: tuple[dict[str, Any], dict[str, Any]] = tuple(
             dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
         )  # type: ignore[assignment]

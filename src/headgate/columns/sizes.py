@@ -32,9 +32,10 @@ def _column_bytes(column: pa.ChunkedArray) -> "np.ndarray | int":
     if _is_text(kind):
         offset = 8 if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind) else 4
         lengths = pc.fill_null(pc.binary_length(column), 0)
-        return np.asarray(lengths.to_numpy(), np.int64) + offset
+        sizes: np.ndarray = np.asarray(lengths.to_numpy(), np.int64) + offset
+        return sizes
     # Nested values: the column's bytes shared out evenly, which is exact in the sum.
-    return -(-column.nbytes // max(len(column), 1))
+    return -(-int(column.nbytes) // max(len(column), 1))
 
 
 def _is_text(kind: pa.DataType) -> bool:

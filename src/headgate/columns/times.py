@@ -9,7 +9,7 @@ NO_TIME = np.iinfo(np.int64).min
 
 
 def microseconds(column: pa.ChunkedArray) -> np.ndarray:
-    """Microseconds since the epoch of a timestamp or date column; `NO_TIME` where null.
+    """Microseconds since the epoch of a timestamp column; `NO_TIME` where null.
 
     Examples
     --------
@@ -17,7 +17,8 @@ def microseconds(column: pa.ChunkedArray) -> np.ndarray:
     [1000, -9223372036854775808]
     """
     zone = column.type.tz if pa.types.is_timestamp(column.type) else None
-    micros = column.cast(pa.timestamp("us", zone)).cast(pa.int64())
+    # Finer times lose what is below a microsecond, as they do on the way into Spark.
+    micros = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
     filled: np.ndarray = pc.fill_null(micros, int(NO_TIME)).to_numpy()
     return filled
 

@@ -38,7 +38,13 @@ def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def number_arrivals(order, side, arriving, sequence, seen):
+def number_arrivals(
+    order: np.ndarray,
+    side: np.ndarray,
+    arriving: np.ndarray,
+    sequence: np.ndarray,
+    seen: np.ndarray,
+) -> None:
     """Give arriving rows their sequence numbers, counting each side on from ``seen``."""
     for index in order:
         if arriving[index]:
@@ -47,7 +53,9 @@ def number_arrivals(order, side, arriving, sequence, seen):
 
 
 @compiled
-def fill(links, rows, order, place, columns):
+def fill(
+    links: np.ndarray, rows: np.ndarray, order: np.ndarray, place: np.ndarray, columns: Columns
+) -> None:
     """Write each row's records, in event order; ``place`` becomes the inverse of ``order``."""
     for position in range(order.size):
         index = order[position]
@@ -68,7 +76,9 @@ def fill(links, rows, order, place, columns):
 
 
 @compiled
-def queue_by_side(links, rows, side_rows, first_right):
+def queue_by_side(
+    links: np.ndarray, rows: np.ndarray, side_rows: np.ndarray, first_right: int
+) -> None:
     """List the positions of each side's rows in event order, left rows first."""
     next_left, next_right = 0, first_right
     for position in range(rows.size):

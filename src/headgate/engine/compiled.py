@@ -5,7 +5,10 @@ the dozen arrays of a `Desk` at every call made the kernel twenty times slower. 
 for the same reason: a `Desk` is large to pass.
 """
 
+from typing import Any
+
 from numba import njit
 
-compiled = njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
-inlined = njit(cache=True, error_model="numpy", nogil=True, _nrt=False, forceinline=True)
+_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False}
+compiled = njit(**_OPTIONS)
+inlined = njit(**_OPTIONS, forceinline=True)

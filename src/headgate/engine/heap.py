@@ -5,7 +5,10 @@ surfaces or the heap is rebuilt; a rebuild happens when more than half of it is 
 costs O(log stored) however long the stream runs. Ties go to the row earlier in event order.
 """
 
+import numpy as np
+
 from headgate.engine.compiled import inlined
+from headgate.engine.layout import Desk
 
 SLACK = 1024
 """Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
@@ -17,7 +20,7 @@ def entries_for(most_rows: int) -> int:
 
 
 @inlined
-def sift_down(heap, size, at, score, row):
+def sift_down(heap: np.ndarray, size: int, at: int, score: float, row: int) -> None:
     """Place (score, row) at or below ``at``, moving lesser children up. O(log size)."""
     while True:
         child = 4 * at + 1
@@ -42,13 +45,11 @@ def sift_down(heap, size, at, score, row):
 
 
 @inlined
-def sift_up(heap, at, score, row):
+def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
     """Place (score, row) at or above ``at``, moving greater parents down. O(1) on average."""
     while at > 0:
         parent = (at - 1) // 4
-        if heap[parent].score < score or (
-            heap[parent].score == score and heap[parent].row < row
-        ):
+        if heap[parent].score < score or (heap[parent].score == score and heap[parent].row < row):
             break
         heap[at].score = heap[parent].score
         heap[at].row = heap[parent].row
@@ -58,14 +59,14 @@ def sift_up(heap, at, score, row):
 
 
 @inlined
-def heapify(heap, size):
+def heapify(heap: np.ndarray, size: int) -> None:
     """Restore the order of a heap whose entries were written anyhow. O(size)."""
     for at in range((size - 2) // 4, -1, -1):
         sift_down(heap, size, at, heap[at].score, heap[at].row)
 
 
 @inlined
-def drop_stale(desk, pool):
+def drop_stale(desk: Desk, pool: int) -> None:
     """Drop entries from the top until the least one is a live row with its present score.
 
     A row whose score rose since it was entered is entered again; one whose score fell was entered
@@ -90,7 +91,7 @@ def drop_stale(desk, pool):
 
 
 @inlined
-def rebuild(desk, pool):
+def rebuild(desk: Desk, pool: int) -> None:
     """Keep one entry per live row. O(size); paid for by the stale entries it drops."""
     heap = desk.heap[pool]
     kept = 0
@@ -108,7 +109,7 @@ def rebuild(desk, pool):
 
 
 @inlined
-def enter(desk, pool, row):
+def enter(desk: Desk, pool: int, row: int) -> None:
     """Enter a row under its present score, in the place of the top entry when that is dead."""
     heap = desk.heap[pool]
     own = desk.pools[pool]

@@ -6,11 +6,13 @@ rows are never visited again: chains run from the newest row to the oldest, and 
 first row out of reach.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headgate.engine import heap, ranking
 from headgate.engine.compiled import compiled, inlined
-from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count
+from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
 from headgate.policies.base import Kind
 
 HISTORY = int(Kind.HISTORY)
@@ -28,7 +30,7 @@ FAR = np.int64(1 << 62)
 
 
 @inlined
-def is_past(desk, row):
+def is_past(desk: Desk, row: int) -> bool:
     """Whether no in-order arrival from now on can meet the row.
 
     A left row can last be met by a right row at its window's very end; a right row by a left one,
@@ -37,13 +39,13 @@ def is_past(desk, row):
     own = desk.links[row]
     side = desk.sides[own.side]
     if side.by_rows:
-        return side.seen > own.mark + side.span
+        return bool(side.seen > own.mark + side.span)
     last_meeting = 2 * (own.mark + side.span) + (1 if own.side == LEFT else 0)
-    return last_meeting < desk.terms[0].clock
+    return bool(last_meeting < desk.terms[0].clock)
 
 
 @inlined
-def remove(desk, row):
+def remove(desk: Desk, row: int) -> None:
     """Let a stored row go. Its links in the key chain are mended by the next probe."""
     own = desk.links[row]
     pool = desk.pools[desk.sides[own.side].pool]
@@ -55,7 +57,7 @@ def remove(desk, row):
 
 
 @inlined
-def let_go_expired(desk, side):
+def let_go_expired(desk: Desk, side: int) -> None:
     """Expire the side's rows whose window has passed. O(1) a row over its life."""
     own = desk.sides[side]
     at = own.pointer
@@ -64,15 +66,15 @@ def let_go_expired(desk, side):
         if not is_past(desk, row):
             break
         if desk.links[row].alive:
-            desk.count[EXPIRED, side] += 1
+            desk.tally[EXPIRED, side] += 1
             remove(desk, row)
         at += 1
     own.pointer = at
 
 
-@inlined
-def let_go_behind_watermark(desk):
-    """Expire rows that no row still to come, however late, can meet. Once a step."""
+@compiled
+def let_go_behind_watermark(desk: Desk) -> None:
+    """Expire rows that no row still to come, however late, can meet."""
     for side in range(2):
         own = desk.sides[side]
         if own.by_rows:
@@ -83,14 +85,14 @@ def let_go_behind_watermark(desk):
             if desk.links[row].mark + own.span > desk.terms[0].watermark:
                 break
             if desk.links[row].alive:
-                desk.count[EXPIRED, side] += 1
+                desk.tally[EXPIRED, side] += 1
                 remove(desk, row)
             at += 1
         own.pointer = at
 
 
 @inlined
-def retire_one(desk, pool):
+def retire_one(desk: Desk, pool: int) -> bool:
     """Give up one row that only an out-of-order row could still meet; False when there is none."""
     for side in range(2):
         own = desk.sides[side]
@@ -104,7 +106,7 @@ def retire_one(desk, pool):
             at += 1
             if desk.links[row].alive:
                 own.pointer = at
-                desk.count[RETIRED, side] += 1
+                desk.tally[RETIRED, side] += 1
                 remove(desk, row)
                 return True
         own.pointer = at
@@ -112,31 +114,33 @@ def retire_one(desk, pool):
 
 
 @inlined
-def make_room(desk, row, past):
+def make_room(desk: Desk, row: int, past: bool) -> bool:
     """Whether the arrival can be stored, after giving up what is worth less."""
     side = desk.links[row].side
     number = desk.sides[side].pool
     pool = desk.pools[number]
     size = desk.links[row].size
+    if pool.most_rows < 1 or size > pool.most_bytes:
+        desk.tally[RETIRED if past else REFUSED, side] += 1
+        return False
     while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
         if retire_one(desk, number):
             continue
         if past:
-            desk.count[RETIRED, side] += 1
+            desk.tally[RETIRED, side] += 1
             return False
         worst, score, order = ranking.worst_stored(desk, number)
         own_score, own_order = ranking.standing(desk, row)
-        never_fits = pool.most_rows < 1 or size > pool.most_bytes
-        if never_fits or own_score < score or (own_score == score and own_order < order):
-            desk.count[REFUSED, side] += 1
+        if own_score < score or (own_score == score and own_order < order):
+            desk.tally[REFUSED, side] += 1
             return False
-        desk.count[SHED, desk.links[worst].side] += 1
+        desk.tally[SHED, desk.links[worst].side] += 1
         remove(desk, worst)
     return True
 
 
 @inlined
-def store(desk, row):
+def store(desk: Desk, row: int) -> None:
     """Store a row for which there is room: in its key's chain, and in its policy's structure."""
     own = desk.links[row]
     side = desk.sides[own.side]
@@ -153,7 +157,7 @@ def store(desk, row):
 
 
 @inlined
-def chain(desk, row):
+def chain(desk: Desk, row: int) -> None:
     """Enter a row into its key's chain: at the head, unless it comes out of order."""
     own = desk.links[row]
     head = desk.newest[desk.rows[row].code, own.side]
@@ -168,7 +172,7 @@ def chain(desk, row):
 
 
 @inlined
-def relink(desk, head, newer, row, mark):
+def relink(desk: Desk, head: Any, newer: int, row: int, mark: int) -> None:
     """Make ``row`` the next in the chain after ``newer``, or its first."""
     if newer == NONE:
         head.row = row
@@ -179,18 +183,18 @@ def relink(desk, head, newer, row, mark):
 
 
 @inlined
-def note_peak(desk):
+def note_peak(desk: Desk) -> None:
     """Keep the greatest number of rows and bytes ever stored."""
     rows = desk.pools[0].rows + desk.pools[1].rows
-    if rows > desk.count[PEAK_ROWS, LEFT]:
-        desk.count[PEAK_ROWS, LEFT] = rows
+    if rows > desk.tally[PEAK_ROWS, LEFT]:
+        desk.tally[PEAK_ROWS, LEFT] = rows
     held = desk.pools[0].bytes + desk.pools[1].bytes
-    if held > desk.count[PEAK_BYTES, LEFT]:
-        desk.count[PEAK_BYTES, LEFT] = held
+    if held > desk.tally[PEAK_BYTES, LEFT]:
+        desk.tally[PEAK_BYTES, LEFT] = held
 
 
 @inlined
-def probe(desk, row, pairs, made):
+def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
     """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
     side = desk.links[row].side
     time = desk.rows[row].time
@@ -223,7 +227,9 @@ def probe(desk, row, pairs, made):
 
 
 @inlined
-def note_matches(desk, rescore, row, pairs, first, made):
+def note_matches(
+    desk: Desk, rescore: Any, row: int, pairs: np.ndarray, first: int, made: int
+) -> None:
     """Bring the history of an arrival and of its partners up to date."""
     parameter = desk.terms[0].parameter
     own = desk.rows[row]
@@ -244,7 +250,7 @@ def note_matches(desk, rescore, row, pairs, first, made):
 
 
 @compiled
-def advance(desk, rescore, pairs, start):
+def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[int, int]:
     """Process arrivals from position ``start`` on, until done or ``pairs`` is full.
 
     Returns the position to go on from (the number of rows when done) and the pairs written. An
@@ -265,13 +271,13 @@ def advance(desk, rescore, pairs, start):
         if desk.sides[RIGHT].by_rows or not terms.keep_late:
             let_go_expired(desk, RIGHT)
         if desk.rows[row].code == NULL_KEY:
-            desk.count[NULL_KEYS, own.side] += 1
+            desk.tally[NULL_KEYS, own.side] += 1
             continue
 
         end = probe(desk, row, pairs, made)
         if end < 0:
             return row, made
-        desk.count[PAIRS, own.side] += end - made
+        desk.tally[PAIRS, own.side] += end - made
         if not terms.count_only:
             if terms.kind == HISTORY:
                 note_matches(desk, rescore, row, pairs, made, end)
@@ -282,15 +288,15 @@ def advance(desk, rescore, pairs, start):
             terms.keep_late and not side.by_rows and own.mark + side.span > terms.watermark
         )
         if past and not may_be_met_late:
-            desk.count[UNNEEDED, own.side] += 1
+            desk.tally[UNNEEDED, own.side] += 1
         elif make_room(desk, row, past):
-            desk.count[ADMITTED, own.side] += 1
+            desk.tally[ADMITTED, own.side] += 1
             store(desk, row)
     return desk.links.size, made
 
 
 @compiled
-def restore(desk):
+def restore(desk: Desk) -> None:
     """Take up the rows stored by earlier steps, less those behind the watermark.
 
     A budget made smaller since then is met by shedding, before any arrival.
@@ -304,15 +310,15 @@ def restore(desk):
         while pool.rows > pool.most_rows or pool.bytes > pool.most_bytes:
             if not retire_one(desk, number):
                 worst, _, _ = ranking.worst_stored(desk, number)
-                desk.count[SHED, desk.links[worst].side] += 1
+                desk.tally[SHED, desk.links[worst].side] += 1
                 remove(desk, worst)
-    desk.count[PEAK_ROWS, LEFT] = 0
-    desk.count[PEAK_BYTES, LEFT] = 0
+    desk.tally[PEAK_ROWS, LEFT] = 0
+    desk.tally[PEAK_BYTES, LEFT] = 0
     note_peak(desk)
 
 
 @compiled
-def rescore_stored(desk, rescore):
+def rescore_stored(desk: Desk, rescore: Any) -> None:
     """Give stored rows the score their history earned them."""
     parameter = desk.terms[0].parameter
     for row in range(desk.rows.size):

@@ -110,7 +110,7 @@ class Desk(NamedTuple):
     heap: np.ndarray  # ENTRY (pool, place)
     groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
     pieces: np.ndarray  # PIECE (side, piece)
-    count: np.ndarray  # int64 (Count, side)
+    tally: np.ndarray  # int64 (Count, side)
 
 
 class Count(IntEnum):

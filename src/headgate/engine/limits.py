@@ -22,9 +22,7 @@ def terms_for(
         The fraction of a memory budget kept back for bytes that are held but not live.
     """
     rows = UNLIMITED if budget.rows is None else budget.rows // shards
-    memory = (
-        UNLIMITED if budget.memory is None else int(budget.memory * (1 - reserve)) // shards
-    )
+    memory = UNLIMITED if budget.memory is None else int(budget.memory * (1 - reserve)) // shards
     if rows < 1 or memory <= BOOKKEEPING_BYTES:
         raise SpecError(
             f"a budget of {budget} is too small for one row in each of {shards} shards: "

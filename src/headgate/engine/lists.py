@@ -1,20 +1,33 @@
-"""The structure behind scores that fall or rise with age: rows of a group, in event order.
+"""The structure behind scores that fall or rise with age: rows of a group, the eldest first.
 
 Doubly linked lists over row positions, one per group: a side (scores of age alone) or a side and
-value class (scores of value and time). Joining at the young end and leaving anywhere are O(1).
+value class (scores of value and time). Age goes by event order; what is left of a row window goes
+by sequence. Joining at the young end and leaving anywhere are O(1).
 """
 
 from headgate.engine.compiled import inlined
-from headgate.engine.layout import NONE
+from headgate.engine.layout import NONE, Desk
+from headgate.policies.base import Kind
+
+VALUE = int(Kind.VALUE)
 
 
 @inlined
-def join(rows, groups, row):
-    """Enter a row at its place in event order: the young end, unless it comes out of order."""
-    group = groups[rows[row].group]
+def is_younger(desk: Desk, one: int, row: int) -> bool:
+    """Whether ``one`` belongs after ``row`` in a list of theirs."""
+    if desk.terms[0].kind == VALUE and desk.sides[desk.links[row].side].by_rows:
+        return bool(desk.links[one].mark > desk.links[row].mark)
+    return one > row
+
+
+@inlined
+def join(desk: Desk, row: int) -> None:
+    """Enter a row at its place: the young end, unless it comes out of order."""
+    rows = desk.rows
+    group = desk.groups[rows[row].group]
     elder = group.youngest
     younger = NONE
-    while elder > row:
+    while elder != NONE and is_younger(desk, elder, row):
         younger = elder
         elder = rows[elder].elder
     rows[row].elder = elder
@@ -30,9 +43,10 @@ def join(rows, groups, row):
 
 
 @inlined
-def leave(rows, groups, row):
+def leave(desk: Desk, row: int) -> None:
     """Take a row out. O(1)."""
-    group = groups[rows[row].group]
+    rows = desk.rows
+    group = desk.groups[rows[row].group]
     elder = rows[row].elder
     younger = rows[row].younger
     if elder == NONE:

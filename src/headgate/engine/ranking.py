@@ -10,25 +10,27 @@ import numpy as np
 from headgate.engine import heap as heaps
 from headgate.engine import lists
 from headgate.engine.compiled import inlined
-from headgate.engine.layout import NONE
+from headgate.engine.layout import NONE, Desk
 from headgate.policies.base import Kind
 
 AGE, VALUE = int(Kind.AGE), int(Kind.VALUE)
 LAST = np.int64(1 << 62)
+Worst = tuple[np.int64, float, np.int64]
+"""A row (or NONE), its score, and its order among equal scores."""
 
 
 @inlined
-def enter(desk, row):
+def enter(desk: Desk, row: int) -> None:
     """Enter a stored row into its policy's structure."""
     kind = desk.terms[0].kind
-    if kind == AGE or kind == VALUE:
-        lists.join(desk.rows, desk.groups, row)
+    if kind in (AGE, VALUE):
+        lists.join(desk, row)
     else:
         heaps.enter(desk, desk.sides[desk.links[row].side].pool, row)
 
 
 @inlined
-def leave(desk, row):
+def leave(desk: Desk, row: int) -> None:
     """Take a row that is no longer stored out of its policy's structure."""
     kind = desk.terms[0].kind
     if kind == AGE:
@@ -36,12 +38,12 @@ def leave(desk, row):
         for piece in range(desk.pieces.shape[1]):
             if desk.pieces[side, piece].edge == row:
                 desk.pieces[side, piece].edge = desk.rows[row].elder
-    if kind == AGE or kind == VALUE:
-        lists.leave(desk.rows, desk.groups, row)
+    if kind in (AGE, VALUE):
+        lists.leave(desk, row)
 
 
 @inlined
-def build(desk, pool):
+def build(desk: Desk, pool: int) -> None:
     """Make the structure over the pool's stored rows. O(rows), once a step."""
     desk.pools[pool].ranked = 1
     kind = desk.terms[0].kind
@@ -49,8 +51,8 @@ def build(desk, pool):
     for row in range(desk.rows.size):
         if not desk.links[row].alive or desk.sides[desk.links[row].side].pool != pool:
             continue
-        if kind == AGE or kind == VALUE:
-            lists.join(desk.rows, desk.groups, row)
+        if kind in (AGE, VALUE):
+            lists.join(desk, row)
         else:
             desk.heap[pool, size].score = desk.rows[row].score
             desk.heap[pool, size].row = row
@@ -60,7 +62,7 @@ def build(desk, pool):
 
 
 @inlined
-def remaining(desk, row):
+def remaining(desk: Desk, row: int) -> int:
     """How much of its window a row has left, in the window's own unit."""
     side = desk.sides[desk.links[row].side]
     now = side.seen if side.by_rows else desk.terms[0].clock >> 1
@@ -68,13 +70,13 @@ def remaining(desk, row):
 
 
 @inlined
-def tie(row, slope):
+def tie(row: int, slope: float) -> np.int64:
     """Order among equal scores: the elder goes first, unless scores rise with age."""
     return np.int64(-row) if slope > 0 else np.int64(row)
 
 
 @inlined
-def age_edges(desk, side, now):
+def age_edges(desk: Desk, side: int, now: int) -> None:
     """Move each piece's edge on to the youngest stored row at least that old. O(1) a row."""
     rows = desk.rows
     desk.pieces[side, 0].edge = desk.groups[side].youngest
@@ -89,8 +91,8 @@ def age_edges(desk, side, now):
 
 
 @inlined
-def worst_by_age(desk, pool):
-    """Each piece of each side offers its eldest row where scores fall, its youngest where they rise."""
+def worst_by_age(desk: Desk, pool: int) -> Worst:
+    """Each piece of each side offers its eldest row where scores fall, else its youngest."""
     now = desk.terms[0].clock >> 1
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     pieces = desk.pieces.shape[1]
@@ -117,9 +119,18 @@ def worst_by_age(desk, pool):
 
 
 @inlined
-def worst_by_value(desk, pool):
+def value_order(desk: Desk, row: int) -> np.int64:
+    """Order among equal value scores: the elder goes first, by the window's own scale."""
+    own = desk.links[row]
+    if desk.sides[own.side].by_rows:
+        return np.int64(2 * own.mark + own.side)
+    return np.int64(row)
+
+
+@inlined
+def worst_by_value(desk: Desk, pool: int) -> Worst:
     """Each class of each side offers its eldest row. O(classes)."""
-    least, worst = np.inf, np.int64(NONE)
+    least, least_order, worst = np.inf, LAST, np.int64(NONE)
     classes = desk.groups.size // 2
     for side in range(2):
         if desk.sides[side].pool != pool:
@@ -129,13 +140,14 @@ def worst_by_value(desk, pool):
             if row == NONE:
                 continue
             score = desk.groups[at].weight * remaining(desk, row)
-            if score < least or (score == least and row < worst):
-                least, worst = score, row
-    return worst, least, worst
+            order = value_order(desk, row)
+            if score < least or (score == least and order < least_order):
+                least, least_order, worst = score, order, row
+    return worst, least, least_order
 
 
 @inlined
-def worst_by_score(desk, pool):
+def worst_by_score(desk: Desk, pool: int) -> Worst:
     """The top of the heap."""
     heaps.drop_stale(desk, pool)
     if desk.pools[pool].heap_size == 0:
@@ -145,7 +157,7 @@ def worst_by_score(desk, pool):
 
 
 @inlined
-def worst_stored(desk, pool):
+def worst_stored(desk: Desk, pool: int) -> Worst:
     """The pool's stored row worth least (or NONE), its score, and its order among equal scores."""
     if not desk.pools[pool].ranked:
         build(desk, pool)
@@ -157,7 +169,7 @@ def worst_stored(desk, pool):
 
 
 @inlined
-def standing(desk, row):
+def standing(desk: Desk, row: int) -> tuple[float, np.int64]:
     """A newcomer's score, and its order among equal scores."""
     kind = desk.terms[0].kind
     newcomer = desk.rows[row]
@@ -170,5 +182,5 @@ def standing(desk, row):
         piece = desk.pieces[side, at]
         return piece.start + piece.slope * (age - piece.age), tie(row, piece.slope)
     if kind == VALUE:
-        return desk.groups[newcomer.group].weight * remaining(desk, row), np.int64(row)
+        return desk.groups[newcomer.group].weight * remaining(desk, row), value_order(desk, row)
     return newcomer.score, np.int64(row)

@@ -1,7 +1,6 @@
 """The plain-Python twin of the kernel: the definition of right.
 
-Lists and loops only: every search looks at every row, and a score is worked out when it is asked
-for. The kernel agrees with it on every input: pairs in order, survivors, counts, histories.
+Lists and loops only; a search looks at every row. Kernel and twin agree on every input.
 """
 
 from dataclasses import dataclass
@@ -148,7 +147,10 @@ class PlainStep:
     def _find_room(self, row: Row) -> bool:
         """Whether the arrival can be stored, after giving up what is worth less."""
         pool = self._pools[row.side]
-        never_fits = self._terms.most_rows[pool] < 1 or row.size > self._terms.most_bytes[pool]
+        if self._terms.most_rows[pool] < 1 or row.size > self._terms.most_bytes[pool]:
+            cause = Count.RETIRED if self._is_past(row) else Count.REFUSED
+            self.counts[cause, row.side] += 1
+            return False
         while self._is_over(pool, row):
             if past := self._past_rows(pool):
                 self._let_go(past[0], Count.RETIRED)
@@ -157,7 +159,7 @@ class PlainStep:
                 self.counts[Count.RETIRED, row.side] += 1
                 return False
             worst = min([row, *self._in_pool(pool)], key=self._worth)
-            if never_fits or worst is row:
+            if worst is row:
                 self.counts[Count.REFUSED, row.side] += 1
                 return False
             self._let_go(worst, Count.SHED)
@@ -189,7 +191,8 @@ class PlainStep:
             return rescore(row.matches, row.touched, row.time, policy.parameter), row.position
         if isinstance(policy, ValueScore):
             remaining = row.end - (self._seen[row.side] if row.by_rows else now)
-            return self._known[row.position] * remaining, row.position
+            order = 2 * row.sequence + row.side if row.by_rows else row.position
+            return self._known[row.position] * remaining, order
         return self._known[row.position], row.position
 
     def _in_pool(self, pool: int) -> list[Row]:

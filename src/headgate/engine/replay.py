@@ -83,5 +83,8 @@ def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
     """The rows of a side that are stored after a step, as the next step wants them."""
     alive = step.alive(side)
     matches, touched = step.histories(side)
-    columns = [np.concatenate(both)[alive] for both in zip(stored[:4], arriving[:4], strict=True)]
-    return Batch(*columns, step.sequences(side)[alive], matches[alive], touched[alive])
+    time, code, size, weight = (
+        np.concatenate(both)[alive] for both in zip(stored[:4], arriving[:4], strict=True)
+    )
+    sequence = step.sequences(side)[alive]
+    return Batch(time, code, size, weight, sequence, matches[alive], touched[alive])

@@ -140,6 +140,7 @@ class Step:
             terms.policy,
             terms.windows,
             Arrivals(columns.time, side, columns.sequence, columns.weight),
+            needed=_may_run_full(terms, total, columns.size),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
         self._place = np.empty(total, np.int64)
@@ -176,7 +177,7 @@ class Step:
             heap=_heap(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
-            count=np.zeros((len(Count), 2), np.int64),
+            tally=np.zeros((len(Count), 2), np.int64),
         )
 
     def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -192,6 +193,11 @@ class Step:
             elif at == before:
                 block = np.empty(2 * block.size, layout.PAIR)
 
+    def raise_watermark(self, watermark: int) -> None:
+        """After the last pair: expire rows that nothing after this watermark can meet."""
+        self._desk.terms["watermark"] = watermark
+        kernel.let_go_behind_watermark(self._desk)
+
     def count_pairs(self) -> int:
         """Process everything and count the pairs, without listing them.
 
@@ -205,7 +211,7 @@ class Step:
     @property
     def counts(self) -> np.ndarray:
         """What happened so far, by `Count` and side."""
-        return self._desk.count
+        return self._desk.tally
 
     @property
     def stored_rows(self) -> int:
@@ -224,7 +230,8 @@ class Step:
 
     def alive(self, side: int) -> np.ndarray:
         """For each row of a side, whether it is stored now."""
-        return self._by_number(self._desk.links["alive"], side) != 0
+        alive: np.ndarray = self._by_number(self._desk.links["alive"], side) != 0
+        return alive
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """For each row of a side, its matches and when it was last touched."""
@@ -269,13 +276,13 @@ class _Scores(NamedTuple):
 
     @classmethod
     def of(
-        cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals
+        cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals, needed: bool
     ) -> "_Scores":
         score = np.zeros(len(arrivals.time))
         group = arrivals.side.astype(np.int32)
         weights = np.zeros(1)
         by_side: list[tuple[Any, ...]] = [(), ()]
-        if isinstance(policy, FixedScore):
+        if isinstance(policy, FixedScore) and needed:
             score = policy.score(arrivals)
         elif isinstance(policy, AgeScore):
             by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
@@ -292,6 +299,14 @@ class _Scores(NamedTuple):
             for place, piece in enumerate(given):
                 pieces[side, place] = (*piece, NONE)
         return cls(np.asarray(score, np.float64), group, groups, pieces)
+
+
+def _may_run_full(terms: Terms, rows: int, size: np.ndarray) -> bool:
+    """Whether scores can matter at all: not where everything fits at once."""
+    pools = (0,) if terms.pooled else (0, 1)
+    return rows > min(terms.most_rows[p] for p in pools) or int(size.sum()) > min(
+        terms.most_bytes[p] for p in pools
+    )
 
 
 def _sides(

@@ -16,6 +16,7 @@ from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
+from headgate.policies.base import Kind
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,10 @@ class Held:
         theirs = replace(other, place=other.place + self.table.num_rows)
         return Held(
             pa.concat_tables([self.table, other.table]),
-            *(np.concatenate(both) for both in zip(self._columns(), theirs._columns())),
+            *(
+                np.concatenate(both)
+                for both in zip(self._columns(), theirs._columns(), strict=True)
+            ),
         )
 
     def compact(self) -> "Held":
@@ -115,10 +119,14 @@ class TableStep:
         keep_late: bool = False,
     ) -> None:
         self._shape = shape
+        self._policy = terms.policy
         self._arriving = arriving
         new = (arriving[0].rows, arriving[1].rows)
         codes, count = encode_together(
-            [shape.key_columns(held.table, side) for held, side in zip((*stored, *new), (0, 1) * 2)]
+            [
+                shape.key_columns(held.table, number % 2)
+                for number, held in enumerate((*stored, *new))
+            ]
         )
         batches = [held.batch(code) for held, code in zip((*stored, *new), codes, strict=True)]
         self._step = Step(
@@ -139,6 +147,10 @@ class TableStep:
             yield self._shape.result(
                 left.table, right.table, left.place[left_rows], right.place[right_rows]
             )
+
+    def raise_watermark(self, watermark: int) -> None:
+        """After the last result: expire rows that nothing after this watermark can meet."""
+        self._step.raise_watermark(watermark)
 
     @property
     def after(self) -> Progress:
@@ -170,9 +182,11 @@ class TableStep:
 
     def rows(self, side: int) -> Held:
         """Stored rows and arrivals of a side, with their history up to now."""
+        rows = replace(self._rows[side], sequence=self._step.sequences(side))
+        if self._policy.kind != Kind.HISTORY:
+            return rows
         matches, touched = self._step.histories(side)
-        sequence = self._step.sequences(side)
-        return replace(self._rows[side], sequence=sequence, matches=matches, touched=touched)
+        return replace(rows, matches=matches, touched=touched)
 
     def survivors(self, side: int) -> Held:
         """The rows of a side that are stored now, in a table of their own."""

@@ -49,6 +49,8 @@ class KeyFrequencies:
         if not np.all(np.isfinite(share)) or np.any(share < 0):
             raise SpecError("frequencies must be finite and not negative")
         keys = [key if isinstance(key, tuple) else (key,) for key in shares]
+        if len({len(key) for key in keys}) > 1:
+            raise SpecError("frequencies have keys of different lengths: give tuples of one length")
         columns = tuple(pa.chunked_array([pa.array(column)]) for column in zip(*keys, strict=True))
         return cls(columns, share)
 
@@ -59,7 +61,12 @@ class KeyFrequencies:
                 f"the frequency model has keys of {len(self.columns)} columns and the join of "
                 f"{len(columns)}: learn the model on the join's own keys"
             )
-        own = [mine.cast(given.type) for mine, given in zip(self.columns, columns, strict=True)]
+        try:
+            own = [mine.cast(given.type) for mine, given in zip(self.columns, columns, strict=True)]
+        except pa.ArrowInvalid as error:
+            raise SpecError(
+                f"the frequency model's keys are not of the join's key type: {error}"
+            ) from error
         (known, asked), count = encode_together([own, columns])
         by_code = np.zeros(count + 1)
         by_code[known] = self.share

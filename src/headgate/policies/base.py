@@ -35,11 +35,11 @@ class Arrivals(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A stretch of ages over which a score is linear: from ``age`` on, ``start + slope * (a - age)``."""
+    """A stretch of ages, from ``age`` on, over which a score is linear."""
 
     age: float
-    start: float
-    slope: float
+    start: float  # score at that age
+    slope: float  # change of score per microsecond
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Policy(ABC):
     kind: ClassVar[Kind]
     weighs_keys: ClassVar[bool] = False
 
-    def check(self, windows: tuple[Window, Window]) -> None:
+    def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:

@@ -20,10 +20,12 @@ def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> uniform(0, np.array([0, 1], np.uint8), np.array([5, 5])).round(3).tolist()
-    [0.155, 0.602]
+    [0.146, 0.512]
     """
     with np.errstate(over="ignore"):
-        stream = _mix(np.uint64(seed % (1 << 64)) + _GOLDEN * (side.astype(np.uint64) + np.uint64(1)))
+        stream = _mix(
+            np.uint64(seed % (1 << 64)) + _GOLDEN * (side.astype(np.uint64) + np.uint64(1))
+        )
         bits = _mix(stream + _GOLDEN * (sequence.astype(np.uint64) + np.uint64(1)))
     return (bits >> np.uint64(11)) * 2.0**-53
 

@@ -3,6 +3,8 @@
 The only package that imports PySpark; reached through `WindowJoin.stream` and `WindowJoin.batch`.
 """
 
-from headgate.spark.operator import DataFrame, batch, stream
+from pyspark.sql import DataFrame
+
+from headgate.spark.operator import batch, stream
 
 __all__ = ["DataFrame", "batch", "stream"]

@@ -2,7 +2,6 @@
 
 import uuid
 import warnings
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -11,6 +10,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from headgate.engine.limits import terms_for
+from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
 from headgate.spark.local_copy import forget_old_operators
@@ -30,15 +30,12 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.warm import warm_kernel
 from headgate.spec import RowWindow, SpecError
 
-if TYPE_CHECKING:
-    from headgate.join import WindowJoin
-
 RESERVE = 0.2
 """The part of a memory budget kept back for rows given up whose bytes are not yet reclaimed."""
 
 
 def stream(
-    join: "WindowJoin", left: DataFrame, right: DataFrame, shards: int | None, name: str
+    join: Request, left: DataFrame, right: DataFrame, shards: int | None, name: str
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=True)
@@ -47,7 +44,7 @@ def stream(
             "both sides are the same DataFrame object: read the stream twice (two readStream "
             "calls), with a watermark and column names for each side"
         )
-    shape = check_columns(join.keys, (join.left, join.right), (left, right), join.suffix)
+    shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
     delays = check_watermarks(shape, (left, right))
     check_state_store(session)
     if session.conf.get(CHANGELOG, "false") != "true":
@@ -57,7 +54,7 @@ def stream(
             stacklevel=3,
         )
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
     plan = _plan(join, shape, (left, right), count, partitions)
     forget_old_operators(but=plan.operator)
@@ -83,12 +80,10 @@ def stream(
     return results
 
 
-def batch(
-    join: "WindowJoin", left: DataFrame, right: DataFrame, shards: int | None
-) -> DataFrame:
+def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
-    shape = check_columns(join.keys, (join.left, join.right), (left, right), join.suffix)
+    shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
     labels = shard_labels(count, count)
     plan = _plan(join, shape, (left, right), count, count, reserve=0.0)
@@ -103,8 +98,8 @@ def batch(
     )
 
 
-def _shard_count(join: "WindowJoin", given: int | None, cores: int) -> int:
-    by_rows = any(isinstance(side.window, RowWindow) for side in (join.left, join.right))
+def _shard_count(join: Request, given: int | None, cores: int) -> int:
+    by_rows = any(isinstance(window, RowWindow) for window in join.windows)
     if given is None:
         return 1 if by_rows else cores
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
@@ -118,7 +113,7 @@ def _shard_count(join: "WindowJoin", given: int | None, cores: int) -> int:
 
 
 def _plan(
-    join: "WindowJoin",
+    join: Request,
     shape: Shape,
     frames: tuple[DataFrame, DataFrame],
     shards: int,
@@ -126,7 +121,6 @@ def _plan(
     reserve: float = RESERVE,
 ) -> ShardPlan:
     policy = join.policy.without_model()
-    windows = (join.left.window, join.right.window)
     memory = join.budget.memory
     facts = {
         "left keys": ", ".join(join.keys.left),
@@ -138,7 +132,7 @@ def _plan(
         "right columns": frames[1].schema.simpleString(),
     }
     return ShardPlan(
-        terms=terms_for(join.budget, windows, policy, shards, reserve),
+        terms=terms_for(join.budget, join.windows, policy, shards, reserve),
         shape=shape,
         schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
         most_dead_bytes=None if memory is None else int(memory * reserve) // shards,
@@ -162,7 +156,7 @@ def _shard(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
 
 
 def _packed(
-    join: "WindowJoin", shape: Shape, frame: DataFrame, side: int, labels: tuple[int, ...]
+    join: Request, shape: Shape, frame: DataFrame, side: int, labels: tuple[int, ...]
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
     return frame.select(_shard(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(

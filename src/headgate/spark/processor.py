@@ -43,7 +43,7 @@ class JoinProcessor(StatefulProcessor):
         self._store = ShardStore.of(handle)
         self._control = handle.getValueState("control", "description string")
 
-    def handleInputRows(
+    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
     ) -> Iterator[pd.DataFrame]:
         """Join the blobs of a batch."""
@@ -52,7 +52,7 @@ class JoinProcessor(StatefulProcessor):
         if shard == CONTROL:
             self._check_same_join()
             return
-        late_at = self._hear_watermark(timerValues)
+        late_at, watermark = self._hear_watermark(timerValues)
         arriving = tuple(self._arrivals(packed, side, late_at) for side in (0, 1))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
         held = (state.held(0), state.held(1))
@@ -68,6 +68,7 @@ class JoinProcessor(StatefulProcessor):
         for results in step.results():
             for first in range(0, results.num_rows, ROWS_PER_BLOB):
                 yield result_row(to_blob(results.slice(first, ROWS_PER_BLOB)))
+        step.raise_watermark(watermark)
         state.write(step, held)
         yield stats_row(step.stats, state.figures)
 
@@ -81,15 +82,15 @@ class JoinProcessor(StatefulProcessor):
     def close(self) -> None:
         """Nothing to release."""
 
-    def _hear_watermark(self, timer_values: TimerValues) -> int:
-        """Note the present watermark and return the one before, in microseconds."""
+    def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
+        """Note the present watermark; return the one before and this one, in microseconds."""
         heard = self._store.watermark.get()
         millis = timer_values.getCurrentWatermarkInMs()
         self._store.watermark.update((millis * 1000,))
         for pending in list(self._handle.listTimers()):
             self._handle.deleteTimer(pending)
         self._handle.registerTimer(millis + 1)
-        return NO_WATERMARK if heard is None else int(heard[0])
+        return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _arrivals(self, packed: pd.DataFrame, side: int, late_at: int) -> Screened:
         """A side's rows in an order that does not depend on how the shuffle delivered them."""

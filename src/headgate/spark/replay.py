@@ -6,6 +6,7 @@ large the input is.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -63,9 +64,7 @@ class _ShardReplay:
 
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
-        step = TableStep(
-            self._plan.terms, self._plan.shape, self._held, arriving, self._progress
-        )
+        step = TableStep(self._plan.terms, self._plan.shape, self._held, arriving, self._progress)
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
         self._held = (step.survivors(0), step.survivors(1))
@@ -92,7 +91,7 @@ def _steps(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     for batch in batches:
         shards = batch.column(0).to_numpy()
         cuts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), batch.num_rows]
-        for first, end in zip(cuts[:-1], cuts[1:], strict=True):
+        for first, end in pairwise(cuts):
             if first == end:
                 continue
             part = batch.slice(first, end - first)

@@ -33,8 +33,9 @@ def check_inputs(left: Any, right: Any, streaming: bool) -> SparkSession:
     return session
 
 
-def check_columns(keys: Keys, sides: tuple[Side, Side], frames: tuple[DataFrame, DataFrame],
-                  suffix: str) -> Shape:
+def check_columns(
+    keys: Keys, sides: tuple[Side, Side], frames: tuple[DataFrame, DataFrame], suffix: str
+) -> Shape:
     """All columns named in the join exist and have fitting types."""
     shape = Shape.of(keys, sides, (frames[0].columns, frames[1].columns), suffix)
     types = tuple({field.name: field.dataType for field in frame.schema} for frame in frames)

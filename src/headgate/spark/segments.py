@@ -36,17 +36,17 @@ class Segment:
         return 1.0 - float(np.count_nonzero(self.alive)) / max(len(self.alive), 1)
 
 
-def to_table(rows: Held) -> pa.Table:
+def to_table(rows: Held, with_weight: bool) -> pa.Table:
     """Payload and bookkeeping of rows, as a segment keeps them."""
     compact = rows.compact()
-    return compact.table.append_column(
-        SEQUENCE_COLUMN, pa.array(compact.sequence)
-    ).append_column(WEIGHT_COLUMN, pa.array(compact.weight))
+    table = compact.table.append_column(SEQUENCE_COLUMN, pa.array(compact.sequence))
+    return table.append_column(WEIGHT_COLUMN, pa.array(compact.weight)) if with_weight else table
 
 
 def payload(table: pa.Table) -> pa.Table:
     """A segment's table without its bookkeeping."""
-    return table.drop_columns([SEQUENCE_COLUMN, WEIGHT_COLUMN])
+    kept = [name for name in table.column_names if name not in (SEQUENCE_COLUMN, WEIGHT_COLUMN)]
+    return table.select(kept)
 
 
 def new_segment(name: str, side: int, table: pa.Table) -> Segment:
@@ -62,11 +62,14 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str) -> H
     table = pa.concat_tables([segment.table for segment in segments])
     place = np.flatnonzero(np.concatenate([segment.alive for segment in segments]))
     time = microseconds(table.column(time_column))[place]
+    weight = np.zeros(len(place))
+    if WEIGHT_COLUMN in table.column_names:
+        weight = table.column(WEIGHT_COLUMN).to_numpy()[place]
     return Held(
         payload(table),
         place,
         time,
-        table.column(WEIGHT_COLUMN).to_numpy()[place],
+        weight,
         table.column(SEQUENCE_COLUMN).to_numpy()[place],
         np.zeros(len(place), np.int32),
         time,

@@ -24,8 +24,8 @@ from headgate.spark.segments import (
     held_rows,
     mark_dead,
     new_segment,
-    runs_to_rewrite,
     rewritten,
+    runs_to_rewrite,
     to_table,
 )
 
@@ -109,9 +109,7 @@ class ShardState:
 
     def held(self, side: int) -> Held:
         """A side's stored rows with their history."""
-        rows = held_rows(
-            self._of_side(side), self.plan.schemas[side], self.plan.shape.times[side]
-        )
+        rows = held_rows(self._of_side(side), self.plan.schemas[side], self.plan.shape.times[side])
         for name, _ in self.logs:
             log = self._blob(self.store.histories, name)
             mine = log.column("side").to_numpy() == side
@@ -146,16 +144,19 @@ class ShardState:
         return [segment for segment in self.segments if segment.side == side]
 
     def _blob(self, variable: Any, name: str) -> pa.Table:
-        buffer, fetched = self.local.read(name, lambda: variable.getValue((name,))[0])
+        def fetch() -> bytes:
+            return to_blob(from_blob(variable.getValue((name,))[0]))
+
+        buffer, fetched = self.local.read(name, fetch)
         self.figures["rebuilt"] |= int(fetched)
         return from_blob(buffer)
 
     def _put(self, variable: Any, table: pa.Table) -> str:
         name = new_name(self.batches)
-        blob = to_blob(table)
-        variable.updateValue((name,), (blob,))
-        self.local.write(name, blob)
-        self.figures["written_bytes"] += len(blob)
+        durable = to_blob(table, compress=True)
+        variable.updateValue((name,), (durable,))
+        self.local.write(name, to_blob(table))
+        self.figures["written_bytes"] += len(durable)
         return name
 
     def _update_side(self, step: TableStep, side: int, held: Held) -> None:
@@ -167,7 +168,8 @@ class ShardState:
         kept = alive.copy()
         kept[: len(held.place)] = False
         if kept.any():
-            table = to_table(step.rows(side).where(kept))
+            weighs = self.plan.terms.policy.weighs_keys
+            table = to_table(step.rows(side).where(kept), weighs)
             mine.append(new_segment(self._put(self.store.segments, table), side, table))
         for segment in mine:
             if not segment.alive.any():
@@ -184,9 +186,7 @@ class ShardState:
         for side in (0, 1):
             mine = self._of_side(side)
             share = dead * sum(s.bytes for s in mine) / max(held, 1)
-            runs = runs_to_rewrite(
-                mine, round(share), round(most_dead * share / max(dead, 1))
-            )
+            runs = runs_to_rewrite(mine, round(share), round(most_dead * share / max(dead, 1)))
             for first, end in reversed(runs):
                 fresh = rewritten(mine[first:end], "")
                 name = self._put(self.store.segments, fresh.table)

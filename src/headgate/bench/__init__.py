@@ -1,0 +1,1 @@
+"""Measurements against a peer in the same run: ratios and their spread, never a bare number."""

@@ -1,0 +1,68 @@
+"""The streaming queries that are compared: each takes the two sides and gives one DataFrame."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.bench.workload import WINDOW_SECONDS
+from headgate.join import WindowJoin
+from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+from headgate.spec import Budget, Side
+
+HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+Contender = Callable[[SparkSession, Path, Path], DataFrame]
+
+
+def read_side(session: SparkSession, place: Path, prefix: str) -> DataFrame:
+    """A side as a stream, a file a batch, with a watermark."""
+    schema = session.read.parquet(str(place)).schema
+    return (
+        session.readStream.schema(schema)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(place))
+        .withWatermark(f"{prefix}_time", "0 seconds")
+    )
+
+
+def spark_builtin(session: SparkSession, left: Path, right: Path) -> DataFrame:
+    """Spark's own stream-stream join on its default state store."""
+    session.conf.set(PROVIDER, HDFS)
+    one, other = read_side(session, left, "l"), read_side(session, right, "r")
+    reach = F.expr(f"interval {WINDOW_SECONDS} seconds")
+    return one.join(
+        other.withColumnRenamed("key", "r_key"),
+        (F.col("key") == F.col("r_key"))
+        & (F.col("r_time") <= F.col("l_time") + reach)
+        & (F.col("r_time") >= F.col("l_time") - reach),
+    )
+
+
+def headgate(
+    budget: Budget, policy: str = "auto", window: str = f"{WINDOW_SECONDS} seconds"
+) -> Contender:
+    """Headgate with a budget."""
+
+    def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
+        session.conf.set(PROVIDER, ROCKSDB)
+        session.conf.set(CHANGELOG, "true")
+        join = WindowJoin(
+            on="key",
+            left=Side(time="l_time", window=window),
+            right=Side(time="r_time", window=window),
+            budget=budget,
+            policy=policy,
+        )
+        return join.stream(read_side(session, left, "l"), read_side(session, right, "r"))
+
+    return build
+
+
+def identity(session: SparkSession, left: Path, right: Path) -> DataFrame:
+    """The floor: the same rows through ``mapInArrow`` and out again, joining nothing."""
+    sides = [
+        read_side(session, place, prefix).toDF("key", "time", "value", "text")
+        for place, prefix in ((left, "l"), (right, "r"))
+    ]
+    return sides[0].unionAll(sides[1]).mapInArrow(lambda batches: batches, sides[0].schema)

@@ -1,0 +1,117 @@
+"""The kernel alone: arrivals a second against the budget, for each kind of score."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.bench.spread import Spread
+from headgate.engine import kernel
+from headgate.engine.replay import Replay
+from headgate.engine.step import Batch, Terms
+from headgate.models import Frequencies
+from headgate.policies import Fifo, Life, Lru, Policy, Prob, Random
+from headgate.spec import TimeWindow
+from headgate.spec.budget import UNLIMITED
+
+BUDGETS = (1_000, 10_000, 100_000, 1_000_000)
+KEYS = 100_000
+LEVELS = 64
+LONG = TimeWindow(1 << 50)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Million arrivals a second in the kernel, and with laying rows out before it."""
+
+    policy: str
+    kind: str
+    budget: int | None
+    kernel: Spread
+    engine: Spread
+
+
+def policies() -> tuple[Policy, ...]:
+    """At least one policy of each kind of score."""
+    shares = np.linspace(0.0, 1.0, LEVELS)
+    model = Frequencies.of_mappings(dict(enumerate(shares)), {0: 0.5})
+    return Random(), Prob(model), Fifo(), Life(model), Lru()
+
+
+def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
+    """Exact with a minute's window first; then each policy shedding, budget after budget.
+
+    Shedding is measured once memory is full, with windows so long that nothing expires: every
+    arrival is shed, or sheds another. The input is the same for all budgets.
+    """
+    rng = np.random.default_rng(1)
+    minute = TimeWindow(60_000_000)
+    sides = tuple(_side(rng, rows // 2, 120_000) for _ in range(2))
+    terms = Terms((minute, minute), Random())
+    yield _timed("none shed", "exact", None, terms, (sides[0], sides[1]), 120_000, rounds)
+    for policy in policies():
+        for budget in BUDGETS:
+            arrivals = max(rows, 3 * budget)
+            both = tuple(_side(rng, arrivals // 2, max(KEYS, budget)) for _ in range(2))
+            terms = Terms((LONG, LONG), policy, (budget, UNLIMITED))
+            codes = max(KEYS, budget)
+            yield _timed(
+                policy.label,
+                policy.kind.name.lower(),
+                budget,
+                terms,
+                (both[0], both[1]),
+                codes,
+                rounds,
+            )
+
+
+def _side(rng: np.random.Generator, rows: int, keys: int) -> Batch:
+    time_us = 1_767_225_600_000_000 + np.arange(rows) * 1_000 + rng.integers(0, 1_000, rows)
+    code = rng.integers(0, keys, rows).astype(np.int32)
+    weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]
+    return Batch.of_arrivals(time_us, code, np.full(rows, 100, np.int64), weight)
+
+
+def _timed(
+    name: str,
+    kind: str,
+    budget: int | None,
+    terms: Terms,
+    sides: tuple[Batch, Batch],
+    codes: int,
+    rounds: int,
+) -> Speed:
+    in_kernel, in_engine = [], []
+    for _ in range(rounds):
+        with _Stopwatch() as watch:
+            started = time.perf_counter()
+            replay = Replay(terms, sides[0], sides[1], codes)
+            for _ in replay.pairs():
+                pass
+            total = time.perf_counter() - started
+        arrivals = replay.stats.left_rows + replay.stats.right_rows
+        in_kernel.append(arrivals / watch.seconds / 1e6)
+        in_engine.append(arrivals / total / 1e6)
+    return Speed(name, kind, budget, Spread.of(in_kernel), Spread.of(in_engine))
+
+
+class _Stopwatch:
+    """Sums up the time spent in the kernel while it is open."""
+
+    def __enter__(self) -> "_Stopwatch":
+        self.seconds = 0.0
+        self._advance = kernel.advance
+
+        def timed(*args: object) -> object:
+            started = time.perf_counter()
+            result = self._advance(*args)
+            self.seconds += time.perf_counter() - started
+            return result
+
+        kernel.advance = timed
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        kernel.advance = self._advance

@@ -1,0 +1,194 @@
+"""``headgate bench``: Spark's join and Headgate on the same rows, one after the other."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from rich.console import Console
+from rich.table import Table
+
+from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
+from headgate.bench.kernel import measure_kernel
+from headgate.bench.measure import Measurement, measure
+from headgate.bench.session import bench_session
+from headgate.bench.spread import Spread
+from headgate.bench.workload import Workload
+from headgate.spec import Budget
+from headgate.spec.quantity import format_bytes
+
+AMPLE = Budget(rows=50_000_000)
+PARTS = ("kernel", "uniform", "skew", "budgets")
+
+
+def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 2_400_000) -> None:
+    """Run the parts asked for and print a table each."""
+    console = Console()
+    if "kernel" in parts:
+        _kernel(console, rounds, rows)
+    if set(parts) & {"uniform", "skew", "budgets"}:
+        session = bench_session()
+        try:
+            with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
+                place = Path(folder)
+                if "uniform" in parts:
+                    _uniform(console, session, place / "uniform", rounds, rows)
+                if "skew" in parts:
+                    _skew(console, session, place / "skew", rounds)
+                if "budgets" in parts:
+                    _budgets(console, session, place / "budgets", rows)
+        finally:
+            session.stop()
+
+
+def _kernel(console: Console, rounds: int, rows: int) -> None:
+    table = Table(title="The kernel alone, million arrivals a second on one core (median, range)")
+    for heading in ("policy", "score", "budget", "kernel", "with lay-out"):
+        table.add_column(heading, justify="left" if heading in ("policy", "score") else "right")
+    slowest: dict[str, dict[int, float]] = {}
+    with console.status("measuring the kernel (the first run compiles it)") as status:
+        for speed in measure_kernel(rows, rounds):
+            budget = "ample" if speed.budget is None else f"{speed.budget:,}"
+            status.update(f"measuring the kernel: {speed.policy}, {budget} rows")
+            table.add_row(speed.policy, speed.kind, budget, str(speed.kernel), str(speed.engine))
+            if speed.budget is not None:
+                slowest.setdefault(speed.policy, {})[speed.budget] = speed.kernel.middle
+    console.print(table)
+    for policy, by_budget in slowest.items():
+        least, most = min(by_budget), max(by_budget)
+        ratio = by_budget[least] / by_budget[most]
+        console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
+
+
+def _run_one(
+    console: Console,
+    session: SparkSession,
+    name: str,
+    contender: Contender,
+    place: Path,
+    checkpoint: Path,
+    most_seconds: float = 600.0,
+) -> Measurement:
+    with console.status(f"{name}: starting") as status:
+
+        def show(progress: dict[str, Any]) -> None:
+            speed = progress.get("processedRowsPerSecond") or 0.0
+            status.update(f"{name}: batch {progress['batchId']}, {speed:,.0f} rows/s")
+
+        frame = contender(session, place / "left", place / "right")
+        return measure(frame, checkpoint, show, most_seconds)
+
+
+def _compare(
+    console: Console,
+    session: SparkSession,
+    place: Path,
+    contenders: dict[str, Contender],
+    rounds: int,
+    title: str,
+    most_seconds: float = 600.0,
+) -> None:
+    runs: dict[str, list[Measurement]] = {name: [] for name in contenders}
+    for number in range(rounds):
+        for name, contender in contenders.items():
+            checkpoint = place / f"checkpoint-{number}-{name.replace(' ', '-')}"
+            runs[name].append(
+                _run_one(console, session, name, contender, place, checkpoint, most_seconds)
+            )
+    table = Table(title=title)
+    for heading in ("", "rows/s", "state", "stored rows"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name, measured in runs.items():
+        stored, size = _state(measured[-1])
+        speed = Spread.of([m.rows_per_second for m in measured])
+        table.add_row(
+            name,
+            f"{speed.middle:,.0f} ({speed.least:,.0f} to {speed.most:,.0f})",
+            format_bytes(size) if size else "–",
+            f"{stored:,}" if stored else "–",
+        )
+    console.print(table)
+    own = runs["Headgate"]
+    for name, measured in runs.items():
+        if name != "Headgate":
+            ratio = Spread.of(
+                [a.rows_per_second / b.rows_per_second for a, b in zip(own, measured, strict=True)]
+            )
+            console.print(f"Headgate / {name}: [bold]{ratio}[/] times the rows a second")
+
+
+def _state(measured: Measurement) -> tuple[int, int]:
+    figures = measured.metrics[-1].get("headgate")
+    if figures is None:
+        return measured.state_rows, measured.state_bytes
+    return int(figures["stored_rows"]), int(figures["held_bytes"])
+
+
+def _uniform(console: Console, session: SparkSession, place: Path, rounds: int, rows: int) -> None:
+    files = max(rows // 400_000, 5)
+    with console.status("writing the input"):
+        Workload(rows // 2, files).write(place)
+    _compare(
+        console,
+        session,
+        place,
+        {
+            "Headgate": headgate(AMPLE),
+            "Spark's join": spark_builtin,
+            "mapInArrow identity (the floor)": identity,
+        },
+        rounds,
+        f"Uniform keys, ±60 s, about one match a row: {rows:,} rows, steady batches",
+    )
+
+
+def _skew(console: Console, session: SparkSession, place: Path, rounds: int) -> None:
+    with console.status("writing the input"):
+        Workload(40_000, 8, zipf=1.1).write(place)
+    _compare(
+        console,
+        session,
+        place,
+        {"Headgate": headgate(AMPLE), "Spark's join": spark_builtin},
+        min(rounds, 2),
+        "Zipf(1.1) keys, ±60 s, 80,000 rows, steady batches",
+    )
+
+
+def _budgets(console: Console, session: SparkSession, place: Path, rows: int) -> None:
+    """Batches once memory is full, at a small and at a large budget, on the same rows.
+
+    Windows are so long that nothing expires and keys so many that few rows match, so that the
+    batches differ in what is stored alone.
+    """
+    rows = max(rows, 4_000_000)
+    files = rows // 200_000
+    with console.status("writing the input"):
+        Workload(rows // 2, files, keys=100_000_000).write(place)
+    table = Table(title="What a budget costs: steady batches of 200,000 rows, RANDOM, two shards")
+    for heading in ("stored rows", "held", "seconds a batch", "written a batch", "checkpoint"):
+        table.add_column(heading, justify="right")
+    medians = {}
+    for budget in (10_000, 1_000_000):
+        checkpoint = place / f"checkpoint-{budget}"
+        contender = headgate(Budget(rows=budget), "random", window="30 days")
+        run = _run_one(console, session, f"{budget:,} rows", contender, place, checkpoint)
+        half = len(run.batch_seconds) // 2
+        batches = Spread.of(run.batch_seconds[half:])
+        medians[budget] = batches.middle
+        figures = [metrics["headgate"] for metrics in run.metrics[half:]]
+        written = Spread.of([float(entry["written_bytes"]) for entry in figures])
+        size = sum(path.stat().st_size for path in checkpoint.rglob("*") if path.is_file())
+        table.add_row(
+            f"{figures[-1]['stored_rows']:,}",
+            format_bytes(figures[-1]["held_bytes"]),
+            str(batches),
+            format_bytes(written.middle),
+            format_bytes(size),
+        )
+    console.print(table)
+    small, large = sorted(medians)
+    console.print(
+        f"a batch takes [bold]{medians[large] / medians[small]:.2f}[/] times as long with "
+        f"{large:,} stored rows as with {small:,}"
+    )

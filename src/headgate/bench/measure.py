@@ -1,0 +1,71 @@
+"""Running a streaming query to the end of its input and reading off its steady batches."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+WARM_UP_BATCHES = 2
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Figures of a query's steady batches."""
+
+    rows: int
+    seconds: float
+    batch_seconds: tuple[float, ...]
+    state_rows: int
+    state_bytes: int
+    metrics: tuple[dict[str, Any], ...]
+
+    @property
+    def rows_per_second(self) -> float:
+        """Input rows of both sides a second."""
+        return self.rows / self.seconds
+
+
+def measure(
+    frame: DataFrame,
+    checkpoint: Path,
+    on_batch: Callable[[dict[str, Any]], None] | None = None,
+    most_seconds: float = 600.0,
+) -> Measurement:
+    """Run to the end of the input (or of the time given), discarding the output.
+
+    The first batches start processes and compile code, and batches without input only clean up:
+    neither counts.
+    """
+    query = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
+    seen: list[dict[str, Any]] = []
+    started = time.monotonic()
+    try:
+        done = False
+        while not done and time.monotonic() - started < most_seconds:
+            done = query.awaitTermination(1) or not (
+                query.status["isDataAvailable"] or query.status["isTriggerActive"]
+            )
+            known = {progress["batchId"] for progress in seen}
+            for progress in query.recentProgress:
+                if progress["batchId"] not in known and progress["numInputRows"]:
+                    seen.append(dict(progress))
+                    if on_batch:
+                        on_batch(seen[-1])
+    finally:
+        query.stop()
+    steady = seen[WARM_UP_BATCHES:]
+    if not steady:
+        raise RuntimeError("no steady batch: the input is too short, or a batch takes too long")
+    batch_seconds = tuple(p["durationMs"]["triggerExecution"] / 1000 for p in steady)
+    operators = steady[-1]["stateOperators"]
+    return Measurement(
+        rows=sum(p["numInputRows"] for p in steady),
+        seconds=sum(batch_seconds),
+        batch_seconds=batch_seconds,
+        state_rows=sum(o["numRowsTotal"] for o in operators),
+        state_bytes=sum(o["memoryUsedBytes"] for o in operators),
+        metrics=tuple(dict(p.get("observedMetrics") or {}) for p in steady),
+    )

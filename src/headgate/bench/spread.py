@@ -1,0 +1,28 @@
+"""Several rounds of a ratio, as median and range."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median, least and greatest of several rounds.
+
+    Examples
+    --------
+    >>> str(Spread.of([4.0, 6.0, 5.0]))
+    '5 (4 to 6)'
+    """
+
+    middle: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """The spread of some values."""
+        return cls(median(values), min(values), max(values))
+
+    def __str__(self) -> str:
+        return f"{self.middle:.3g} ({self.least:.3g} to {self.most:.3g})"

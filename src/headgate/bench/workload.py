@@ -1,0 +1,61 @@
+"""The inputs of the benchmarks: two sides of parquet files, in order of time."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+START_US = 1_767_225_600_000_000  # 2026-01-01; Spark loses rows stamped 0
+WINDOW_SECONDS = 60
+ROWS_PER_SECOND = 1_000
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Two sides of equal rate, keys uniform or Zipf, a window of one minute either way.
+
+    Uniform: 120,000 keys and 1,000 rows a second and side make about one match a row.
+    """
+
+    rows_a_side: int
+    files: int
+    keys: int = 120_000
+    zipf: float | None = None
+    seed: int = 1
+
+    def write(self, folder: Path) -> tuple[Path, Path]:
+        """Write both sides, a file a batch, and say where."""
+        places = (folder / "left", folder / "right")
+        for side, place in enumerate(places):
+            place.mkdir(parents=True, exist_ok=True)
+            rng = np.random.default_rng([self.seed, side])
+            per_file = self.rows_a_side // self.files
+            gap = 1_000_000 // ROWS_PER_SECOND
+            for number in range(self.files):
+                table = self._table(rng, per_file, START_US + number * per_file * gap, gap, side)
+                path = place / f"{number:05d}.parquet"
+                pq.write_table(table, path)
+                os.utime(path, (number + 1, number + 1))  # Spark takes files in order of age
+        return places
+
+    def _table(
+        self, rng: np.random.Generator, rows: int, first: int, gap: int, side: int
+    ) -> pa.Table:
+        time = first + np.arange(rows, dtype=np.int64) * gap + rng.integers(0, gap, rows)
+        if self.zipf is None:
+            key = rng.integers(0, self.keys, rows)
+        else:
+            weight = np.arange(1, self.keys + 1) ** -self.zipf
+            key = rng.choice(self.keys, rows, p=weight / weight.sum())
+        prefix = "lr"[side]
+        return pa.table(
+            {
+                "key": key,
+                f"{prefix}_time": pa.array(time, pa.timestamp("us", "UTC")),
+                f"{prefix}_value": rng.random(rows),
+                f"{prefix}_text": pa.array(key * 7919 % 10**12).cast(pa.string()),
+            }
+        )

@@ -1,0 +1,32 @@
+"""A join as asked for, complete and checked: what every way of running it starts from."""
+
+from dataclasses import dataclass
+
+from headgate.policies import Policy
+from headgate.spec import Budget, Goal, Keys, Side, Window
+
+
+@dataclass(frozen=True)
+class Request:
+    """Keys, sides, budget, goal and policy of a window join.
+
+    ``suffix`` is appended to a right column whose name the left has too.
+    """
+
+    keys: Keys
+    left: Side
+    right: Side
+    budget: Budget
+    goal: Goal
+    policy: Policy
+    suffix: str
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Left, right."""
+        return self.left, self.right
+
+    @property
+    def windows(self) -> tuple[Window, Window]:
+        """The sides' windows."""
+        return self.left.window, self.right.window
