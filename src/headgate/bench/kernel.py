@@ -16,9 +16,9 @@ from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 
 BUDGETS = (1_000, 10_000, 100_000, 1_000_000)
-KEYS = 100_000
+KEYS = 1_000_000
 LEVELS = 64
-LONG = TimeWindow(1 << 50)
+GAP_US = 1_000
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ def policies() -> tuple[Policy, ...]:
 def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
     """Exact with a minute's window first; then each policy shedding, budget after budget.
 
-    Shedding is measured once memory is full, with windows so long that nothing expires: every
-    arrival is shed, or sheds another. The input is the same for all budgets.
+    Windows hold twice the budget, so that at every budget half of the rows must go. Keys are drawn
+    from the same million at all budgets.
     """
     rng = np.random.default_rng(1)
     minute = TimeWindow(60_000_000)
@@ -52,23 +52,23 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
     yield _timed("none shed", "exact", None, terms, (sides[0], sides[1]), 120_000, rounds)
     for policy in policies():
         for budget in BUDGETS:
-            arrivals = max(rows, 3 * budget)
-            both = tuple(_side(rng, arrivals // 2, max(KEYS, budget)) for _ in range(2))
-            terms = Terms((LONG, LONG), policy, (budget, UNLIMITED))
-            codes = max(KEYS, budget)
+            arrivals = max(rows, 4 * budget)
+            both = tuple(_side(rng, arrivals // 2, KEYS) for _ in range(2))
+            window = TimeWindow(budget * GAP_US)  # as many rows of each side
+            terms = Terms((window, window), policy, (budget, UNLIMITED))
             yield _timed(
                 policy.label,
                 policy.kind.name.lower(),
                 budget,
                 terms,
                 (both[0], both[1]),
-                codes,
+                KEYS,
                 rounds,
             )
 
 
 def _side(rng: np.random.Generator, rows: int, keys: int) -> Batch:
-    time_us = 1_767_225_600_000_000 + np.arange(rows) * 1_000 + rng.integers(0, 1_000, rows)
+    time_us = 1_767_225_600_000_000 + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
     code = rng.integers(0, keys, rows).astype(np.int32)
     weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]
     return Batch.of_arrivals(time_us, code, np.full(rows, 100, np.int64), weight)

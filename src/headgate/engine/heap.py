@@ -9,6 +9,7 @@ import numpy as np
 
 from headgate.engine.compiled import inlined
 from headgate.engine.layout import Desk
+from headgate.engine.prefetch import prefetch
 
 SLACK = 1024
 """Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
@@ -121,3 +122,4 @@ def enter(desk: Desk, pool: int, row: int) -> None:
     else:
         own.heap_size += 1
         sift_up(heap, own.heap_size - 1, score, row)
+    prefetch(desk.links, heap[0].row)  # next to be shed

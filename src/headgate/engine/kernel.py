@@ -13,6 +13,7 @@ import numpy as np
 from headgate.engine import heap, ranking
 from headgate.engine.compiled import compiled, inlined
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.prefetch import prefetch
 from headgate.policies.base import Kind
 
 HISTORY = int(Kind.HISTORY)
@@ -27,6 +28,8 @@ UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 FAR = np.int64(1 << 62)
+HEADS_AHEAD = 16
+PARTNERS_AHEAD = 6
 
 
 @inlined
@@ -160,7 +163,7 @@ def store(desk: Desk, row: int) -> None:
 def chain(desk: Desk, row: int) -> None:
     """Enter a row into its key's chain: at the head, unless it comes out of order."""
     own = desk.links[row]
-    head = desk.newest[desk.rows[row].code, own.side]
+    head = desk.newest[2 * desk.rows[row].code + own.side]
     newer, older, older_mark = np.int64(NONE), head.row, head.mark
     while older != NONE and older_mark > own.mark:
         newer = older
@@ -205,7 +208,7 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
         reach = time - other_window.span
         limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
     count_only = desk.terms[0].count_only
-    head = desk.newest[desk.rows[row].code, 1 - side]
+    head = desk.newest[2 * desk.rows[row].code + 1 - side]
     newer, partner, mark = np.int64(NONE), head.row, head.mark
     while partner != NONE and mark >= reach:
         candidate = desk.links[partner]
@@ -249,6 +252,18 @@ def note_matches(
             heap.enter(desk, pool, number)
 
 
+@inlined
+def look_ahead(desk: Desk, row: int) -> None:
+    """Ask for what the arrivals after this one will need: first the chain's head, then its row."""
+    later = row + HEADS_AHEAD
+    if later < desk.rows.size:
+        prefetch(desk.newest, 2 * max(desk.rows[later].code, 0))
+    soon = row + PARTNERS_AHEAD
+    if soon < desk.rows.size:
+        head = desk.newest[2 * max(desk.rows[soon].code, 0) + 1 - desk.links[soon].side]
+        prefetch(desk.links, max(head.row, 0))
+
+
 @compiled
 def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[int, int]:
     """Process arrivals from position ``start`` on, until done or ``pairs`` is full.
@@ -262,6 +277,7 @@ def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[in
         own = desk.links[row]
         if not own.arriving:
             continue
+        look_ahead(desk, row)
         side = desk.sides[own.side]
         terms.clock = max(terms.clock, 2 * desk.rows[row].time + own.side)
         if side.by_rows:

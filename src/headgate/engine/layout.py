@@ -105,7 +105,7 @@ class Desk(NamedTuple):
     sides: np.ndarray  # SIDE, two
     pools: np.ndarray  # POOL, two
     terms: np.ndarray  # TERMS, one
-    newest: np.ndarray  # HEAD (code, side): the newest row of a key, where its chain begins
+    newest: np.ndarray  # HEAD, at twice the code plus the side: the key's newest row
     side_rows: np.ndarray  # int32: positions of the left rows by mark, then of the right rows
     heap: np.ndarray  # ENTRY (pool, place)
     groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones

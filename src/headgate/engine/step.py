@@ -340,7 +340,7 @@ def _terms(policy: Policy, clock: int, watermark: int, keep_late: bool) -> np.nd
 
 
 def _newest(codes: int) -> np.ndarray:
-    newest = np.zeros((max(codes, 1), 2), layout.HEAD)
+    newest = np.zeros(2 * max(codes, 1), layout.HEAD)
     newest["row"] = NONE
     return newest
 
