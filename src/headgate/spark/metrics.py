@@ -11,14 +11,17 @@ from headgate.engine.stats import Stats
 STATE_FIGURES = ("held_bytes", "dead_bytes", "segments", "written_bytes", "rebuilt", "compacted")
 """What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
 segments, bytes written in the batch, shards rebuilt from the state store, segments compacted."""
+TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
+"""Where the operator's own time went, summed over shards: reading arrivals and state, joining and
+putting results out, writing state."""
 
-FIGURES = (*(entry.name for entry in fields(Stats)), *STATE_FIGURES)
+FIGURES = (*(entry.name for entry in fields(Stats)), *STATE_FIGURES, *TIME_FIGURES)
 OUTPUT = "blob binary, " + ", ".join(f"{name} long" for name in FIGURES)
 
 
-def stats_row(stats: Stats, state: dict[str, int]) -> pd.DataFrame:
+def stats_row(stats: Stats, state: dict[str, int], spent: dict[str, int]) -> pd.DataFrame:
     """The row of figures a shard puts out once a batch."""
-    return pd.DataFrame([{"blob": None, **asdict(stats), **state}])
+    return pd.DataFrame([{"blob": None, **asdict(stats), **state, **spent}])
 
 
 def result_row(blob: bytes) -> pd.DataFrame:

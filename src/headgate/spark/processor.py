@@ -1,5 +1,6 @@
 """The stateful processor of a streaming join: state in, kernel, results and metrics out."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,20 @@ from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState, ShardStore
 
 ROWS_PER_BLOB = 1 << 16
+
+
+class Stopwatch:
+    """Milliseconds between laps."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self.laps: dict[str, int] = {}
+
+    def lap(self, name: str) -> None:
+        """Note the time since the last lap."""
+        now = time.perf_counter()
+        self.laps[name] = round(1000 * (now - self._started))
+        self._started = now
 
 
 class JoinProcessor(StatefulProcessor):
@@ -52,10 +67,12 @@ class JoinProcessor(StatefulProcessor):
         if shard == CONTROL:
             self._check_same_join()
             return
+        watch = Stopwatch()
         late_at, watermark = self._hear_watermark(timerValues)
         arriving = tuple(self._arrivals(packed, side, late_at) for side in (0, 1))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
         held = (state.held(0), state.held(1))
+        watch.lap("read_ms")
         step = TableStep(
             self._plan.terms,
             self._plan.shape,
@@ -68,9 +85,11 @@ class JoinProcessor(StatefulProcessor):
         for results in step.results():
             for first in range(0, results.num_rows, ROWS_PER_BLOB):
                 yield result_row(to_blob(results.slice(first, ROWS_PER_BLOB)))
+        watch.lap("join_ms")
         step.raise_watermark(watermark)
         state.write(step, held)
-        yield stats_row(step.stats, state.figures)
+        watch.lap("write_ms")
+        yield stats_row(step.stats, state.figures, watch.laps)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo

@@ -1,0 +1,93 @@
+"""The command line: ``headgate demo``, ``headgate bench``, ``headgate version``.
+
+Commands import what they need when they run, so that ``headgate --help`` is quick.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+try:
+    import typer
+    from rich.console import Console
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f'{missing.name} is missing, and the command line needs it: pip install "headgate[cli]"'
+    )
+
+app = typer.Typer(
+    help="Window joins on Spark streams that live within a memory budget.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def demo(
+    rows: Annotated[
+        int | None, typer.Option(min=1000, help="Rows of both streams; 1,000,000 unless --quick.")
+    ] = None,
+    memory: Annotated[
+        float, typer.Option(min=0.0, help="Budget, in percent of what the exact join stores.")
+    ] = 10.0,
+    policy: Annotated[str, typer.Option(help="Who stays when memory is full.")] = "auto",
+    out: Annotated[Path, typer.Option(help="Folder for pictures and Spark's log.")] = Path(
+        "out/demo"
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up auctions.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller stream.")] = False,
+) -> None:
+    """Join auctions and their bids on Spark within a budget, live, and compare the policies."""
+    with _plain_errors():
+        from headgate.demo.main import QUICK_ROWS, ROWS, Settings, run
+
+        wanted = rows or (QUICK_ROWS if quick else ROWS)
+        run(Settings(wanted, memory, policy, out, seed), Console())
+
+
+@app.command()
+def bench(
+    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each figure.")] = 3,
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of both streams.")] = 2_400_000,
+) -> None:
+    """Measure throughput and memory next to Spark's own join."""
+    with _plain_errors():
+        from headgate.bench.main import run
+
+        run(rounds=rounds, rows=rows)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from headgate import __version__
+
+    Console().print(f"headgate {__version__}", highlight=False)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Say in a line what the user can mend; leave a traceback to what is a bug."""
+    from headgate.spec import SpecError
+
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        yield
+    except SpecError as error:
+        errors.print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from None
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("headgate"):
+            raise
+        errors.print(
+            f'{error.name} is missing: pip install "headgate[cli,spark]"', style="red", markup=False
+        )
+        raise typer.Exit(1) from None
+    except RuntimeError as error:
+        if type(error).__name__ != "NotReady":
+            raise
+        errors.print(str(error), style="red", markup=False)
+        raise typer.Exit(1) from None

@@ -1,0 +1,1 @@
+"""The demo: auctions and bids joined on Spark within a budget, next to every policy's recall."""

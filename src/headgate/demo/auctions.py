@@ -1,0 +1,137 @@
+"""Auctions and their bids, made up: most bids come near the close, and a few auctions are hot.
+
+The shape is that of NEXMark, the field's auction benchmark: a bid refers to one open auction, there
+are some fifteen bids an auction, and one auction in a hundred draws half of all bids. Everything
+follows from the number of rows and a seed, so any stretch of the stream can be made again.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+SideName = Literal["auctions", "bids"]
+
+SECOND_US = 1_000_000
+MINUTE_US = 60 * SECOND_US
+START_US = 1_767_268_800 * SECOND_US
+"""The event clock starts on 2026-01-01 at 12:00 UTC."""
+OPEN_US = 10 * MINUTE_US
+"""How long an auction is open."""
+LASTS_US = 40 * MINUTE_US
+"""How long the stream lasts; auctions open all the while, so it ends in full swing."""
+
+ROWS_PER_AUCTION = 16
+HOT_EVERY = 100
+HOT_SHARE = 0.5
+AGE_EXPONENT = 2.0
+"""A bid's age u, as a fraction of the auction's life, has density proportional to u²."""
+
+CATEGORIES = ("art", "books", "clocks", "coins", "garden", "music", "stamps", "tools", "toys")
+INSTANT = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, eq=False)
+class AuctionStream:
+    """Both sides of the stream, each in event order.
+
+    Attributes
+    ----------
+    auctions
+        Columns id, seller, category, opened_at, closes_at.
+    bids
+        Columns auction, bidder, price, bid_at.
+    arrivals
+        For each side, the number of each of its rows among the arrivals of both, ascending.
+    """
+
+    auctions: pa.Table
+    bids: pa.Table
+    arrivals: dict[SideName, np.ndarray]
+
+    @property
+    def rows(self) -> int:
+        """Rows of both sides."""
+        return int(self.auctions.num_rows + self.bids.num_rows)
+
+    def between(self, side: SideName, first: int, last: int) -> pa.Table:
+        """A side's rows among the arrivals from number ``first`` up to, not including, ``last``."""
+        start, end = np.searchsorted(self.arrivals[side], [first, last])
+        table = self.auctions if side == "auctions" else self.bids
+        return table.slice(int(start), int(end - start))
+
+    def exact_pairs(self, arrivals: int) -> int:
+        """Result rows of the exact join after so many arrivals.
+
+        Every bid comes while its auction is open, so each makes one result row.
+        """
+        return int(np.searchsorted(self.arrivals["bids"], arrivals))
+
+
+@lru_cache(maxsize=4)
+def auction_stream(rows: int, seed: int = 0) -> AuctionStream:
+    """Auctions and bids, ``rows`` in all (a thousand or more); the same for the same arguments.
+
+    Examples
+    --------
+    >>> stream = auction_stream(rows=1600, seed=7)
+    >>> stream.auctions.num_rows, stream.bids.num_rows
+    (100, 1500)
+    >>> stream.between("bids", 0, 1600).equals(stream.bids)
+    True
+    """
+    random = np.random.default_rng(seed)
+    count = max(1, rows // ROWS_PER_AUCTION)
+    opened_us = START_US + np.sort(random.integers(1, LASTS_US, count))
+    opening_price = np.exp(random.normal(3.0, 1.0, count))
+    auctions = pa.table(
+        {
+            "id": np.arange(1, count + 1),
+            "seller": random.integers(1, count // 4 + 2, count),
+            "category": pa.array(CATEGORIES).take(
+                pa.array(random.integers(0, len(CATEGORIES), count))
+            ),
+            "opened_at": pa.array(opened_us, INSTANT),
+            "closes_at": pa.array(opened_us + OPEN_US, INSTANT),
+        }
+    )
+    bids, bid_us = _bids(random, rows - count, opened_us, opening_price)
+    order = np.argsort(np.concatenate([opened_us, bid_us]), kind="stable")
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    return AuctionStream(auctions, bids, {"auctions": number[:count], "bids": number[count:]})
+
+
+def _bids(
+    random: np.random.Generator, count: int, opened_us: np.ndarray, opening_price: np.ndarray
+) -> tuple[pa.Table, np.ndarray]:
+    auctions = len(opened_us)
+    # About a fifth of the draws fall behind the end of the stream and are left out.
+    drawn = 2 * count
+    hot = random.integers(0, (auctions - 1) // HOT_EVERY + 1, drawn) * HOT_EVERY
+    auction = np.where(random.random(drawn) < HOT_SHARE, hot, random.integers(0, auctions, drawn))
+    age = random.random(drawn) ** (1.0 / (AGE_EXPONENT + 1.0))
+    bid_us = opened_us[auction] + np.clip(np.ceil(age * OPEN_US).astype(np.int64), 1, OPEN_US)
+    chosen = np.flatnonzero(bid_us <= START_US + LASTS_US)[:count]
+    chosen = chosen[np.argsort(bid_us[chosen], kind="stable")]
+    auction, age, bid_us = auction[chosen], age[chosen], bid_us[chosen]
+    raised = (1.0 + 2.0 * age) * random.uniform(1.0, 1.1, len(chosen))
+    table = pa.table(
+        {
+            "auction": auction + 1,
+            "bidder": random.integers(1, auctions + 2, len(chosen)),
+            "price": (opening_price[auction] * raised).round(2),
+            "bid_at": pa.array(bid_us, INSTANT),
+        }
+    )
+    return table, bid_us
+
+
+def bid_ages_us(stream: AuctionStream) -> np.ndarray:
+    """How old its auction is when each bid comes, in microseconds."""
+    opened = stream.auctions.column("opened_at").cast(pa.int64()).to_numpy()
+    placed = stream.bids.column("bid_at").cast(pa.int64()).to_numpy()
+    ages: np.ndarray = placed - opened[stream.bids.column("auction").to_numpy() - 1]
+    return ages

@@ -1,0 +1,116 @@
+"""A local Spark session with what Headgate needs, its chatter kept in a log file."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17
+OLDEST_PYSPARK = (4, 2)
+
+
+class NotReady(RuntimeError):
+    """Something the demo runs on is missing; the message says what to install."""
+
+
+def check_ready() -> None:
+    """Raise `NotReady` unless Java, pyspark and what pyspark needs are there."""
+    for package in ("pyspark", "protobuf", "pandas"):
+        try:
+            found = version(package)
+        except PackageNotFoundError:
+            raise NotReady(
+                f'{package} is missing, and the join runs on Spark: pip install "headgate[spark]"'
+            ) from None
+        if package == "pyspark" and _numbers(found)[:2] < OLDEST_PYSPARK:
+            wanted = ".".join(str(part) for part in OLDEST_PYSPARK)
+            raise NotReady(
+                f"pyspark {found} is too old for the demo's data source: "
+                f'pip install "pyspark>={wanted}"'
+            )
+    found_java = _java_version()
+    if found_java < OLDEST_JAVA:
+        what = f"only Java {found_java} was found" if found_java else "no Java was found"
+        raise NotReady(
+            f"Spark needs Java {OLDEST_JAVA} or newer, and {what}: on Debian or Ubuntu "
+            f"apt-get install openjdk-{OLDEST_JAVA}-jre-headless; elsewhere install a Java "
+            f"runtime and put it on PATH or in JAVA_HOME"
+        )
+
+
+def start_session(log: Path | None = None, cores: int | None = None) -> "SparkSession":
+    """Start Spark in this machine.
+
+    Parameters
+    ----------
+    log
+        Where what the JVM and the Python workers print goes; to this process's own output when
+        not given. It takes effect for the first session of a process: later ones share its JVM.
+    cores
+        How many to use; all when not given.
+    """
+    # Workers must run the Python that has Headgate; Spark would take the first on PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf().setAll(list(_settings(cores or os.cpu_count() or 1).items()))
+    launch: Callable[..., Any] = launch_gateway
+    gateway: Any = None
+    if log is not None and SparkContext._gateway is None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as chatter:
+            try:
+                gateway = launch(conf, {"stdout": chatter, "stderr": chatter})
+            except PySparkRuntimeError:
+                raise NotReady(f"Spark's Java did not start; {log} says why") from None
+    if gateway is None:
+        context = SparkContext.getOrCreate(conf)
+    else:
+        context = SparkContext(conf=conf, gateway=gateway)
+    context.setLogLevel("ERROR")
+    return SparkSession(context)
+
+
+def _settings(cores: int) -> dict[str, str]:
+    from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+
+    return {
+        "spark.master": f"local[{cores}]",
+        "spark.app.name": "headgate demo",
+        "spark.driver.host": "localhost",
+        "spark.driver.bindAddress": "127.0.0.1",
+        # A session of a minute never earns back what the optimising compiler costs.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        PROVIDER: ROCKSDB,
+        CHANGELOG: "true",
+    }
+
+
+def _java_version() -> int:
+    """The major version of the Java that Spark would start; 0 when there is none."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home, "bin")) if home else None)
+    if java is None:
+        return 0
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(found.group(1)) if found else 0
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text))
