@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from headgate import __version__
 from headgate.cli import app
-from headgate.demo import session
 from headgate.demo.auctions import OPEN_US, START_US, auction_stream, bid_ages_us
 from headgate.demo.compare import Exact, auction_join, compare, named_policy, run_exact
 from headgate.demo.main import Settings, join_stream
@@ -22,6 +21,7 @@ from headgate.demo.report import comparison_table, save_terminal
 from headgate.demo.tally import METRICS, Tally
 from headgate.demo.view import View
 from headgate.policies import ALL_POLICIES, Random
+from headgate.spark import session
 from headgate.spec import SpecError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from rich.table import Table
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.kernel import measure_kernel
 from headgate.bench.measure import Measurement, measure
-from headgate.bench.session import bench_session
 from headgate.bench.spread import Spread
 from headgate.bench.workload import Workload
+from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget
 from headgate.spec.quantity import format_bytes
 
@@ -27,7 +27,11 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 2_400_000) 
     if "kernel" in parts:
         _kernel(console, rounds, rows)
     if set(parts) & {"uniform", "skew", "budgets"}:
-        session = bench_session()
+        check_ready()
+        log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
+        session = start_session(
+            "headgate bench", log, cores=2, settings={"spark.driver.memory": "6g"}
+        )
         try:
             with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
                 place = Path(folder)

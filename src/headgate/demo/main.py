@@ -25,10 +25,10 @@ from headgate.demo.compare import (
 )
 from headgate.demo.picture import save_picture
 from headgate.demo.report import comparison_table, save_terminal
-from headgate.demo.session import check_ready, start_session
 from headgate.demo.tally import METRICS, Tally
 from headgate.demo.view import View
 from headgate.policies import ALL_POLICIES, Policy
+from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ ROWS = 1_000_000
 QUICK_ROWS = 120_000
 PARTITIONS: dict[SideName, int] = {"auctions": 1, "bids": 2}
 LATENESS = "1 second"
+SHORT_SESSION = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+"""A session of a minute never earns back what the optimising compiler costs."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def run(settings: Settings, console: Console) -> None:
     console.print(introduction := _introduction(stream), highlight=False)
     with ThreadPoolExecutor(1) as beside, console.status("starting Spark…") as status:
         exact_run = beside.submit(run_exact, stream)
-        spark = start_session(settings.log)
+        spark = start_session("headgate demo", settings.log, settings=SHORT_SESSION)
         status.update("compiling the kernel (once; the next run finds it on disk)…")
         exact = exact_run.result()
     tally = Tally(stream, exact.budget(settings.percent).rows or 0, exact.peak_rows)

@@ -6,6 +6,7 @@ with most of them are rewritten without, and when there are many small segments,
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -30,10 +31,12 @@ class Segment:
     alive: np.ndarray
     bytes: int
 
-    @property
-    def dead_share(self) -> float:
-        """The fraction of its rows that are dead."""
-        return 1.0 - float(np.count_nonzero(self.alive)) / max(len(self.alive), 1)
+    @cached_property
+    def dead_bytes(self) -> int:
+        """Bytes of its dead rows."""
+        if self.alive.all():
+            return 0
+        return int(row_bytes(payload(self.table))[~self.alive].sum())
 
 
 def to_table(rows: Held, with_weight: bool) -> pa.Table:
@@ -87,20 +90,22 @@ def mark_dead(segments: list[Segment], held: Held, alive: np.ndarray) -> list[Se
     ]
 
 
-def runs_to_rewrite(
-    segments: list[Segment], dead_bytes: int, most_dead_bytes: int
-) -> list[tuple[int, int]]:
+def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple[int, int]]:
     """Which neighbouring segments of one side to rewrite as one: (first, end) in the list.
 
-    First those with the greatest share of dead rows, until the dead take no more than they may;
+    First those with the greatest share of dead bytes, until the dead take no more than they may;
     then the smallest neighbours, until there are few enough.
     """
     chosen: set[int] = set()
-    for at in sorted(range(len(segments)), key=lambda i: -segments[i].dead_share):
-        if dead_bytes <= most_dead_bytes or segments[at].dead_share == 0.0:
+    dead = sum(segment.dead_bytes for segment in segments)
+    deadest = sorted(
+        range(len(segments)), key=lambda i: -segments[i].dead_bytes / max(segments[i].bytes, 1)
+    )
+    for at in deadest:
+        if dead <= most_dead_bytes:
             break
         chosen.add(at)
-        dead_bytes -= round(segments[at].bytes * segments[at].dead_share)
+        dead -= segments[at].dead_bytes
     runs = [(at, at + 1) for at in range(len(segments))]
     changed = {(at, at + 1) for at in chosen}
     live = [int(np.count_nonzero(segment.alive)) for segment in segments]

@@ -114,8 +114,12 @@ class ShardState:
             log = self._blob(self.store.histories, name)
             mine = log.column("side").to_numpy() == side
             sequence = log.column("sequence").to_numpy()[mine]
-            at = np.searchsorted(rows.sequence, sequence)
-            at_hand = at < len(rows.sequence)
+            # Within a batch rows may have come in any order, so sequences need not ascend.
+            order = np.argsort(rows.sequence, kind="stable")
+            found = np.searchsorted(rows.sequence, sequence, sorter=order)
+            at_hand = found < len(order)
+            at = np.zeros(len(found), np.int64)
+            at[at_hand] = order[found[at_hand]]
             at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
             if not rows.touched.flags.owndata or rows.touched is rows.time:
                 rows = _with_own_history(rows)
@@ -178,15 +182,14 @@ class ShardState:
 
     def _reclaim(self, live_bytes: int) -> None:
         """Rewrite segments when dead rows take more than they may, or segments are many."""
-        held = sum(segment.bytes for segment in self.segments)
         most_dead = self.plan.most_dead_bytes
         if most_dead is None:
-            most_dead = max(live_bytes // 2, SMALLEST_DEAD_BYTES)
-        dead = held - live_bytes
+            most_dead = max(live_bytes, SMALLEST_DEAD_BYTES)
+        dead = sum(segment.dead_bytes for segment in self.segments)
         for side in (0, 1):
             mine = self._of_side(side)
-            share = dead * sum(s.bytes for s in mine) / max(held, 1)
-            runs = runs_to_rewrite(mine, round(share), round(most_dead * share / max(dead, 1)))
+            share = sum(segment.dead_bytes for segment in mine) / max(dead, 1)
+            runs = runs_to_rewrite(mine, int(most_dead * share))
             for first, end in reversed(runs):
                 fresh = rewritten(mine[first:end], "")
                 name = self._put(self.store.segments, fresh.table)

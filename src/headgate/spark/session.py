@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -33,8 +35,7 @@ def check_ready() -> None:
         if package == "pyspark" and _numbers(found)[:2] < OLDEST_PYSPARK:
             wanted = ".".join(str(part) for part in OLDEST_PYSPARK)
             raise NotReady(
-                f"pyspark {found} is too old for the demo's data source: "
-                f'pip install "pyspark>={wanted}"'
+                f'pyspark {found} is too old for Headgate: pip install "pyspark>={wanted}"'
             )
     found_java = _java_version()
     if found_java < OLDEST_JAVA:
@@ -46,16 +47,25 @@ def check_ready() -> None:
         )
 
 
-def start_session(log: Path | None = None, cores: int | None = None) -> "SparkSession":
+def start_session(
+    name: str,
+    log: Path | None = None,
+    cores: int | None = None,
+    settings: dict[str, str] | None = None,
+) -> "SparkSession":
     """Start Spark in this machine.
 
     Parameters
     ----------
+    name
+        The application's name.
     log
         Where what the JVM and the Python workers print goes; to this process's own output when
         not given. It takes effect for the first session of a process: later ones share its JVM.
     cores
         How many to use; all when not given.
+    settings
+        More of Spark's settings.
     """
     # Workers must run the Python that has Headgate; Spark would take the first on PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -64,7 +74,9 @@ def start_session(log: Path | None = None, cores: int | None = None) -> "SparkSe
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    conf = SparkConf().setAll(list(_settings(cores or os.cpu_count() or 1).items()))
+    conf = SparkConf().setAll(
+        list({**_settings(name, cores or os.cpu_count() or 1), **(settings or {})}.items())
+    )
     launch: Callable[..., Any] = launch_gateway
     gateway: Any = None
     if log is not None and SparkContext._gateway is None:
@@ -82,16 +94,12 @@ def start_session(log: Path | None = None, cores: int | None = None) -> "SparkSe
     return SparkSession(context)
 
 
-def _settings(cores: int) -> dict[str, str]:
-    from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
-
+def _settings(name: str, cores: int) -> dict[str, str]:
     return {
         "spark.master": f"local[{cores}]",
-        "spark.app.name": "headgate demo",
+        "spark.app.name": name,
         "spark.driver.host": "localhost",
         "spark.driver.bindAddress": "127.0.0.1",
-        # A session of a minute never earns back what the optimising compiler costs.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

@@ -1,0 +1,72 @@
+"""A streaming join under pressure, as a program of its own, for tests that kill it.
+
+Usage: killed_query.py MASTER FOLDER POLICY. Reads FOLDER/left and FOLDER/right, writes FOLDER/out,
+and carries on from FOLDER/checkpoint when started again.
+"""
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+import headgate as hg
+
+SCHEMAS = (
+    "key bigint, opened_at timestamp, left_id bigint",
+    "key bigint, bid_at timestamp, right_id bigint",
+)
+TIMES = ("opened_at", "bid_at")
+
+
+def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
+    """The join whose result must not depend on what happens to the machine."""
+    left, right = (
+        spark.readStream.schema(SCHEMAS[side])
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(folder / name))
+        .withWatermark(TIMES[side], "20 seconds")
+        for side, name in enumerate(("left", "right"))
+    )
+    join = hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="opened_at", window="2 minutes"),
+        right=hg.Side(time="bid_at", window="1 minute"),
+        budget=hg.Budget(rows=150),
+        policy=policy,
+    )
+    return join.stream(left, right, shards=2)
+
+
+def main(master: str, folder: Path, policy: str) -> None:
+    """Run the query over all there is."""
+    session = (
+        SparkSession.builder.master(master)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.executor.memory", "768m")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    query = (
+        joined(session, folder, policy)
+        .writeStream.format("parquet")
+        .option("path", str(folder / "out"))
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    session.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

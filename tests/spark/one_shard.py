@@ -1,0 +1,85 @@
+"""A shard driven batch by batch in memory: the real processor, Spark's own tester around it."""
+
+from typing import NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.tws_tester import TwsTester
+
+import headgate as hg
+from headgate.engine.limits import terms_for
+from headgate.engine.shape import Shape
+from headgate.spark.blobs import from_blob
+from headgate.spark.metrics import FIGURES
+from headgate.spark.operator import RESERVE
+from headgate.spark.packing import SHARD_COLUMN, Pack
+from headgate.spark.plan import ShardPlan, describe
+from headgate.spark.processor import JoinProcessor
+
+LABEL = 0
+
+
+class ShardBatch(NamedTuple):
+    """What a shard put out for one batch."""
+
+    pairs: pa.Table
+    metrics: dict[str, int]
+
+
+class OneShard:
+    """The only shard of a join, fed by hand.
+
+    Parameters
+    ----------
+    operator
+        Name of the local copies; choose one no other test uses.
+    """
+
+    def __init__(self, join: hg.WindowJoin, schemas: tuple[pa.Schema, pa.Schema], operator: str):
+        self._join = join
+        self._schemas = schemas
+        windows = (join.left.window, join.right.window)
+        memory = join.budget.memory
+        policy = join.policy.without_model()
+        self._shape = Shape.of(
+            join.keys, (join.left, join.right), (schemas[0].names, schemas[1].names), join.suffix
+        )
+        plan = ShardPlan(
+            terms=terms_for(join.budget, windows, policy, 1, RESERVE),
+            shape=self._shape,
+            schemas=schemas,
+            most_dead_bytes=None if memory is None else int(memory * RESERVE),
+            description=describe(1, 1, {"policy": repr(policy)}),
+            operator=operator,
+        )
+        self.tester = TwsTester(
+            JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
+        )
+
+    def batch(
+        self,
+        left: pa.Table | None = None,
+        right: pa.Table | None = None,
+        watermark_ms: int | None = None,
+    ) -> ShardBatch:
+        """Hand over the rows of a batch; the watermark is the batch's own."""
+        if watermark_ms is not None:
+            self.tester.setWatermark(watermark_ms)
+        packed = [self._packed(table, side) for side, table in enumerate((left, right))]
+        rows = self.tester.testInPandas(LABEL, pd.concat(packed, ignore_index=True))
+        results = [from_blob(blob) for blob in rows["blob"] if blob is not None]
+        empty = self._shape.schema(*self._schemas).empty_table()
+        figures = rows[rows["blob"].isna()].iloc[0]
+        return ShardBatch(
+            pa.concat_tables([empty, *results]), {name: int(figures[name]) for name in FIGURES}
+        )
+
+    def _packed(self, table: pa.Table | None, side: int) -> pd.DataFrame:
+        keys = (self._join.keys.left, self._join.keys.right)[side]
+        pack = Pack(side, (LABEL,), keys, self._join.policy)
+        batches = []
+        if table is not None and table.num_rows:
+            shard = pa.array([0] * table.num_rows, pa.int32())
+            batches = table.append_column(SHARD_COLUMN, shard).to_batches()
+        frames = pd.concat([out.to_pandas() for out in pack(batches)], ignore_index=True)
+        return frames[frames["shard"] == LABEL]

@@ -1,0 +1,290 @@
+"""With memory to spare, a join returns what SQL engines return: row for row, as often."""
+
+import datetime
+import decimal
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import headgate as hg
+from tests.spark.streams import (
+    START_US,
+    collect,
+    multiset,
+    punctual,
+    read_side,
+    schema_of,
+    timestamps,
+    write_side,
+)
+
+pytestmark = pytest.mark.spark
+
+AMPLE = hg.Budget(rows=1_000_000)
+DELAYS = ("20 seconds", "35 seconds")
+DELAYS_US = (20_000_000, 35_000_000)
+TIMES = ("opened_at", "bid_at")
+
+KEY_VALUES = {
+    "integer": (pa.array([1, 2, -3, None, 2**40], pa.int64()), 5),
+    "text": (pa.array(["", "a", "ä", None]), 4),
+    "day": (pa.array([datetime.date(2026, 1, day) for day in (1, 2)] + [None], pa.date32()), 3),
+    "price": (
+        pa.array([decimal.Decimal("1.50"), decimal.Decimal("-1.51"), None], pa.decimal128(12, 2)),
+        3,
+    ),
+    "instant": (
+        pa.array([0, 1_700_000_000_000_001, None], pa.int64()).cast(pa.timestamp("us", "UTC")),
+        3,
+    ),
+    "measure": (pa.array([0.0, -0.0, float("nan"), 1.5, None], pa.float64()), 5),
+    "flag": (pa.array([True, False, None]), 3),
+    "bytes": (pa.array([b"", b"\x00", b"\xff\x00", None], pa.binary()), 4),
+    "place": (
+        pa.array(
+            [{"x": 1, "y": "n"}, {"x": 1, "y": None}, {"x": 2, "y": "n"}, None],
+            pa.struct([("x", pa.int32()), ("y", pa.string())]),
+        ),
+        4,
+    ),
+}
+"""A key column for each type, with the values it may take; null among them."""
+
+
+def make_side(rng: np.random.Generator, side: int, rows: int, first_us: int, keys: int) -> pa.Table:
+    """Rows of a minute: whole seconds, so that times tie; some up to four minutes late."""
+    count = rows - rows // 10
+    seconds = rng.integers(0, 60, count) - np.where(
+        rng.random(count) < 0.25, rng.integers(0, 240, count), 0
+    )
+    columns = {"key": pa.array(rng.integers(0, keys, count), mask=rng.random(count) < 0.05)}
+    for name, (values, _) in KEY_VALUES.items():
+        # Null is one value of each domain; drawn less often than the others.
+        draw = rng.integers(0, len(values), count)
+        again = rng.integers(0, len(values), count)
+        empty = values.is_null().to_numpy(zero_copy_only=False)
+        columns[name] = values.take(pa.array(np.where(empty[draw], again, draw)))
+    columns[TIMES[side]] = timestamps(first_us + seconds * 1_000_000, rng.random(count) < 0.03)
+    columns[("left_id", "right_id")[side]] = pa.array(rng.integers(0, 1 << 40, count))
+    table = pa.table(columns)
+    # The same row again: a join of multisets pairs each copy.
+    doubled = table.take(pa.array(rng.integers(0, count, rows - count)))
+    return pa.concat_tables([table, doubled]).combine_chunks()
+
+
+def make_batches(seed: int, keys: int = 12) -> tuple[list[pa.Table], list[pa.Table]]:
+    """Micro-batches of both sides, some of them with rows on one side only."""
+    rng = np.random.default_rng(seed)
+    sizes = ((60, 0, 80, 50, 40), (70, 60, 0, 60, 50, 40))
+    return tuple(
+        [
+            make_side(rng, side, rows, START_US + number * 60_000_000, keys)
+            for number, rows in enumerate(sizes[side])
+        ]
+        for side in (0, 1)
+    )  # type: ignore[return-value]
+
+
+def make_join(on: tuple[str, ...], windows: tuple[str, str], **more: object) -> hg.WindowJoin:
+    return hg.WindowJoin(
+        on=on,
+        left=hg.Side(time=TIMES[0], window=windows[0]),
+        right=hg.Side(time=TIMES[1], window=windows[1]),
+        **{"budget": AMPLE, **more},
+    )
+
+
+def in_duckdb(
+    left: pa.Table, right: pa.Table, on: tuple[str, ...], windows: tuple[str, str]
+) -> Counter:
+    keys = " AND ".join(f"l.{name} = r.{name}" for name in on)
+    others = ", ".join(f"r.{name}" for name in result_names(right, on))
+    with duckdb.connect() as connection:
+        connection.register("l", left)
+        connection.register("r", right)
+        return multiset(
+            connection.sql(
+                f"SELECT l.*, {others} FROM l JOIN r ON {keys}"
+                f" AND r.bid_at <= l.opened_at + INTERVAL '{windows[0]}'"
+                f" AND r.bid_at >= l.opened_at - INTERVAL '{windows[1]}'"
+            ).to_arrow_table()
+        )
+
+
+def in_spark(
+    left: DataFrame, right: DataFrame, on: tuple[str, ...], windows: tuple[str, str]
+) -> DataFrame:
+    """Spark's own join, batch or stream, with the columns of Headgate's."""
+    condition = F.expr(f"r.bid_at <= l.opened_at + INTERVAL {windows[0]}") & F.expr(
+        f"r.bid_at >= l.opened_at - INTERVAL {windows[1]}"
+    )
+    for name in on:
+        condition = condition & (F.col(f"l.{name}") == F.col(f"r.{name}"))
+    others = [F.col(f"r.{name}").alias(shown) for name, shown in renamed(right.columns, on)]
+    return left.alias("l").join(right.alias("r"), condition).select("l.*", *others)
+
+
+def result_names(right: pa.Table, on: tuple[str, ...]) -> list[str]:
+    return [name for name, _ in renamed(right.column_names, on)]
+
+
+def renamed(names: list[str], on: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [
+        (name, name if name in ("bid_at", "right_id") else f"{name}_right")
+        for name in names
+        if name not in on
+    ]
+
+
+STREAMS = {
+    "an integer key": (("key",), ("40 seconds", "15 seconds"), 3),
+    "text, date and decimal keys": (("text", "day", "price"), ("0 seconds", "25 seconds"), None),
+    "other keys": (
+        ("instant", "measure", "flag", "bytes", "place"),
+        ("3 minutes", "45 seconds"),
+        2,
+    ),
+    "no windows": (("integer",), ("0 seconds", "0 seconds"), 1),
+}
+
+
+@pytest.mark.parametrize("case", STREAMS)
+def test_a_stream_gives_what_sparks_own_join_gives(
+    spark: SparkSession, tmp_path: Path, case: str
+) -> None:
+    on, windows, shards = STREAMS[case]
+    batches = make_batches(seed=11)
+    frames = []
+    for side, name in enumerate(("left", "right")):
+        folder = write_side(tmp_path / name, batches[side])
+        schema = schema_of(spark, batches[side][0], tmp_path / f"{name}_schema")
+        frames.append(read_side(spark, folder, schema, TIMES[side], DELAYS[side]))
+    left, right = frames
+
+    got = collect(make_join(on, windows).stream(left, right, shards=shards), tmp_path / "a")
+    theirs = collect(in_spark(left, right, on, windows), tmp_path / "b")
+    kept = punctual(batches, TIMES, DELAYS_US)
+    assert got.rows.total() > 20
+    assert got.rows == theirs.rows
+    assert got.rows == in_duckdb(*kept, on, windows)
+
+    rows = [sum(table.num_rows for table in side) for side in batches]
+    nulls = sum(table.column(TIMES[side]).null_count for side in (0, 1) for table in batches[side])
+    late = sum(rows) - kept[0].num_rows - kept[1].num_rows - nulls
+    assert late > 10
+    assert (got.total("left_rows"), got.total("right_rows")) == tuple(rows)
+    assert (got.total("late"), got.total("null_times")) == (late, nulls)
+    assert got.total("pairs") == got.rows.total()
+    assert got.total("null_keys") == sum(null_keys(table, on) for table in kept)
+    assert got.total("shed") + got.total("refused") + got.total("retired") == 0
+
+
+def null_keys(table: pa.Table, on: tuple[str, ...]) -> int:
+    empty = np.zeros(table.num_rows, bool)
+    for name in on:
+        empty |= table.column(name).is_null().to_numpy()
+    return int(empty.sum())
+
+
+def test_a_stream_with_an_empty_side_gives_nothing_until_rows_come(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lefts, rights = make_batches(seed=12)
+    rights = [rights[0].slice(0, 0), rights[1].slice(0, 0), *rights[:2]]
+    folders = write_side(tmp_path / "l", lefts[:2]), write_side(tmp_path / "r", rights)
+    left, right = (
+        read_side(spark, folders[side], schema_of(spark, table, tmp_path / "s"), TIMES[side])
+        for side, table in enumerate((lefts[0], rights[0]))
+    )
+    on, windows = ("integer",), ("1 minute", "1 minute")
+    got = collect(make_join(on, windows).stream(left, right), tmp_path / "checkpoint")
+    assert [batch["pairs"] for batch in got.metrics[:2]] == [0, 0]
+    assert got.rows.total() > 20
+    assert got.rows == in_duckdb(*punctual((lefts[:2], rights), TIMES, (0, 0)), on, windows)
+
+
+@pytest.mark.parametrize("name", KEY_VALUES)
+def test_bounded_inputs_give_what_sql_gives_for_every_type_of_key(
+    spark: SparkSession, name: str
+) -> None:
+    on, windows = (name,), ("40 seconds", "15 seconds")
+    left, right = (pa.concat_tables(side[:3]).combine_chunks() for side in make_batches(seed=13))
+    join = make_join(on, windows)
+    wanted = in_duckdb(left, right, on, windows)
+    assert wanted.total() > 100
+    outcome = join.run(left, right)
+    assert multiset(outcome.pairs) == wanted
+    assert outcome.recall == 1.0
+    frames = spark.createDataFrame(left), spark.createDataFrame(right)
+    assert multiset(join.batch(*frames, shards=3)) == wanted
+    assert multiset(in_spark(*frames, on, windows)) == wanted
+
+
+@pytest.mark.parametrize("empty", ["left", "right", "both"])
+def test_a_bounded_join_with_an_empty_side_gives_nothing(spark: SparkSession, empty: str) -> None:
+    left, right = (side[0] for side in make_batches(seed=14))
+    left = left.slice(0, 0) if empty in ("left", "both") else left
+    right = right.slice(0, 0) if empty in ("right", "both") else right
+    join = make_join(("text", "integer"), ("1 minute", "1 minute"))
+    assert join.run(left, right).pairs.num_rows == 0
+    frames = [spark.createDataFrame(side) for side in (left, right)]
+    assert join.batch(*frames).count() == 0
+
+
+ROW_WINDOWS = """
+WITH l AS (SELECT *, row_number() OVER (ORDER BY opened_at, place) AS n FROM lefts
+           WHERE opened_at IS NOT NULL),
+     r AS (SELECT *, row_number() OVER (ORDER BY bid_at, place) AS n FROM rights
+           WHERE bid_at IS NOT NULL)
+SELECT l.left_id, r.right_id FROM l JOIN r ON l.key = r.key AND (
+    (l.opened_at <= r.bid_at
+     AND (SELECT count(*) FROM l AS x WHERE x.opened_at <= r.bid_at) - l.n < {left})
+    OR (l.opened_at > r.bid_at
+        AND (SELECT count(*) FROM r AS y WHERE y.bid_at < l.opened_at) - r.n < {right}))
+"""
+"""A stored row meets an arrival while it is among the last of its side; left goes first in ties."""
+
+
+def test_row_windows_follow_row_numbers(spark: SparkSession, tmp_path: Path) -> None:
+    rng = np.random.default_rng(15)
+    sides, files = [], []
+    for side, count in enumerate((300, 260)):
+        seconds = np.sort(rng.integers(0, 300, count))
+        table = pa.table(
+            {
+                "key": pa.array(rng.integers(0, 6, count), mask=rng.random(count) < 0.05),
+                TIMES[side]: timestamps(START_US + seconds * 1_000_000),
+                ("left_id", "right_id")[side]: pa.array(np.arange(count)),
+            }
+        )
+        sides.append(table)
+        cuts = np.searchsorted(seconds, [0, 80, 150, 151, 301])
+        files.append([table.slice(a, b - a) for a, b in itertools.pairwise(cuts)])
+    with duckdb.connect() as connection:
+        for name, table in zip(("lefts", "rights"), sides, strict=True):
+            places = pa.array(np.arange(table.num_rows))
+            connection.register(name, table.append_column("place", places))
+        wanted = Counter(connection.sql(ROW_WINDOWS.format(left=25, right=10)).fetchall())
+    assert wanted.total() > 500
+    join = make_join(("key",), ("25 rows", "10 rows"))
+    ids = ["left_id", "right_id"]
+    assert multiset(join.run(*sides).pairs.select(ids)) == wanted
+    frames = [spark.createDataFrame(side).coalesce(1) for side in sides]
+    assert multiset(join.batch(*frames).select(ids)) == wanted
+    streams = [
+        read_side(
+            spark,
+            write_side(tmp_path / TIMES[side], files[side]),
+            frames[side].schema,
+            TIMES[side],
+        )
+        for side in (0, 1)
+    ]
+    assert collect(join.stream(*streams).select(ids), tmp_path / "checkpoint").rows == wanted

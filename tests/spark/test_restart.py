@@ -1,0 +1,226 @@
+"""A query that was stopped or killed carries on from its checkpoint as if nothing had happened."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+import headgate
+from tests.spark.killed_query import TIMES, joined
+from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
+
+pytestmark = pytest.mark.spark
+
+SCRIPT = Path(__file__).with_name("killed_query.py")
+BATCHES = 9
+PATIENCE_SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both sides, a file a minute; some rows out of order, some late."""
+    folder = tmp_path_factory.mktemp("inputs")
+    rng = np.random.default_rng(31)
+    for side, name in enumerate(("left", "right")):
+        files = []
+        for number in range(BATCHES):
+            seconds = number * 60 + rng.integers(0, 60, 300)
+            seconds -= np.where(rng.random(300) < 0.1, rng.integers(0, 240, 300), 0)
+            files.append(
+                pa.table(
+                    {
+                        "key": rng.zipf(1.5, 300) % 30,
+                        TIMES[side]: timestamps(START_US + 300_000_000 + seconds * 1_000_000),
+                        f"{name}_id": np.arange(300) + 300 * number,
+                    }
+                )
+            )
+        write_side(folder / name, files)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(spark: SparkSession, inputs: Path) -> dict[str, Counter]:
+    """What each policy's query puts out when nothing happens to it."""
+    outputs = {}
+    for policy in ("random", "lru"):
+        got = collect(joined(spark, inputs, policy), inputs / f"checkpoint_{policy}")
+        assert got.total("shed") > 1000, "the budget must bind for the test to mean anything"
+        assert got.total("late") > 10
+        assert got.rows.total() > 1000
+        outputs[policy] = got.rows
+    assert outputs["random"] != outputs["lru"]
+    return outputs
+
+
+def own_copy(inputs: Path, folder: Path) -> Path:
+    for name in ("left", "right"):
+        shutil.copytree(inputs / name, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("policy", ["random", "lru"])
+def test_a_stopped_query_carries_on_as_if_it_had_not_been(
+    spark: SparkSession,
+    inputs: Path,
+    uninterrupted: dict[str, Counter],
+    tmp_path: Path,
+    policy: str,
+) -> None:
+    frame = joined(spark, own_copy(inputs, tmp_path), policy)
+    rebuilt = []
+    for stop_after in (1, 4, None):
+        query = (
+            frame.writeStream.format("parquet")
+            .option("path", str(tmp_path / "out"))
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .start()
+        )
+        if stop_after is None:
+            query.processAllAvailable()
+        while stop_after is not None and not committed(tmp_path, stop_after):
+            assert query.exception() is None
+            time.sleep(0.02)
+        query.stop()
+        metrics = [progress["observedMetrics"] for progress in query.recentProgress]
+        rebuilt.append(sum(m["headgate"]["rebuilt"] for m in metrics if "headgate" in m))
+        if stop_after == 4:
+            # The state store alone is the truth: copies on local disk may vanish.
+            copies = Path(tempfile.gettempdir()) / f"headgate-{os.getuid()}"
+            found = list(copies.glob(f"*-{query.id}"))
+            assert found
+            for copy in found:
+                shutil.rmtree(copy)
+    assert rebuilt[2] > 0
+    assert multiset(spark.read.parquet(str(tmp_path / "out"))) == uninterrupted[policy]
+
+
+@pytest.mark.parametrize("policy", ["lru", pytest.param("random", marks=pytest.mark.slow)])
+def test_a_killed_query_carries_on_as_if_it_had_not_been(
+    spark: SparkSession,
+    inputs: Path,
+    uninterrupted: dict[str, Counter],
+    tmp_path: Path,
+    policy: str,
+) -> None:
+    folder = own_copy(inputs, tmp_path / "query")
+    for run, kill_in_batch in enumerate((2, 5, None)):
+        # A temporary directory of its own: the second run finds no local copies.
+        temporary = tmp_path / f"tmp{run // 2}"
+        temporary.mkdir(exist_ok=True)
+        with running("local[2]", folder, policy, TMPDIR=str(temporary)) as process:
+            if kill_in_batch is None:
+                assert process.wait(PATIENCE_SECONDS) == 0, output_of(process)
+                continue
+            wait_for(lambda batch=kill_in_batch: begun(folder, batch), process)
+            time.sleep(0.15 * run)
+            os.killpg(process.pid, signal.SIGKILL)
+            assert process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
+        assert not committed(folder, BATCHES - 1)
+    assert multiset(spark.read.parquet(str(folder / "out"))) == uninterrupted[policy]
+
+
+@pytest.mark.slow
+def test_a_query_survives_the_loss_of_an_executor(
+    spark: SparkSession, inputs: Path, uninterrupted: dict[str, Counter], tmp_path: Path
+) -> None:
+    folder = own_copy(inputs, tmp_path / "query")
+    home = str(spark_home(tmp_path))
+    killed = set()
+    with running("local-cluster[2,1,1024]", folder, "lru", SPARK_HOME=home) as process:
+        for batch in (1, 4):
+            wait_for(lambda batch=batch: begun(folder, batch), process)
+            wait_for(lambda: executors(process.pid), process)
+            victim = executors(process.pid)[0]
+            os.kill(victim, signal.SIGKILL)
+            killed.add(victim)
+        assert process.wait(PATIENCE_SECONDS) == 0, output_of(process)
+    assert len(killed) == 2
+    assert multiset(spark.read.parquet(str(folder / "out"))) == uninterrupted["lru"]
+
+
+def spark_home(folder: Path) -> Path:
+    """PySpark's files in a directory that workers can write beside."""
+    home = folder / "spark_home"
+    home.mkdir()
+    for name in ("bin", "sbin", "jars", "python", "data", "licenses"):
+        target = Path(pyspark.__file__).parent / name
+        if target.exists():
+            (home / name).symlink_to(target)
+    return home
+
+
+@contextlib.contextmanager
+def running(
+    master: str, folder: Path, policy: str, **environment: str
+) -> Iterator[subprocess.Popen]:
+    """The query in a process group of its own, of which nothing is left behind."""
+    source = str(Path(headgate.__file__).parents[1])
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+    with (folder / "log.txt").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPT), master, str(folder), policy],
+            env={
+                **inherited,
+                "PYSPARK_PYTHON": sys.executable,
+                "PYTHONPATH": source,
+                "SPARK_LOCAL_IP": "127.0.0.1",
+                **environment,
+            },
+            start_new_session=True,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(PATIENCE_SECONDS)
+
+
+def output_of(process: subprocess.Popen) -> str:
+    folder = Path(process.args[3])  # type: ignore[index]
+    return (folder / "log.txt").read_text()[-4000:]
+
+
+def wait_for(condition: Callable[[], object], process: subprocess.Popen) -> None:
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert process.poll() is None, output_of(process)
+        assert time.monotonic() < give_up, output_of(process)
+        time.sleep(0.01)
+
+
+def begun(folder: Path, batch: int) -> bool:
+    """The batch is under way: Spark has noted what it will read."""
+    return (folder / "checkpoint" / "offsets" / str(batch)).exists()
+
+
+def committed(folder: Path, batch: int) -> bool:
+    return (folder / "checkpoint" / "commits" / str(batch)).exists()
+
+
+def executors(driver: int) -> list[int]:
+    """Executor JVMs below a driver."""
+    found = []
+    for child in psutil.Process(driver).children(recursive=True):
+        # Processes end while they are looked at.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any(part.endswith("CoarseGrainedExecutorBackend") for part in child.cmdline()):
+                found.append(child.pid)
+    return found
