@@ -61,6 +61,8 @@ class Held:
 
     def where(self, keep: np.ndarray) -> "Held":
         """Only some of the rows; the table stays as it is."""
+        if keep.all():
+            return self
         return Held(self.table, *(column[keep] for column in self._columns()))
 
     def followed_by(self, other: "Held") -> "Held":
@@ -76,7 +78,15 @@ class Held:
 
     def compact(self) -> "Held":
         """The same rows in a table that holds no others."""
-        table = self.table.take(pa.array(self.place))
+        count = len(self.place)
+        if (
+            count
+            and self.place[-1] - self.place[0] == count - 1
+            and np.all(np.diff(self.place) == 1)
+        ):
+            table = self.table.slice(int(self.place[0]), count)
+        else:
+            table = self.table.take(pa.array(self.place))
         return replace(self, table=table, place=np.arange(len(self.place)))
 
     def _columns(self) -> tuple[np.ndarray, ...]:

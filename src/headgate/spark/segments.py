@@ -17,7 +17,7 @@ from headgate.engine.tables import Held
 from headgate.spark.packing import WEIGHT_COLUMN
 
 SEQUENCE_COLUMN = "__headgate_sequence"
-MOST_SEGMENTS = 32
+MOST_SEGMENTS = 64
 """A side's segments at most; more are merged, the smallest neighbours first."""
 
 
