@@ -51,13 +51,17 @@ def demo(
 @app.command()
 def bench(
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each figure.")] = 3,
-    rows: Annotated[int, typer.Option(min=1000, help="Rows of both streams.")] = 2_400_000,
+    rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 8_000_000,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Only kernel, uniform, skew or budgets; may be given several times."),
+    ] = None,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
     with _plain_errors():
-        from headgate.bench.main import run
+        from headgate.bench.main import PARTS, run
 
-        run(rounds=rounds, rows=rows)
+        run(tuple(part or PARTS), rounds, rows)
 
 
 @app.command()

@@ -78,13 +78,8 @@ class Held:
 
     def compact(self) -> "Held":
         """The same rows in a table that holds no others."""
-        count = len(self.place)
-        if (
-            count
-            and self.place[-1] - self.place[0] == count - 1
-            and np.all(np.diff(self.place) == 1)
-        ):
-            table = self.table.slice(int(self.place[0]), count)
+        if len(self.place) and np.all(np.diff(self.place) == 1):
+            table = self.table.slice(int(self.place[0]), len(self.place))
         else:
             table = self.table.take(pa.array(self.place))
         return replace(self, table=table, place=np.arange(len(self.place)))
