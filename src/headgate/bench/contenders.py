@@ -6,12 +6,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.bench.workload import WINDOW_SECONDS
 from headgate.join import WindowJoin
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
 from headgate.spec import Budget, Side
 
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+MINUTE = "60 seconds"
 Contender = Callable[[SparkSession, Path, Path], DataFrame]
 
 
@@ -26,22 +26,24 @@ def read_side(session: SparkSession, place: Path, prefix: str) -> DataFrame:
     )
 
 
-def spark_builtin(session: SparkSession, left: Path, right: Path) -> DataFrame:
+def spark_builtin(window: str = MINUTE) -> Contender:
     """Spark's own stream-stream join on its default state store."""
-    session.conf.set(PROVIDER, HDFS)
-    one, other = read_side(session, left, "l"), read_side(session, right, "r")
-    reach = F.expr(f"interval {WINDOW_SECONDS} seconds")
-    return one.join(
-        other.withColumnRenamed("key", "r_key"),
-        (F.col("key") == F.col("r_key"))
-        & (F.col("r_time") <= F.col("l_time") + reach)
-        & (F.col("r_time") >= F.col("l_time") - reach),
-    )
+
+    def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
+        session.conf.set(PROVIDER, HDFS)
+        one, other = read_side(session, left, "l"), read_side(session, right, "r")
+        reach = F.expr(f"interval {window}")
+        return one.join(
+            other.withColumnRenamed("key", "r_key"),
+            (F.col("key") == F.col("r_key"))
+            & (F.col("r_time") <= F.col("l_time") + reach)
+            & (F.col("r_time") >= F.col("l_time") - reach),
+        )
+
+    return build
 
 
-def headgate(
-    budget: Budget, policy: str = "auto", window: str = f"{WINDOW_SECONDS} seconds"
-) -> Contender:
+def headgate(budget: Budget, policy: str = "auto", window: str = MINUTE) -> Contender:
     """Headgate with a budget."""
 
     def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
