@@ -31,7 +31,7 @@ def comparison_table(exact: Exact, results: Sequence[Result]) -> Table:
         caption_justify="left",
         min_width=80,
     )
-    table.add_column("policy")
+    table.add_column("policy", no_wrap=True, min_width=12)
     for percent in percents:
         table.add_column(f"{percent} %", justify="right")
     table.add_column("100 %", justify="right")
