@@ -8,11 +8,8 @@ CODE  := src $(wildcard tests tools)
 # Spark starts its workers with the first python3 on PATH unless told otherwise.
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 
-# A study's name for `make study`, for example: make study STUDY=age
-STUDY ?=
-
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo test check format bench soak study golden lock clean
+.PHONY: help venv java demo test check format bench soak lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,13 +50,6 @@ bench: venv java ## measure throughput and memory
 
 soak: venv java ## run long streams and watch the budget
 	@$(BIN)/pytest -m slow tests/soak
-
-study: venv ## reproduce a paper's figures: make study STUDY=name
-	@$(BIN)/headgate reproduce $(STUDY)
-
-golden: venv ## rewrite the golden results, to be read as a diff
-	@HEADGATE_GOLDEN=write $(BIN)/pytest tests/golden
-	@git --no-pager diff --stat -- tests/golden
 
 lock: venv ## pin every dependency again, keeping the versions that still fit
 	@echo "Resolving requirements.lock"

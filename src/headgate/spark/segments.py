@@ -75,7 +75,7 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str) -> H
         weight,
         table.column(SEQUENCE_COLUMN).to_numpy()[place],
         np.zeros(len(place), np.int32),
-        time,
+        time.copy(),
     )
 
 

@@ -43,7 +43,6 @@ _DIRECTORY = pa.schema(
         ("alive", pa.binary()),
     ]
 )
-_NOTHING_KEPT = pa.table({"side": pa.array([], pa.int8())})
 
 
 @dataclass
@@ -110,19 +109,17 @@ class ShardState:
     def held(self, side: int) -> Held:
         """A side's stored rows with their history."""
         rows = held_rows(self._of_side(side), self.plan.schemas[side], self.plan.shape.times[side])
+        # Within a batch rows may have come in any order, so sequences need not ascend.
+        order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
         for name, _ in self.logs:
             log = self._blob(self.store.histories, name)
             mine = log.column("side").to_numpy() == side
             sequence = log.column("sequence").to_numpy()[mine]
-            # Within a batch rows may have come in any order, so sequences need not ascend.
-            order = np.argsort(rows.sequence, kind="stable")
             found = np.searchsorted(rows.sequence, sequence, sorter=order)
             at_hand = found < len(order)
             at = np.zeros(len(found), np.int64)
             at[at_hand] = order[found[at_hand]]
             at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
-            if not rows.touched.flags.owndata or rows.touched is rows.time:
-                rows = _with_own_history(rows)
             rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]
             rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
         return rows
@@ -202,11 +199,10 @@ class ShardState:
     def _log_history(self, step: TableStep, held: tuple[Held, Held]) -> None:
         """Log what matched in this batch; write the log anew when it outgrows the rows."""
         now = [step.rows(side).where(step.alive(side)) for side in (0, 1)]
-        before = [np.concatenate([h.touched, np.zeros(0, np.int64)]) for h in held]
         changed = []
         for side in (0, 1):
             alive = step.alive(side)[: len(held[side].place)]
-            was_matches, was_touched = held[side].matches[alive], before[side][alive]
+            was_matches, was_touched = held[side].matches[alive], held[side].touched[alive]
             count = len(was_matches)
             differs = np.ones(len(now[side].place), bool)
             differs[:count] = (now[side].matches[:count] != was_matches) | (
@@ -246,18 +242,6 @@ class ShardState:
         blob = to_blob(directory)
         self.store.head.update((blob,))
         self.figures["written_bytes"] += len(blob)
-
-
-def _with_own_history(rows: Held) -> Held:
-    return Held(
-        rows.table,
-        rows.place,
-        rows.time,
-        rows.weight,
-        rows.sequence,
-        rows.matches.copy(),
-        rows.touched.copy(),
-    )
 
 
 def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:
