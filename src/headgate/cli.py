@@ -51,7 +51,7 @@ def demo(
 @app.command()
 def bench(
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each figure.")] = 3,
-    rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 8_000_000,
+    rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 12_800_000,
     part: Annotated[
         list[str] | None,
         typer.Option(help="Only kernel, uniform, skew or budgets; may be given several times."),

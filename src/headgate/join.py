@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from headgate.columns.codes import encode_together
 from headgate.columns.times import is_event_time
 from headgate.engine.limits import terms_for
 from headgate.engine.replay import Replay
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
-from headgate.engine.tables import screen
+from headgate.engine.tables import coded, screen
 from headgate.models import Frequencies
 from headgate.policies import Policy, make_policy
 from headgate.spec import Budget, Goal, Keys, MaxSubset, Side, SpecError
@@ -150,10 +149,7 @@ class WindowJoin(Request):
             for side, table in enumerate(tables)
         ]
         held = [screened.rows for screened in arriving]
-        codes, count = encode_together(
-            [shape.key_columns(rows.table, side) for side, rows in enumerate(held)]
-        )
-        batches = [rows.batch(code) for rows, code in zip(held, codes, strict=True)]
+        batches, count = coded(shape, held)
         terms = terms_for(self.budget, self.windows, self.policy)
         replay = Replay(terms, batches[0], batches[1], count)
         results = [

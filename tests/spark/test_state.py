@@ -13,12 +13,13 @@ from headgate.spark.blobs import FORMAT, from_blob, to_blob
 from headgate.spark.segments import (
     MOST_SEGMENTS,
     Segment,
+    live_rows,
     new_segment,
     payload,
-    rewritten,
     runs_to_rewrite,
 )
 from headgate.spark.shards import shard_labels, spark_hash
+from headgate.spark.stored_tables import Stored
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps
 
@@ -121,8 +122,8 @@ def test_dead_rows_are_reclaimed_and_live_ones_kept() -> None:
         table = rows(SCHEMA_LEFT, 100 * number, rng.integers(0, 9, 100))
         table = table.append_column("__headgate_sequence", pa.array(np.arange(100) + 100 * number))
         table = table.append_column("__headgate_weight", pa.array(np.zeros(100)))
-        whole = new_segment(f"segment {number}", 0, table)
-        segments.append(Segment(whole.name, 0, table, rng.random(100) < number / 10, whole.bytes))
+        whole = new_segment(Stored(f"segment {number}", 1), 0, table)
+        segments.append(Segment(whole.stored, 0, table, rng.random(100) < number / 10, whole.bytes))
     most = 20_000
     assert sum(segment.dead_bytes for segment in segments) > most
     runs = runs_to_rewrite(segments, most)
@@ -131,11 +132,10 @@ def test_dead_rows_are_reclaimed_and_live_ones_kept() -> None:
     left = [segment for at, segment in enumerate(segments) if at not in chosen]
     assert sum(segment.dead_bytes for segment in left) <= most
     for first, end in runs:
-        fresh = rewritten(segments[first:end], "fresh")
+        fresh = live_rows(segments[first:end])
         live = pa.concat_tables([s.table.filter(pa.array(s.alive)) for s in segments[first:end]])
-        assert multiset(fresh.table) == multiset(live)
-        assert fresh.dead_bytes == 0
-        assert payload(fresh.table).column_names == SCHEMA_LEFT.names
+        assert multiset(fresh) == multiset(live)
+        assert payload(fresh).column_names == SCHEMA_LEFT.names
 
 
 def test_the_state_store_holds_no_more_than_the_head_lists() -> None:
@@ -148,7 +148,7 @@ def test_the_state_store_holds_no_more_than_the_head_lists() -> None:
                 for schema in (SCHEMA_LEFT, SCHEMA_RIGHT)
             )
         )
-        stored = {name for (name,) in shard.tester.peekMapState("segments", LABEL)}
+        stored = {name for name, _ in shard.tester.peekMapState("segments", LABEL)}
         head = from_blob(shard.tester.peekValueState("head", LABEL)[0])
         assert stored == set(head.column("name").to_pylist())
 

@@ -16,7 +16,6 @@ from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 
 BUDGETS = (1_000, 10_000, 100_000, 1_000_000)
-KEYS = 1_000_000
 LEVELS = 64
 GAP_US = 1_000
 
@@ -42,8 +41,9 @@ def policies() -> tuple[Policy, ...]:
 def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
     """Exact with a minute's window first; then each policy shedding, budget after budget.
 
-    Windows hold twice the budget, so that at every budget half of the rows must go. Keys are drawn
-    from the same million at all budgets.
+    Everything grows with the budget, so that an arrival means the same work at each: windows hold
+    twice as many rows, half of which must go, and there are twice as many keys, so that a probe
+    finds a partner every few arrivals.
     """
     rng = np.random.default_rng(1)
     minute = TimeWindow(60_000_000)
@@ -53,7 +53,7 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
     for policy in policies():
         for budget in BUDGETS:
             arrivals = max(rows, 4 * budget)
-            both = tuple(_side(rng, arrivals // 2, KEYS) for _ in range(2))
+            both = tuple(_side(rng, arrivals // 2, 2 * budget) for _ in range(2))
             window = TimeWindow(budget * GAP_US)  # as many rows of each side
             terms = Terms((window, window), policy, (budget, UNLIMITED))
             yield _timed(
@@ -62,7 +62,7 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
                 budget,
                 terms,
                 (both[0], both[1]),
-                KEYS,
+                2 * budget,
                 rounds,
             )
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.kernel import measure_kernel
-from headgate.bench.measure import Measurement, measure
+from headgate.bench.measure import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.spread import Spread
 from headgate.bench.workload import Workload
 from headgate.spark.session import check_ready, start_session
@@ -29,7 +29,7 @@ PARTS = ("kernel", "uniform", "skew", "budgets")
 ROWS_A_BATCH = 1_600_000
 
 
-def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 8_000_000) -> None:
+def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
     """Run the parts asked for and print a table each."""
     console = Console()
     if "kernel" in parts:
@@ -137,7 +137,7 @@ def _state(measured: Measurement) -> tuple[int, int]:
 def _uniform(console: Console, session: SparkSession, place: Path, rounds: int, rows: int) -> None:
     files = rows // ROWS_A_BATCH
     with console.status("writing the input"):
-        Workload(rows // 2, files).write(place)
+        Workload((ROWS_A_BATCH // 2,) * files).write(place)
     _compare(
         console,
         session,
@@ -154,7 +154,7 @@ def _uniform(console: Console, session: SparkSession, place: Path, rounds: int, 
 
 def _skew(console: Console, session: SparkSession, place: Path, rounds: int) -> None:
     with console.status("writing the input"):
-        Workload(80_000, 4, zipf=1.1).write(place)
+        Workload((10_000,) * WARM_UP_BATCHES + (60_000,) * 2, zipf=1.1).write(place)
     _compare(
         console,
         session,
@@ -164,7 +164,7 @@ def _skew(console: Console, session: SparkSession, place: Path, rounds: int) -> 
             "Spark's join": spark_builtin("20 milliseconds"),
         },
         min(rounds, 2),
-        "Zipf(1.1) keys, ±20 ms, about one match a row: batches of 40,000 rows",
+        "Zipf(1.1) keys, ±20 ms, about one match a row: batches of 120,000 rows",
     )
 
 
@@ -177,7 +177,7 @@ def _budgets(console: Console, session: SparkSession, place: Path) -> None:
     rows = 4_000_000
     files = rows // 200_000
     with console.status("writing the input"):
-        Workload(rows // 2, files, keys=100_000_000).write(place)
+        Workload((100_000,) * files, keys=100_000_000).write(place)
     table = Table(title="What a budget costs: steady batches of 200,000 rows, RANDOM, two shards")
     for heading in ("stored rows", "held", "seconds a batch", "written a batch", "checkpoint"):
         table.add_column(heading, justify="right")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-WARM_UP_BATCHES = 2
+WARM_UP_BATCHES = 3
 
 
 @dataclass(frozen=True)

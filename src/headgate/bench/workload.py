@@ -20,8 +20,8 @@ class Workload:
     of a minute either way, and as many Zipf(1.1) keys in one of 20 milliseconds.
     """
 
-    rows_a_side: int
-    files: int
+    batches: tuple[int, ...]
+    """Rows a side of each batch."""
     keys: int = 120_000
     zipf: float | None = None
     seed: int = 1
@@ -32,10 +32,11 @@ class Workload:
         for side, place in enumerate(places):
             place.mkdir(parents=True, exist_ok=True)
             rng = np.random.default_rng([self.seed, side])
-            per_file = self.rows_a_side // self.files
             gap = 1_000_000 // ROWS_PER_SECOND
-            for number in range(self.files):
-                table = self._table(rng, per_file, START_US + number * per_file * gap, gap, side)
+            first = START_US
+            for number, rows in enumerate(self.batches):
+                table = self._table(rng, rows, first, gap, side)
+                first += rows * gap
                 path = place / f"{number:05d}.parquet"
                 pq.write_table(table, path)
                 os.utime(path, (number + 1, number + 1))  # Spark takes files in order of age

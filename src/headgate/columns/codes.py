@@ -1,7 +1,8 @@
 """Exact integer codes for keys: equal codes for equal values, and for nothing else.
 
-Arrow's dictionary encoding compares by value, so no hash collision can join two rows. Equality is
-Spark's: null equals nothing (code -1), NaN equals NaN, and -0.0 equals 0.0.
+Both ways of coding (a table of our own for 64-bit values, Arrow's dictionary for the rest) compare
+by value, so no hash collision can join two rows. Equality is Spark's: null equals nothing (code
+-1), NaN equals NaN, and -0.0 equals 0.0.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from headgate.columns.numbering import number
 
 NULL = -1
 
@@ -45,21 +48,39 @@ def _stack(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
-    encoded = _comparable(column).combine_chunks().dictionary_encode()
+    column = _comparable(column)
+    if pa.types.is_primitive(column.type) and column.type.bit_width == 64:
+        return _number(column)
+    encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     codes = pc.fill_null(encoded.indices, NULL).to_numpy(zero_copy_only=False)
     return codes.astype(np.int32, copy=False), len(encoded.dictionary)
 
 
+def _number(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
+    """Codes of 64-bit values, several times faster than Arrow's."""
+    values = column.drop_null().combine_chunks().view(pa.int64())
+    valid_codes, count = number(values.to_numpy())
+    if not column.null_count:
+        return valid_codes, count
+    codes = np.full(len(column), NULL, np.int32)
+    codes[column.is_valid().to_numpy()] = valid_codes
+    return codes, count
+
+
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column in a form whose dictionary encoding follows Spark's equality."""
+    """The column in a form whose encoding follows Spark's equality, bit for bit."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return column.cast(kind.value_type)
+    if pa.types.is_date32(kind):
+        return column.cast(pa.int32()).cast(pa.int64())
+    if pa.types.is_integer(kind) and kind.bit_width < 64:
+        return column.cast(pa.int64())
     if pa.types.is_floating(kind):
-        zero = pa.scalar(0, kind)
-        return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), kind), pc.add(column, zero))
+        wide = column.cast(pa.float64())
+        return pc.if_else(pc.is_nan(wide), pa.scalar(float("nan")), pc.add(wide, pa.scalar(0.0)))
     if pa.types.is_nested(kind):
         # Arrow cannot encode nested values; their text is exact, and slow.
         texts = [None if value is None else repr(value) for value in column.to_pylist()]

@@ -4,22 +4,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.engine.compiled import compiled
+from headgate.compiling import compiled
 
 
-class Columns(NamedTuple):
-    """What is known of the rows, as given: an entry a row in each array."""
+class Group(NamedTuple):
+    """Rows of one side, all stored or all arriving: an entry a row in each array."""
 
+    side: int
+    arriving: int
+    first_number: int
+    """Number of the first of them among their side's rows."""
+    place: np.ndarray
+    """Where each stands in event order."""
     time: np.ndarray
-    side: np.ndarray
-    arriving: np.ndarray
+    mark: np.ndarray
     code: np.ndarray
     size: np.ndarray
-    mark: np.ndarray
-    score: np.ndarray
-    group: np.ndarray
     matches: np.ndarray
     touched: np.ndarray
+    score: np.ndarray
+    """Empty where scores do not matter."""
+    group: np.ndarray
+    """Empty where rows are listed by side."""
 
 
 def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
@@ -40,39 +46,43 @@ def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
 @compiled
 def number_arrivals(
     order: np.ndarray,
+    place: np.ndarray,
     side: np.ndarray,
-    arriving: np.ndarray,
+    first_arriving: int,
     sequence: np.ndarray,
     seen: np.ndarray,
 ) -> None:
-    """Give arriving rows their sequence numbers, counting each side on from ``seen``."""
-    for index in order:
-        if arriving[index]:
+    """Give arriving rows their sequence numbers, counting each side on from ``seen``.
+
+    ``place`` becomes the inverse of ``order``.
+    """
+    for position in range(order.size):
+        index = order[position]
+        place[index] = position
+        if index >= first_arriving:
             sequence[index] = seen[side[index]]
             seen[side[index]] += 1
 
 
 @compiled
-def fill(
-    links: np.ndarray, rows: np.ndarray, order: np.ndarray, place: np.ndarray, columns: Columns
-) -> None:
-    """Write each row's records, in event order; ``place`` becomes the inverse of ``order``."""
-    for position in range(order.size):
-        index = order[position]
-        place[index] = position
+def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -> None:
+    """Write the records of a group's rows at their places in event order."""
+    for index in range(own.place.size):
+        position = own.place[index]
+        numbers[position] = own.first_number + index
         link = links[position]
-        link.mark = columns.mark[index]
-        link.size = columns.size[index]
-        link.side = columns.side[index]
-        link.arriving = columns.arriving[index]
+        link.mark = own.mark[index]
+        link.size = own.size[index]
+        link.side = own.side
+        link.arriving = own.arriving
         link.alive = 0
         row = rows[position]
-        row.time = columns.time[index]
-        row.score = columns.score[index]
-        row.touched = columns.touched[index]
-        row.matches = columns.matches[index]
-        row.code = columns.code[index]
-        row.group = columns.group[index]
+        row.time = own.time[index]
+        row.touched = own.touched[index]
+        row.matches = own.matches[index]
+        row.code = own.code[index]
+        row.score = own.score[index] if own.score.size else 0.0
+        row.group = own.group[index] if own.group.size else own.side
 
 
 @compiled

@@ -7,29 +7,40 @@ costs O(log stored) however long the stream runs. Ties go to the row earlier in 
 
 import numpy as np
 
-from headgate.engine.compiled import inlined
-from headgate.engine.layout import Desk
-from headgate.engine.prefetch import prefetch
+from headgate.compiling import inlined, prefetch
+from headgate.engine.layout import ENTRY, Desk
 
 SLACK = 1024
 """Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
+ROOT = 3
+"""Place of the least entry. The children of ``at`` then begin at ``4 * (at - 2)``: four entries in
+one cache line, if the heap itself begins a line."""
+LINE_BYTES = 64
 
 
-def entries_for(most_rows: int) -> int:
-    """Entries needed for so many live rows: as many stale ones, and the slack."""
-    return 2 * most_rows + SLACK + 8
+def empty_heaps(most_rows: int) -> np.ndarray:
+    """Two heaps for so many live rows each: as many stale entries, and the slack."""
+    entries = -(-(ROOT + 2 * most_rows + SLACK + 8) // 4) * 4
+    raw = np.empty(2 * entries * ENTRY.itemsize + LINE_BYTES, np.uint8)
+    first = -raw.ctypes.data % LINE_BYTES
+    return raw[first : first + 2 * entries * ENTRY.itemsize].view(ENTRY).reshape(2, entries)
 
 
 @inlined
 def sift_down(heap: np.ndarray, size: int, at: int, score: float, row: int) -> None:
     """Place (score, row) at or below ``at``, moving lesser children up. O(log size)."""
+    end = ROOT + size
     while True:
-        child = 4 * at + 1
-        if child >= size:
+        child = 4 * (at - 2)
+        if child >= end:
             break
+        below = 4 * (child - 2)
+        if below + 12 < end:
+            for line in range(4):
+                prefetch(heap, below + 4 * line)
         least = child
         least_score = heap[child].score
-        for other in range(child + 1, min(child + 4, size)):
+        for other in range(child + 1, min(child + 4, end)):
             other_score = heap[other].score
             if other_score < least_score or (
                 other_score == least_score and heap[other].row < heap[least].row
@@ -48,8 +59,8 @@ def sift_down(heap: np.ndarray, size: int, at: int, score: float, row: int) -> N
 @inlined
 def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
     """Place (score, row) at or above ``at``, moving greater parents down. O(1) on average."""
-    while at > 0:
-        parent = (at - 1) // 4
+    while at > ROOT:
+        parent = at // 4 + 2
         if heap[parent].score < score or (heap[parent].score == score and heap[parent].row < row):
             break
         heap[at].score = heap[parent].score
@@ -62,8 +73,9 @@ def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
 @inlined
 def heapify(heap: np.ndarray, size: int) -> None:
     """Restore the order of a heap whose entries were written anyhow. O(size)."""
-    for at in range((size - 2) // 4, -1, -1):
-        sift_down(heap, size, at, heap[at].score, heap[at].row)
+    for at in range((ROOT + size - 1) // 4 + 2, ROOT - 1, -1):
+        if at < ROOT + size:
+            sift_down(heap, size, at, heap[at].score, heap[at].row)
 
 
 @inlined
@@ -76,37 +88,38 @@ def drop_stale(desk: Desk, pool: int) -> None:
     heap = desk.heap[pool]
     own = desk.pools[pool]
     while own.heap_size > 0:
-        row = heap[0].row
-        entered = heap[0].score
+        row = heap[ROOT].row
+        entered = heap[ROOT].score
         alive = desk.links[row].alive
         score = desk.rows[row].score
         if alive and entered == score:
             return
         if alive and entered < score:
-            sift_down(heap, own.heap_size, 0, score, row)
+            sift_down(heap, own.heap_size, ROOT, score, row)
         else:
             last = own.heap_size - 1
             own.heap_size = last
             if last > 0:
-                sift_down(heap, last, 0, heap[last].score, heap[last].row)
+                moved = heap[ROOT + last]
+                sift_down(heap, last, ROOT, moved.score, moved.row)
 
 
 @inlined
 def rebuild(desk: Desk, pool: int) -> None:
     """Keep one entry per live row. O(size); paid for by the stale entries it drops."""
     heap = desk.heap[pool]
-    kept = 0
-    for at in range(desk.pools[pool].heap_size):
+    kept = ROOT
+    for at in range(ROOT, ROOT + desk.pools[pool].heap_size):
         row = heap[at].row
         if desk.links[row].alive == 1:
             desk.links[row].alive = 2
             heap[kept].row = row
             heap[kept].score = desk.rows[row].score
             kept += 1
-    for at in range(kept):
+    for at in range(ROOT, kept):
         desk.links[heap[at].row].alive = 1
-    desk.pools[pool].heap_size = kept
-    heapify(heap, kept)
+    desk.pools[pool].heap_size = kept - ROOT
+    heapify(heap, kept - ROOT)
 
 
 @inlined
@@ -117,9 +130,11 @@ def enter(desk: Desk, pool: int, row: int) -> None:
     if own.heap_size >= 2 * own.rows + SLACK:
         rebuild(desk, pool)
     score = desk.rows[row].score
-    if own.heap_size > 0 and not desk.links[heap[0].row].alive:
-        sift_down(heap, own.heap_size, 0, score, row)
+    if own.heap_size > 0 and not desk.links[heap[ROOT].row].alive:
+        sift_down(heap, own.heap_size, ROOT, score, row)
     else:
         own.heap_size += 1
-        sift_up(heap, own.heap_size - 1, score, row)
-    prefetch(desk.links, heap[0].row)  # next to be shed
+        sift_up(heap, ROOT + own.heap_size - 1, score, row)
+    # The next to be shed:
+    prefetch(desk.links, heap[ROOT].row)
+    prefetch(desk.rows, heap[ROOT].row)

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from headgate.compiling import compiled, inlined, prefetch
 from headgate.engine import heap, ranking
-from headgate.engine.compiled import compiled, inlined
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
-from headgate.engine.prefetch import prefetch
 from headgate.policies.base import Kind
 
 HISTORY = int(Kind.HISTORY)
@@ -262,6 +261,8 @@ def look_ahead(desk: Desk, row: int) -> None:
     if soon < desk.rows.size:
         head = desk.newest[2 * max(desk.rows[soon].code, 0) + 1 - desk.links[soon].side]
         prefetch(desk.links, max(head.row, 0))
+        if desk.terms[0].kind == HISTORY:
+            prefetch(desk.rows, max(head.row, 0))
 
 
 @compiled

@@ -5,7 +5,7 @@ value class (scores of value and time). Age goes by event order; what is left of
 by sequence. Joining at the young end and leaving anywhere are O(1).
 """
 
-from headgate.engine.compiled import inlined
+from headgate.compiling import inlined
 from headgate.engine.layout import NONE, Desk
 from headgate.policies.base import Kind
 

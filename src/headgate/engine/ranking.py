@@ -7,9 +7,9 @@ built when memory first runs full, and kept up to date from then on.
 
 import numpy as np
 
+from headgate.compiling import inlined
 from headgate.engine import heap as heaps
 from headgate.engine import lists
-from headgate.engine.compiled import inlined
 from headgate.engine.layout import NONE, Desk
 from headgate.policies.base import Kind
 
@@ -54,8 +54,8 @@ def build(desk: Desk, pool: int) -> None:
         if kind in (AGE, VALUE):
             lists.join(desk, row)
         else:
-            desk.heap[pool, size].score = desk.rows[row].score
-            desk.heap[pool, size].row = row
+            desk.heap[pool, heaps.ROOT + size].score = desk.rows[row].score
+            desk.heap[pool, heaps.ROOT + size].row = row
             size += 1
     desk.pools[pool].heap_size = size
     heaps.heapify(desk.heap[pool], size)
@@ -152,8 +152,8 @@ def worst_by_score(desk: Desk, pool: int) -> Worst:
     heaps.drop_stale(desk, pool)
     if desk.pools[pool].heap_size == 0:
         return np.int64(NONE), np.inf, LAST
-    row = desk.heap[pool, 0].row
-    return row, desk.heap[pool, 0].score, row
+    top = desk.heap[pool, heaps.ROOT]
+    return top.row, top.score, top.row
 
 
 @inlined

@@ -123,48 +123,46 @@ class Step:
         groups = (*stored, *arriving)
         lengths = np.array([len(group.time) for group in groups])
         total = int(lengths.sum())
-        columns = Batch(*(np.concatenate(parts) for parts in zip(*groups, strict=True)))
-        side = np.repeat(np.array([0, 1, 0, 1], np.uint8), lengths)
-        is_arriving = np.repeat(np.array([False, False, True, True]), lengths)
-        order = arrange.event_order(columns.time, side)
-        seen = np.array(progress.seen, np.int64)
-        arrange.number_arrivals(order, side, is_arriving, columns.sequence, seen)
-        self._seen = (int(seen[0]), int(seen[1]))
-        self._sequence = columns.sequence
         self._ends = np.cumsum(lengths)
-        self._arriving_any = bool(lengths[2] + lengths[3])
+        time = np.concatenate([group.time for group in groups])
+        side = np.repeat(np.array([0, 1, 0, 1], np.uint8), lengths)
+        self._sequence = np.concatenate([group.sequence for group in groups])
+        self._place = np.empty(total, np.int64)
+        seen = np.array(progress.seen, np.int64)
+        order = arrange.event_order(time, side)
+        arrange.number_arrivals(order, self._place, side, int(self._ends[1]), self._sequence, seen)
+        self._seen = (int(seen[0]), int(seen[1]))
 
         by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
-        mark = np.where(by_rows[side], columns.sequence, columns.time)
         scored = _Scores.of(
             terms.policy,
             terms.windows,
-            Arrivals(columns.time, side, columns.sequence, columns.weight),
-            needed=_may_run_full(terms, total, columns.size),
+            Arrivals(time, side, self._sequence, _weights(terms.policy, groups)),
+            needed=_may_run_full(terms, groups),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
-        self._place = np.empty(total, np.int64)
-        laid_out = arrange.Columns(
-            time=columns.time,
-            side=side,
-            arriving=is_arriving,
-            code=columns.code,
-            size=columns.size,
-            mark=mark,
-            score=scored.score,
-            group=scored.group,
-            matches=columns.matches,
-            touched=columns.touched,
-        )
-        arrange.fill(links, rows, order, self._place, laid_out)
-        self._number = np.concatenate(
-            [
-                np.arange(lengths[0]),
-                np.arange(lengths[1]),
-                lengths[0] + np.arange(lengths[2]),
-                lengths[1] + np.arange(lengths[3]),
-            ]
-        ).astype(np.int32)[order]
+        self._number = np.empty(total, np.int32)
+        for which, group in enumerate(groups):
+            own = slice(self._ends[which] - lengths[which], self._ends[which])
+            arrange.fill(
+                links,
+                rows,
+                self._number,
+                arrange.Group(
+                    side=which % 2,
+                    arriving=which // 2,
+                    first_number=int(lengths[which - 2]) if which >= 2 else 0,
+                    place=self._place[own],
+                    time=time[own],
+                    mark=self._sequence[own] if by_rows[which % 2] else time[own],
+                    code=np.require(group.code, np.int32, ["C", "W"]),
+                    size=np.require(group.size, np.int64, ["C", "W"]),
+                    matches=np.require(group.matches, np.int32, ["C", "W"]),
+                    touched=np.require(group.touched, np.int64, ["C", "W"]),
+                    score=scored.score[own],
+                    group=scored.group[own],
+                ),
+            )
         left_rows = int(lengths[0] + lengths[2])
         self._desk = Desk(
             links=links,
@@ -278,8 +276,7 @@ class _Scores(NamedTuple):
     def of(
         cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals, needed: bool
     ) -> "_Scores":
-        score = np.zeros(len(arrivals.time))
-        group = arrivals.side.astype(np.int32)
+        score, group = np.empty(0), np.empty(0, np.int32)
         weights = np.zeros(1)
         by_side: list[tuple[Any, ...]] = [(), ()]
         if isinstance(policy, FixedScore) and needed:
@@ -288,7 +285,8 @@ class _Scores(NamedTuple):
             by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
         elif isinstance(policy, ValueScore):
             weights = policy.class_weights()
-            group = (policy.classify(arrivals) + group * len(weights)).astype(np.int32)
+            first = arrivals.side.astype(np.int32) * len(weights)
+            group = (policy.classify(arrivals) + first).astype(np.int32)
         groups = np.zeros(2 * len(weights), layout.GROUP)
         groups["weight"] = np.tile(weights, 2)
         groups["eldest"] = groups["youngest"] = NONE
@@ -301,10 +299,18 @@ class _Scores(NamedTuple):
         return cls(np.asarray(score, np.float64), group, groups, pieces)
 
 
-def _may_run_full(terms: Terms, rows: int, size: np.ndarray) -> bool:
+def _weights(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
+    if not policy.weighs_keys:
+        return np.empty(0)
+    return np.concatenate([group.weight for group in groups])
+
+
+def _may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
     """Whether scores can matter at all: not where everything fits at once."""
     pools = (0,) if terms.pooled else (0, 1)
-    return rows > min(terms.most_rows[p] for p in pools) or int(size.sum()) > min(
+    rows = sum(len(group.time) for group in groups)
+    size = sum(int(group.size.sum()) for group in groups)
+    return rows > min(terms.most_rows[p] for p in pools) or size > min(
         terms.most_bytes[p] for p in pools
     )
 
@@ -362,4 +368,4 @@ def _heap(terms: Terms, total: int, stored: int) -> np.ndarray:
     if terms.policy.kind in (Kind.AGE, Kind.VALUE):
         return np.empty((2, 0), layout.ENTRY)
     most = max(min(total, max(terms.most_rows)), stored)
-    return np.empty((2, heap.entries_for(most)), layout.ENTRY)
+    return heap.empty_heaps(most)

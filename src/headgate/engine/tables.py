@@ -4,7 +4,7 @@ Finds keys, times and sizes in the columns, hands numbers to `Step`, and builds 
 numbers of the pairs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,11 +47,19 @@ class Held:
         none = np.empty(0, np.int64)
         return cls.arriving(schema.empty_table(), none, none.astype(np.float64))
 
+    def only(self, table: pa.Table) -> pa.Table:
+        """These rows of the table, or of some of its columns."""
+        count = len(self.place)
+        first = int(self.place[0]) if count else 0
+        if count == 0 or int(self.place[-1]) - first == count - 1:
+            return table.slice(first, count)
+        return table.take(pa.array(self.place))
+
     def batch(self, code: np.ndarray) -> Batch:
-        """The rows as the kernel wants them, given the codes of all keys in the table."""
+        """The rows as the kernel wants them, given the codes of their keys."""
         return Batch(
             self.time,
-            code[self.place],
+            code,
             row_bytes(self.table)[self.place],
             self.weight,
             self.sequence,
@@ -78,11 +86,7 @@ class Held:
 
     def compact(self) -> "Held":
         """The same rows in a table that holds no others."""
-        if len(self.place) and np.all(np.diff(self.place) == 1):
-            table = self.table.slice(int(self.place[0]), len(self.place))
-        else:
-            table = self.table.take(pa.array(self.place))
-        return replace(self, table=table, place=np.arange(len(self.place)))
+        return replace(self, table=self.only(self.table), place=np.arange(len(self.place)))
 
     def _columns(self) -> tuple[np.ndarray, ...]:
         return (self.place, self.time, self.weight, self.sequence, self.matches, self.touched)
@@ -126,32 +130,21 @@ class TableStep:
         self._shape = shape
         self._policy = terms.policy
         self._arriving = arriving
+        self._stored = stored
         new = (arriving[0].rows, arriving[1].rows)
-        codes, count = encode_together(
-            [
-                shape.key_columns(held.table, number % 2)
-                for number, held in enumerate((*stored, *new))
-            ]
-        )
-        batches = [held.batch(code) for held, code in zip((*stored, *new), codes, strict=True)]
+        (left, right, new_left, new_right), codes = coded(shape, (*stored, *new))
         self._step = Step(
-            terms,
-            (batches[0], batches[1]),
-            (batches[2], batches[3]),
-            count,
-            progress,
-            watermark,
-            keep_late,
+            terms, (left, right), (new_left, new_right), codes, progress, watermark, keep_late
         )
-        self._rows = (stored[0].followed_by(new[0]), stored[1].followed_by(new[1]))
 
     def results(self) -> Iterator[pa.Table]:
         """Result rows, block by block."""
-        left, right = self._rows
-        for left_rows, right_rows in self._step.pairs():
-            yield self._shape.result(
-                left.table, right.table, left.place[left_rows], right.place[right_rows]
-            )
+        tables, places = [], []
+        for stored, new in zip(self._stored, self._arriving, strict=True):
+            tables.append(pa.concat_tables([stored.table, new.rows.table]))
+            places.append(np.concatenate([stored.place, new.rows.place + stored.table.num_rows]))
+        for left, right in self._step.pairs():
+            yield self._shape.result(tables[0], tables[1], places[0][left], places[1][right])
 
     def raise_watermark(self, watermark: int) -> None:
         """After the last result: expire rows that nothing after this watermark can meet."""
@@ -185,14 +178,31 @@ class TableStep:
         """For each stored row of a side and then each arrival that took part: stored now?"""
         return self._step.alive(side)
 
-    def rows(self, side: int) -> Held:
-        """Stored rows and arrivals of a side, with their history up to now."""
-        rows = replace(self._rows[side], sequence=self._step.sequences(side))
-        if self._policy.kind != Kind.HISTORY:
-            return rows
-        matches, touched = self._step.histories(side)
-        return replace(rows, matches=matches, touched=touched)
+    def arrivals(self, side: int) -> Held:
+        """The arrivals of a side that took part."""
+        count = len(self._stored[side].place)
+        return replace(self._arriving[side].rows, sequence=self._step.sequences(side)[count:])
 
     def survivors(self, side: int) -> Held:
-        """The rows of a side that are stored now, in a table of their own."""
-        return self.rows(side).where(self.alive(side)).compact()
+        """The rows of a side that are stored now, with their history up to now."""
+        rows = self._stored[side].followed_by(self._arriving[side].rows)
+        rows = replace(rows, sequence=self._step.sequences(side))
+        if self._policy.kind == Kind.HISTORY:
+            matches, touched = self._step.histories(side)
+            rows = replace(rows, matches=matches, touched=touched)
+        return rows.where(self.alive(side))
+
+
+def coded(shape: Shape, groups: Sequence[Held]) -> tuple[list[Batch], int]:
+    """Rows as the kernel wants them, their keys coded on one scale; and the number of codes.
+
+    Groups are of the left and the right side in turn.
+    """
+    names = (list(shape.keys.left), list(shape.keys.right))
+    codes, count = encode_together(
+        [
+            held.only(held.table.select(names[number % 2])).columns
+            for number, held in enumerate(groups)
+        ]
+    )
+    return [held.batch(code) for held, code in zip(groups, codes, strict=True)], count

@@ -5,9 +5,10 @@ import pyarrow as pa
 from headgate.spec import SpecError
 
 _MAGIC = b"HG"
-FORMAT = 1
+FORMAT = 2
 """Version of everything kept in state; raise it when what follows changes meaning."""
 _PREFIX = _MAGIC + FORMAT.to_bytes(6, "little")
+_QUICK = pa.Codec("zstd", 1)
 
 
 def to_blob(table: pa.Table, compress: bool = False) -> bytes:
@@ -17,11 +18,16 @@ def to_blob(table: pa.Table, compress: bool = False) -> bytes:
     Compressed blobs are for the state store, whose calls cost by the byte; they read the same.
     """
     sink = pa.BufferOutputStream()
+    write_blob(table, sink, compress)
+    return bytes(sink.getvalue())
+
+
+def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> None:
+    """Write a table's blob to a file."""
     sink.write(_PREFIX)
-    options = pa.ipc.IpcWriteOptions(compression="lz4" if compress else None)
+    options = pa.ipc.IpcWriteOptions(compression=_QUICK if compress else None)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table.combine_chunks())
-    return bytes(sink.getvalue())
 
 
 def from_blob(blob: "bytes | pa.Buffer") -> pa.Table:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from headgate.spark.blobs import from_blob, write_blob
+
 FORGOTTEN_AFTER_SECONDS = 24 * 3600
 
 
@@ -31,20 +33,21 @@ class LocalCopy:
         self._folder = self._root / operator / str(shard)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def read(self, name: str, fetch: Callable[[], bytes]) -> tuple[pa.Buffer, bool]:
-        """The blob, mapped, and whether it had to be fetched."""
+    def read(self, name: str, fetch: Callable[[], pa.Table]) -> tuple[pa.Table, bool]:
+        """The table of that name, mapped, and whether it had to be fetched."""
         path = self._folder / name
         fetched = False
         if not path.exists():
             self.write(name, fetch())
             fetched = True
         with pa.memory_map(str(path)) as file:
-            return file.read_buffer(), fetched
+            return from_blob(file.read_buffer()), fetched
 
-    def write(self, name: str, blob: bytes) -> None:
+    def write(self, name: str, table: pa.Table) -> None:
         """Keep a copy; visible under its name only when complete."""
         unfinished = self._folder / f"{name}.{uuid.uuid4().hex[:8]}"
-        unfinished.write_bytes(blob)
+        with pa.OSFile(str(unfinished), "wb") as file:
+            write_blob(table, file)
         unfinished.rename(self._folder / name)
 
     def keep_only(self, names: Iterable[str]) -> None:

@@ -67,7 +67,7 @@ class _ShardReplay:
         step = TableStep(self._plan.terms, self._plan.shape, self._held, arriving, self._progress)
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
-        self._held = (step.survivors(0), step.survivors(1))
+        self._held = (step.survivors(0).compact(), step.survivors(1).compact())
         self._progress = step.after
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened:

@@ -15,6 +15,7 @@ from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
 from headgate.engine.tables import Held
 from headgate.spark.packing import WEIGHT_COLUMN
+from headgate.spark.stored_tables import Stored
 
 SEQUENCE_COLUMN = "__headgate_sequence"
 MOST_SEGMENTS = 64
@@ -25,7 +26,7 @@ MOST_SEGMENTS = 64
 class Segment:
     """Rows of one side kept by one batch, or merged from several."""
 
-    name: str
+    stored: Stored
     side: int
     table: pa.Table
     alive: np.ndarray
@@ -52,10 +53,10 @@ def payload(table: pa.Table) -> pa.Table:
     return table.select(kept)
 
 
-def new_segment(name: str, side: int, table: pa.Table) -> Segment:
+def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
     """A segment all of whose rows live."""
     size = int(row_bytes(payload(table)).sum())
-    return Segment(name, side, table, np.ones(table.num_rows, bool), size)
+    return Segment(stored, side, table, np.ones(table.num_rows, bool), size)
 
 
 def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str) -> Held:
@@ -118,9 +119,7 @@ def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple
     return sorted(changed)
 
 
-def rewritten(run: list[Segment], name: str) -> Segment:
-    """Neighbouring segments as one that holds their live rows alone."""
-    table = pa.concat_tables(
-        [segment.table.filter(pa.array(segment.alive)) for segment in run]
-    ).combine_chunks()
-    return new_segment(name, run[0].side, table)
+def live_rows(run: list[Segment]) -> pa.Table:
+    """The live rows of neighbouring segments."""
+    parts = [segment.table.filter(pa.array(segment.alive)) for segment in run]
+    return pa.concat_tables(parts).combine_chunks()

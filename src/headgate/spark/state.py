@@ -22,12 +22,13 @@ from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.segments import (
     Segment,
     held_rows,
+    live_rows,
     mark_dead,
     new_segment,
-    rewritten,
     runs_to_rewrite,
     to_table,
 )
+from headgate.spark.stored_tables import KEY, VALUE, Stored, StoredTables
 
 SMALLEST_LOG = 10_000
 """History entries that may always pile up before the log is written anew."""
@@ -37,6 +38,7 @@ SMALLEST_DEAD_BYTES = 1_000_000
 _DIRECTORY = pa.schema(
     [
         ("name", pa.string()),
+        ("parts", pa.int32()),
         ("side", pa.int8()),
         ("rows", pa.int64()),
         ("bytes", pa.int64()),
@@ -60,8 +62,8 @@ class ShardStore:
         return cls(
             head=handle.getValueState("head", "blob binary"),
             watermark=handle.getValueState("watermark", "micros long"),
-            segments=handle.getMapState("segments", "name string", "blob binary"),
-            histories=handle.getMapState("histories", "name string", "blob binary"),
+            segments=handle.getMapState("segments", KEY, VALUE),
+            histories=handle.getMapState("histories", KEY, VALUE),
         )
 
 
@@ -71,19 +73,22 @@ class ShardState:
 
     plan: ShardPlan
     store: ShardStore
-    local: LocalCopy
+    stored_segments: StoredTables
+    stored_logs: StoredTables
     progress: Progress = field(default_factory=Progress)
     segments: list[Segment] = field(default_factory=list)
-    logs: list[tuple[str, int]] = field(default_factory=list)
-    """Name and number of entries of each part of the history log, oldest first."""
+    logs: list[tuple[Stored, int]] = field(default_factory=list)
+    """The parts of the history log, oldest first, and how many entries each has."""
     batches: int = 0
     figures: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
         """The state as the last batch left it."""
-        state = cls(plan, store, local)
-        state.figures = {"rebuilt": 0, "compacted": 0, "written_bytes": 0}
+        state = cls(
+            plan, store, StoredTables(store.segments, local), StoredTables(store.histories, local)
+        )
+        state.figures = {"compacted": 0}
         head = store.head.get()
         if head is None:
             local.keep_only(())
@@ -92,17 +97,17 @@ class ShardState:
         facts = json.loads(directory.schema.metadata[b"facts"])
         check_same_join(facts["description"], plan.description)
         state.progress = Progress(facts["clock"], tuple(facts["seen"]))
-        state.logs = [(name, count) for name, count in facts["logs"]]
+        state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
         for entry in directory.to_pylist():
             bits = np.frombuffer(entry["alive"], np.uint8)
             alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
-            table = state._blob(store.segments, entry["name"])
-            state.segments.append(
-                Segment(entry["name"], entry["side"], table, alive, entry["bytes"])
-            )
+            stored = Stored(entry["name"], entry["parts"])
+            table = state.stored_segments.get(stored)
+            state.segments.append(Segment(stored, entry["side"], table, alive, entry["bytes"]))
         local.keep_only(
-            [segment.name for segment in state.segments] + [name for name, _ in state.logs]
+            [segment.stored.name for segment in state.segments]
+            + [stored.name for stored, _ in state.logs]
         )
         return state
 
@@ -111,8 +116,8 @@ class ShardState:
         rows = held_rows(self._of_side(side), self.plan.schemas[side], self.plan.shape.times[side])
         # Within a batch rows may have come in any order, so sequences need not ascend.
         order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
-        for name, _ in self.logs:
-            log = self._blob(self.store.histories, name)
+        for stored, _ in self.logs:
+            log = self.stored_logs.get(stored)
             mine = log.column("side").to_numpy() == side
             sequence = log.column("sequence").to_numpy()[mine]
             found = np.searchsorted(rows.sequence, sequence, sorter=order)
@@ -133,32 +138,20 @@ class ShardState:
         if self.plan.terms.policy.kind == Kind.HISTORY:
             self._log_history(step, held)
         self.progress = step.after
-        self._write_head()
+        head_bytes = self._write_head()
         held_bytes = sum(segment.bytes for segment in self.segments)
         self.figures |= {
             "held_bytes": held_bytes,
             "dead_bytes": held_bytes - step.stats.stored_bytes,
             "segments": len(self.segments),
+            "rebuilt": int(self.stored_segments.fetched or self.stored_logs.fetched),
+            "written_bytes": head_bytes
+            + self.stored_segments.written_bytes
+            + self.stored_logs.written_bytes,
         }
 
     def _of_side(self, side: int) -> list[Segment]:
         return [segment for segment in self.segments if segment.side == side]
-
-    def _blob(self, variable: Any, name: str) -> pa.Table:
-        def fetch() -> bytes:
-            return to_blob(from_blob(variable.getValue((name,))[0]))
-
-        buffer, fetched = self.local.read(name, fetch)
-        self.figures["rebuilt"] |= int(fetched)
-        return from_blob(buffer)
-
-    def _put(self, variable: Any, table: pa.Table) -> str:
-        name = new_name(self.batches)
-        durable = to_blob(table, compress=True)
-        variable.updateValue((name,), (durable,))
-        self.local.write(name, to_blob(table))
-        self.figures["written_bytes"] += len(durable)
-        return name
 
     def _update_side(self, step: TableStep, side: int, held: Held) -> None:
         alive = step.alive(side)
@@ -166,16 +159,17 @@ class ShardState:
         others = [segment for segment in self.segments if segment.side != side]
         if mine:
             mine = mark_dead(mine, held, alive[: len(held.place)])
-        kept = alive.copy()
-        kept[: len(held.place)] = False
+        kept = alive[len(held.place) :]
         if kept.any():
-            weighs = self.plan.terms.policy.weighs_keys
-            table = to_table(step.rows(side).where(kept), weighs)
-            mine.append(new_segment(self._put(self.store.segments, table), side, table))
+            table = to_table(step.arrivals(side).where(kept), self.plan.terms.policy.weighs_keys)
+            mine.append(self._keep(side, table))
         for segment in mine:
             if not segment.alive.any():
-                self.store.segments.removeKey((segment.name,))
+                self.stored_segments.remove(segment.stored)
         self.segments = others + [segment for segment in mine if segment.alive.any()]
+
+    def _keep(self, side: int, table: pa.Table) -> Segment:
+        return new_segment(self.stored_segments.put(new_name(self.batches), table), side, table)
 
     def _reclaim(self, live_bytes: int) -> None:
         """Rewrite segments when dead rows take more than they may, or segments are many."""
@@ -188,17 +182,16 @@ class ShardState:
             share = sum(segment.dead_bytes for segment in mine) / max(dead, 1)
             runs = runs_to_rewrite(mine, int(most_dead * share))
             for first, end in reversed(runs):
-                fresh = rewritten(mine[first:end], "")
-                name = self._put(self.store.segments, fresh.table)
+                fresh = self._keep(side, live_rows(mine[first:end]))
                 for old in mine[first:end]:
-                    self.store.segments.removeKey((old.name,))
-                mine[first:end] = [new_segment(name, side, fresh.table)]
+                    self.stored_segments.remove(old.stored)
+                mine[first:end] = [fresh]
                 self.figures["compacted"] += end - first
             self.segments = [s for s in self.segments if s.side != side] + mine
 
     def _log_history(self, step: TableStep, held: tuple[Held, Held]) -> None:
         """Log what matched in this batch; write the log anew when it outgrows the rows."""
-        now = [step.rows(side).where(step.alive(side)) for side in (0, 1)]
+        now = [step.survivors(side) for side in (0, 1)]
         changed = []
         for side in (0, 1):
             alive = step.alive(side)[: len(held[side].place)]
@@ -213,15 +206,16 @@ class ShardState:
         live = sum(len(rows.place) for rows in now)
         entries = sum(count for _, count in self.logs) + sum(int(c.sum()) for c in changed)
         if entries > max(live, SMALLEST_LOG):
-            for name, _ in self.logs:
-                self.store.histories.removeKey((name,))
+            for stored, _ in self.logs:
+                self.stored_logs.remove(stored)
             self.logs = []
             changed = [rows.matches > 0 for rows in now]
         table = _history_table(now, changed)
         if table.num_rows:
-            self.logs.append((self._put(self.store.histories, table), table.num_rows))
+            stored = self.stored_logs.put(new_name(self.batches), table)
+            self.logs.append((stored, table.num_rows))
 
-    def _write_head(self) -> None:
+    def _write_head(self) -> int:
         facts = {
             "description": self.plan.description,
             "clock": self.progress.clock,
@@ -231,7 +225,8 @@ class ShardState:
         }
         directory = pa.table(
             {
-                "name": [segment.name for segment in self.segments],
+                "name": [segment.stored.name for segment in self.segments],
+                "parts": [segment.stored.parts for segment in self.segments],
                 "side": [segment.side for segment in self.segments],
                 "rows": [len(segment.alive) for segment in self.segments],
                 "bytes": [segment.bytes for segment in self.segments],
@@ -241,7 +236,7 @@ class ShardState:
         )
         blob = to_blob(directory)
         self.store.head.update((blob,))
-        self.figures["written_bytes"] += len(blob)
+        return len(blob)
 
 
 def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:

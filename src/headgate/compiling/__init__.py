@@ -1,0 +1,6 @@
+"""How the inner loops become machine code."""
+
+from headgate.compiling.compiled import compiled, inlined
+from headgate.compiling.prefetch import prefetch
+
+__all__ = ["compiled", "inlined", "prefetch"]
