@@ -9,9 +9,10 @@ import pytest
 from headgate.engine.layout import Count
 from headgate.engine.reference import PlainStep
 from headgate.engine.step import Step, Terms
-from headgate.models import Frequencies
+from headgate.models import AgeCurves, Frequencies
 from headgate.policies import (
     ALL_POLICIES,
+    Age,
     Fifo,
     JoinToLive,
     Life,
@@ -32,6 +33,8 @@ COMMON, RARE, OTHER = 0, 1, 2
 LEFT, RIGHT = 0, 1
 
 MODEL = Frequencies.of_mappings({COMMON: 0.9, RARE: 0.2}, {COMMON: 0.9, RARE: 0.2})
+
+CURVES = AgeCurves.of_buckets((4, 0), ((1, 1, 2, 1), (1,)))
 
 both_engines = pytest.mark.parametrize("engine", [Step, PlainStep], ids=["kernel", "plain"])
 
@@ -241,6 +244,31 @@ def test_life_rounds_many_probabilities_to_few_classes() -> None:
     assert nearest[3] == pytest.approx(0.3, rel=0.07)
 
 
+@both_engines
+@pytest.mark.parametrize(("arrived", "stored"), [(1, 1), (2, 1), (3, 1), (4, 4), (6, 4), (7, 7)])
+def test_age_keeps_a_row_to_its_best_age(engine: type[Step], arrived: int, stored: int) -> None:
+    """Example 3.3: one row a unit of time, memory for one, best age 3."""
+    rows = [row(time) for time in range(1, arrived + 1)]
+    windows = (TimeWindow(4), TimeWindow(0))
+    outcome = join(Age(CURVES), *rows, budget=1, windows=windows, engine=engine)
+    assert [rows[at].time for at in outcome.alive] == [stored]
+
+
+@both_engines
+@pytest.mark.parametrize(
+    ("arrived", "stored"), [(3, [1, 3]), (4, [3, 4]), (5, [3, 5]), (6, [5, 6]), (7, [5, 7])]
+)
+def test_age_sheds_rows_in_a_trough_and_keeps_them_at_the_next_rise(
+    engine: type[Step], arrived: int, stored: list[int]
+) -> None:
+    """Example 3.4: rows are kept for one and for three units of time in turn."""
+    rows = [row(time) for time in range(1, arrived + 1)]
+    curves = AgeCurves.of_buckets((3, 0), ((3, 0, 2), (1,)))
+    windows = (TimeWindow(3), TimeWindow(0))
+    outcome = join(Age(curves), *rows, windows=windows, engine=engine)
+    assert [rows[at].time for at in outcome.alive] == stored
+
+
 @pytest.mark.parametrize("policy", [Prob, Life])
 def test_a_policy_without_its_model_still_scores_but_cannot_weigh(policy: type[Policy]) -> None:
     shipped = policy(MODEL).without_model()
@@ -255,15 +283,16 @@ def test_a_policy_without_its_model_still_scores_but_cannot_weigh(policy: type[P
 
 @pytest.mark.parametrize("policy", ALL_POLICIES, ids=lambda policy: policy.name)
 def test_every_policy_is_found_by_its_name(policy: type[Policy]) -> None:
-    made = make_policy(policy.name, MODEL)
+    made = make_policy(policy.name, MODEL, CURVES)
     assert type(made) is policy
     assert made.label == policy.name.upper()
     assert make_policy(made) is made
 
 
-def test_auto_is_prob_where_there_is_a_model() -> None:
+def test_auto_is_the_policy_of_the_model_there_is() -> None:
     assert make_policy("auto") == Random()
     assert isinstance(make_policy("auto", MODEL), Prob)
+    assert isinstance(make_policy("auto", ages=CURVES), Age)
 
 
 @pytest.mark.parametrize("given", ["oldest", 5, None])
@@ -274,9 +303,12 @@ def test_an_unknown_policy_is_answered_with_the_names(given: object) -> None:
     assert all(f'"{policy.name}"' in str(error.value) for policy in ALL_POLICIES)
 
 
-@pytest.mark.parametrize("name", ["prob", "life"])
-def test_a_policy_that_needs_a_model_says_how_to_give_one(name: str) -> None:
-    with pytest.raises(SpecError, match=f'policy "{name}" .* frequencies=hg.Frequencies'):
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("prob", "frequencies=hg.Frequencies"), ("life", "frequencies="), ("age", "ages=hg.AgeCur")],
+)
+def test_a_policy_that_needs_a_model_says_how_to_give_one(name: str, model: str) -> None:
+    with pytest.raises(SpecError, match=f'policy "{name}" .* {model}'):
         make_policy(name)
 
 
@@ -289,6 +321,8 @@ def test_parameters_out_of_range_are_refused() -> None:
         Prob("often")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="Life takes a Frequencies model, not 'long'"):
         Life("long")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="Age takes an AgeCurves model, not 'old'"):
+        Age("old")  # type: ignore[arg-type]
 
 
 def test_windows_a_policy_cannot_serve_are_refused() -> None:
@@ -298,4 +332,6 @@ def test_windows_a_policy_cannot_serve_are_refused() -> None:
     with pytest.raises(SpecError, match='give Ttl\\("10 minutes"\\)'):
         Ttl().check(mixed)
     Life(MODEL).check((RowWindow(1), RowWindow(2)))
+    with pytest.raises(SpecError, match=r'policy "age" .* a window is 10 rows'):
+        Age(CURVES).check(mixed)
     Ttl("1 second").check(mixed)

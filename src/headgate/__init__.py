@@ -10,12 +10,14 @@ Budget(rows=None, memory=64000000, split='pooled')
 from headgate import policies
 from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
-from headgate.models import Frequencies
+from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AgeCurve",
+    "AgeCurves",
     "Budget",
     "Frequencies",
     "Goal",

@@ -13,7 +13,7 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.engine.tables import coded, screen
-from headgate.models import Frequencies
+from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Policy, make_policy
 from headgate.spec import Budget, Goal, Keys, MaxSubset, Side, SpecError
 
@@ -75,8 +75,9 @@ class WindowJoin(Request):
         What to make the most of.
     policy
         Who stays when memory is full: a name ("random", "fifo", …), a policy object, or "auto".
-    frequencies
-        A frequency model, for policies that use one.
+    frequencies, ages
+        Models of the streams, for policies that use one: how often each key occurs, and how rows
+        match as they grow older.
     suffix
         Appended to a right column whose name the left has too; key columns of the same name come
         once.
@@ -111,6 +112,7 @@ class WindowJoin(Request):
         goal: Goal | None = None,
         policy: str | Policy = "auto",
         frequencies: Frequencies | None = None,
+        ages: AgeCurves | None = None,
         suffix: str = "_right",
     ) -> None:
         for name, given, wanted in (
@@ -121,7 +123,7 @@ class WindowJoin(Request):
         ):
             if not isinstance(given, wanted):
                 raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
-        chosen = make_policy(policy, frequencies)
+        chosen = make_policy(policy, frequencies, ages)
         chosen.check((left.window, right.window))
         super().__init__(
             keys=Keys.parse(on, left_on, right_on),

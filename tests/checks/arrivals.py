@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from headgate.engine.layout import Count
 from headgate.engine.reference import PlainStep
 from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
-from headgate.models import Frequencies
-from headgate.policies import JoinToLive, Policy, Random, Ttl
+from headgate.models import AgeCurves, Frequencies
+from headgate.policies import Age, JoinToLive, Policy, Random, Ttl
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import UNLIMITED
 
@@ -29,7 +29,13 @@ ROW_KEYS = (0, 1, 2, 3, 0, 1, NULL)
 SIZES = (1, 2, 3, 7)
 DELAYS = (0, 0, 1, 3, 7)
 
+RISING, FALLING, WITH_MINIMUM = (1, 4, 9), (9, 4, 1), (3, 0, 2)
 SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
+    Age: (
+        Age(AgeCurves.of_buckets((12, 12), (RISING, FALLING))),
+        Age(AgeCurves.of_buckets((6, 12), (WITH_MINIMUM, RISING))),
+        Age(AgeCurves.of_buckets((3, 3), (FALLING, WITH_MINIMUM))),
+    ),
     Random: (Random(), Random(seed=7)),
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
     JoinToLive: (JoinToLive(), JoinToLive(matches=3)),

@@ -51,6 +51,7 @@ def cut(table: pa.Table, time: str, batches: int) -> list[pa.Table]:
 
 RNG = np.random.default_rng(41)
 SIDES = (make_side(RNG, 0, 700), make_side(RNG, 1, 600))
+AGES = hg.AgeCurves.of_buckets((100_000_000, 60_000_000), ((1, 2, 5, 3), (5, 4, 1, 2)))
 FREQUENCIES = hg.Frequencies.of_tables(*SIDES, left_on=["key"], right_on=["key"])
 
 
@@ -62,6 +63,7 @@ def make_join(policy: str, budget: hg.Budget) -> hg.WindowJoin:
         budget=budget,
         policy=policy,
         frequencies=FREQUENCIES,
+        ages=AGES,
     )
 
 

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headgate.demo.auctions import AuctionStream
+import numpy as np
+
+from headgate.demo.auctions import OPEN_US, AuctionStream, bid_ages_us
 from headgate.join import Outcome, WindowJoin
-from headgate.models import Frequencies
+from headgate.models import AgeCurves, Frequencies
 from headgate.policies import ALL_POLICIES, Policy, make_policy
 from headgate.spec import Budget, Side
 
+AGE_BUCKETS = 40
 PERCENTS = (5, 10, 20, 50)
 """Memory sizes compared, in percent of the rows the exact join stores."""
 AMPLE = Budget(rows=1 << 40)
@@ -49,9 +52,17 @@ def auction_join(budget: Budget, policy: str | Policy = "auto") -> WindowJoin:
 
 
 def named_policy(name: str, stream: AuctionStream) -> Policy:
-    """A policy from its name; those that need key frequencies count them on the first tenth."""
-    weighs_keys = any(policy.name == name and policy.weighs_keys for policy in ALL_POLICIES)
-    return make_policy(name, count_first_tenth(stream) if weighs_keys else None)
+    """A policy from its name; those that need a model count it on the stream."""
+    needs = {policy.name: policy.model for policy in ALL_POLICIES}.get(name)
+    if needs == "frequencies":
+        return make_policy(name, frequencies=count_first_tenth(stream))
+    return make_policy(name, ages=count_ages(stream) if needs == "ages" else None)
+
+
+def count_ages(stream: AuctionStream) -> AgeCurves:
+    """How auctions gather bids as they grow older; bids wait for nobody."""
+    bids, _ = np.histogram(bid_ages_us(stream), bins=AGE_BUCKETS, range=(0, OPEN_US))
+    return AgeCurves.of_buckets((OPEN_US, 0), (bids / stream.auctions.num_rows, (0,)))
 
 
 def count_first_tenth(stream: AuctionStream) -> Frequencies:

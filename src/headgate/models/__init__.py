@@ -1,5 +1,15 @@
 """How streams behave: frozen facts with formulas."""
 
-from headgate.models.frequency import Frequencies
+from headgate.models.age import AgeCurve, AgeCurves
+from headgate.models.frequency import Frequencies, KeyFrequencies
+from headgate.models.memory import MemoryCurve, Split, best_split
 
-__all__ = ["Frequencies"]
+__all__ = [
+    "AgeCurve",
+    "AgeCurves",
+    "Frequencies",
+    "KeyFrequencies",
+    "MemoryCurve",
+    "Split",
+    "best_split",
+]

@@ -1,14 +1,21 @@
 """The frequency model: each side draws its keys from a fixed distribution."""
 
+import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
+from headgate.models.memory import MemoryCurve
+from headgate.models.plotting import frequency_axes
 from headgate.spec import SpecError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +81,38 @@ class KeyFrequencies:
         result: np.ndarray = by_code[asked]
         return result
 
+    def to_json(self) -> str:
+        """The frequencies as text; keys are kept with their type."""
+        table = pa.table([*self.columns, pa.array(self.share)], names=self._names())
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return json.dumps({"arrow": base64.b64encode(sink.getvalue()).decode()})
+
+    @classmethod
+    def from_json(cls, text: str) -> "KeyFrequencies":
+        """Frequencies from what `to_json` wrote."""
+        raw = base64.b64decode(json.loads(text)["arrow"])
+        table = pa.ipc.open_stream(raw).read_all()
+        return cls(tuple(table.columns[:-1]), table.columns[-1].to_numpy())
+
+    def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":
+        """Draw the share of rows against the rank of the key; needs Matplotlib."""
+        return frequency_axes(axes, self.share, label)
+
+    def __repr__(self) -> str:
+        if not len(self.share):
+            return "KeyFrequencies(no keys)"
+        top = int(np.argmax(self.share))
+        key = ", ".join(str(column[top]) for column in self.columns)
+        return (
+            f"KeyFrequencies({len(self.share):,} keys, the most frequent {key} with "
+            f"{100 * self.share[top]:.3g} % of the rows)"
+        )
+
+    def _names(self) -> list[str]:
+        return [*(f"key {place}" for place in range(len(self.columns))), "share"]
+
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
@@ -112,3 +151,55 @@ class Frequencies:
     def match_probability(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
         """For keys of a side's rows: the chance that the next row of the other side matches."""
         return (self.right if side == 0 else self.left).look_up(columns)
+
+    def output(self, side: int, rates: tuple[float, float], window: float) -> MemoryCurve:
+        """Matches a unit of time made by stored rows of a side, against rows stored under PROB.
+
+        PROB stores all rows of the key most frequent on the other side, then of the next, so
+        output rises by straight pieces, ever more slowly.
+
+        Parameters
+        ----------
+        side
+            Whose rows are stored.
+        rates
+            Rows of each side per unit of time.
+        window
+            The side's window, in that unit.
+
+        Examples
+        --------
+        >>> model = Frequencies.of_mappings({"a": 0.5, "b": 0.5}, {"a": 0.9, "b": 0.1})
+        >>> curve = model.output(0, (10.0, 10.0), window=10)
+        >>> curve.at(50), curve.at(100)
+        (450.0, 500.0)
+
+        References
+        ----------
+        Srivastava and Widom, VLDB 2004, section 3.3.
+        """
+        own, other = (self.left, self.right) if side == 0 else (self.right, self.left)
+        match = other.look_up(own.columns)
+        order = np.argsort(-match, kind="stable")
+        rows = rates[side] * window * own.share[order]
+        output = rows * rates[1 - side] * match[order]
+        return MemoryCurve(
+            np.concatenate([[0.0], np.cumsum(rows)]), np.concatenate([[0.0], np.cumsum(output)])
+        )
+
+    def to_json(self) -> str:
+        """The model as text."""
+        return json.dumps([self.left.to_json(), self.right.to_json()])
+
+    @classmethod
+    def from_json(cls, text: str) -> "Frequencies":
+        """A model from what `to_json` wrote.
+
+        Examples
+        --------
+        >>> model = Frequencies.of_mappings({"a": 0.9, "b": 0.1}, {"a": 0.5, "c": 0.5})
+        >>> Frequencies.from_json(model.to_json())
+        Frequencies(left=KeyFrequencies(2 keys, the most frequent a with 90 % of the rows),
+                    right=KeyFrequencies(2 keys, the most frequent a with 50 % of the rows))
+        """
+        return cls(*(KeyFrequencies.from_json(side) for side in json.loads(text)))

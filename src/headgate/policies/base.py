@@ -49,6 +49,8 @@ class Policy(ABC):
     name: ClassVar[str]
     kind: ClassVar[Kind]
     weighs_keys: ClassVar[bool] = False
+    model: ClassVar[str] = ""
+    """Which model of the streams it is made from: "frequencies", "ages" or none."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""

@@ -37,6 +37,7 @@ class Prob(FixedScore):
 
     name: ClassVar[str] = "prob"
     weighs_keys: ClassVar[bool] = True
+    model: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:
         if self.frequencies is not None and not isinstance(self.frequencies, Frequencies):

@@ -1,0 +1,76 @@
+"""Output against memory, and how two sides best share it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.spec import SpecError
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryCurve:
+    """Matches per unit of time against stored rows: straight between points, flat after the last.
+
+    Examples
+    --------
+    >>> MemoryCurve([0, 10, 20], [0, 5, 6]).at(15)
+    5.5
+    """
+
+    rows: np.ndarray
+    output: np.ndarray
+
+    def __post_init__(self) -> None:
+        rows, output = np.array(self.rows, np.float64), np.array(self.output, np.float64)
+        if len(rows) != len(output) or len(rows) == 0 or np.any(np.diff(rows) < 0):
+            raise SpecError("memory curve: give as many outputs as rows, rows ascending")
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "output", output)
+
+    @property
+    def most(self) -> float:
+        """Output with all the memory it could use."""
+        return float(self.output.max())
+
+    def at(self, rows: float) -> float:
+        """Output with so many stored rows."""
+        return float(self.over(np.array([rows]))[0])
+
+    def over(self, rows: np.ndarray) -> np.ndarray:
+        """Output for each number of stored rows."""
+        output: np.ndarray = np.interp(rows, self.rows, self.output)
+        return output
+
+
+@dataclass(frozen=True)
+class Split:
+    """How memory is shared between the sides, and what that is expected to yield."""
+
+    left: float
+    right: float
+    output: float
+    recall: float
+
+
+def best_split(left: MemoryCurve, right: MemoryCurve, rows: float) -> Split:
+    """The division of so many rows of memory that makes the joint output greatest.
+
+    The sum of two curves of straight pieces is greatest at a corner of one of them, so the corners
+    are all that is tried: the answer is exact.
+
+    Examples
+    --------
+    >>> best_split(MemoryCurve([0, 10], [0, 5]), MemoryCurve([0, 4], [0, 8]), 10)
+    Split(left=6.0, right=4.0, output=11.0, recall=0.846...)
+    """
+    corners = np.concatenate([[0.0, rows], left.rows, rows - right.rows])
+    candidates = np.unique(corners[(corners >= 0) & (corners <= rows)])
+    outputs = left.over(candidates) + right.over(rows - candidates)
+    at = int(np.argmax(outputs))
+    most = left.most + right.most
+    return Split(
+        float(candidates[at]),
+        float(rows - candidates[at]),
+        float(outputs[at]),
+        float(outputs[at] / most) if most else 1.0,
+    )
