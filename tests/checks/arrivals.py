@@ -13,9 +13,17 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from headgate.engine.layout import Count
+from headgate.engine.layout import Count, Watch
 from headgate.engine.reference import PlainStep
-from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
+from headgate.engine.step import (
+    NO_WATERMARK,
+    Batch,
+    Progress,
+    Step,
+    Terms,
+    Watched,
+    Watching,
+)
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Age, JoinToLive, Policy, Random, Ttl
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
@@ -88,8 +96,22 @@ class Snapshot(NamedTuple):
     counts: list[list[int]]
     histories: dict[int, tuple[int, int]]
     sequences: dict[int, int]
+    watched: dict[int, tuple[int, int, int]]
+    """State, partners met and pairs made of each row."""
+    ages: list[list[int]]
     stored: tuple[int, int]
     after: Progress
+
+
+class Kept(NamedTuple):
+    """What a step hands to the next of a row that is stored or still watched."""
+
+    sequence: int
+    matches: int
+    touched: int
+    watch: int
+    met: int
+    made: int
 
 
 class Run(NamedTuple):
@@ -117,12 +139,13 @@ def run(
     parts: Sequence[Part] | None = None,
     keep_late: bool = False,
     engine: type[Step] | type[PlainStep] = Step,
+    watching: Watching | None = None,
 ) -> Run:
     """Run the parts, or the whole input at once, each step carrying on what the last one left."""
     parts = [Part(range(len(case.arrivals)))] if parts is None else parts
     weights = weigh(case)
     stored: tuple[list[int], list[int]] = ([], [])
-    kept = {}
+    kept: dict[int, Kept] = {}
     progress = Progress()
     steps = []
     for part in parts:
@@ -135,12 +158,22 @@ def run(
             progress=progress,
             watermark=part.watermark,
             keep_late=keep_late,
+            watching=watching,
         )
         snapshot = _snapshot(step, (stored[0] + rows[0], stored[1] + rows[1]))
         steps.append(snapshot)
-        survivors = set(snapshot.alive)
+        open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == Watch.OPEN}
+        survivors = set(snapshot.alive) | open_rows
         stored = tuple([i for i in stored[s] + rows[s] if i in survivors] for s in (0, 1))
-        kept = {i: (snapshot.sequences[i], *snapshot.histories[i]) for i in survivors}
+        kept = {
+            i: Kept(
+                snapshot.sequences[i],
+                *snapshot.histories[i],
+                Watch.GHOST if i not in snapshot.alive else snapshot.watched[i][0],
+                *snapshot.watched[i][1:],
+            )
+            for i in survivors
+        }
         progress = snapshot.after
     return Run(steps)
 
@@ -241,6 +274,11 @@ def deliveries(draw: st.DrawFn, case: Case) -> list[Part]:
     return parts
 
 
+watchings = st.sampled_from((None, *(Watching(5, share, 3) for share in (0.3, 0.7, 1.0))))
+"""No row is watched, some, or all."""
+EVERY_ROW = Watching(5, 1.0, 3)
+
+
 def one_by_one(case: Case) -> list[Part]:
     """The input in order, each row a step of its own."""
     return [Part([i]) for i in range(len(case.arrivals))] or [Part([])]
@@ -291,13 +329,16 @@ def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
     )
 
 
-def _carried(
-    case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, tuple[int, int, int]]
-) -> Batch:
+def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, Kept]) -> Batch:
     return _arriving(case, weights, rows)._replace(
-        sequence=np.array([kept[i][0] for i in rows], np.int64),
-        matches=np.array([kept[i][1] for i in rows], np.int32),
-        touched=np.array([kept[i][2] for i in rows], np.int64),
+        sequence=np.array([kept[i].sequence for i in rows], np.int64),
+        matches=np.array([kept[i].matches for i in rows], np.int32),
+        touched=np.array([kept[i].touched for i in rows], np.int64),
+        watched=Watched(
+            np.array([kept[i].watch for i in rows], np.uint8),
+            np.array([kept[i].met for i in rows], np.int32),
+            np.array([kept[i].made for i in rows], np.int32),
+        ),
     )
 
 
@@ -308,19 +349,23 @@ def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Sn
     else:
         pairs = step.pairs
     left, right = places
-    alive, histories, sequences = [], {}, {}
+    alive, histories, sequences, watched = [], {}, {}, {}
     for side in (0, 1):
         own = places[side]
         alive += [i for i, is_alive in zip(own, step.alive(side), strict=True) if is_alive]
         matches, touched = (values.tolist() for values in step.histories(side))
         histories |= dict(zip(own, zip(matches, touched, strict=True), strict=True))
         sequences |= dict(zip(own, step.sequences(side).tolist(), strict=True))
+        states = zip(*(column.tolist() for column in step.watched(side)), strict=True)
+        watched |= dict(zip(own, states, strict=True))
     return Snapshot(
         pairs=[(left[a], right[b]) for a, b in pairs],
         alive=alive,
         counts=step.counts.tolist(),
         histories=histories,
         sequences=sequences,
+        watched=watched,
+        ages=step.ages.tolist(),
         stored=(step.stored_rows, step.stored_bytes),
         after=step.after,
     )

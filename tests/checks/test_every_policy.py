@@ -15,6 +15,7 @@ from headgate.engine.reference import PlainStep
 from headgate.engine.step import Step
 from headgate.policies import ALL_POLICIES, Policy
 from tests.checks.arrivals import (
+    EVERY_ROW,
     NULL,
     Case,
     Part,
@@ -26,6 +27,7 @@ from tests.checks.arrivals import (
     exact_pairs,
     one_by_one,
     run,
+    watchings,
 )
 
 Test = Callable[..., None]
@@ -118,7 +120,9 @@ def test_out_of_order_rows_join_as_if_in_order(policy: type[Policy], data: st.Da
 def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
     case = data.draw(cases(policy))
     keep_late = data.draw(st.booleans())
-    assert run(case, keep_late=keep_late) == run(case, keep_late=keep_late, engine=PlainStep)
+    watching = data.draw(watchings)
+    kernel, plain = (run(case, None, keep_late, kind, watching) for kind in (Step, PlainStep))
+    assert kernel == plain
 
 
 @check(examples=200)
@@ -136,9 +140,9 @@ def test_kernel_agrees_with_plain_python_out_of_order(
         at = data.draw(st.integers(0, len(parts) - 1))
         parts[at:] = [part._replace(terms=terms) for part in parts[at:]]
     keep_late = data.draw(st.booleans())
-    for kernel, plain in zip(
-        run(case, parts, keep_late).steps, run(case, parts, keep_late, PlainStep).steps, strict=True
-    ):
+    watching = data.draw(watchings)
+    runs = (run(case, parts, keep_late, kind, watching) for kind in (Step, PlainStep))
+    for kernel, plain in zip(*(each.steps for each in runs), strict=True):
         assert kernel == plain
 
 
@@ -172,6 +176,44 @@ def test_pairs_come_alike_in_blocks_of_any_size(policy: type[Policy], data: st.D
         patch.setattr(step_module, "PAIRS_AT_ONCE", data.draw(st.integers(1, 8)))
         in_blocks = run(case)
     assert in_blocks == run(case)
+
+
+@check
+def test_watching_rows_changes_nothing(policy: type[Policy], data: st.DataObject) -> None:
+    case = data.draw(cases(policy))
+    parts = data.draw(deliveries(case))
+    keep_late = data.draw(st.booleans())
+    watched = run(case, parts, keep_late, watching=data.draw(watchings))
+    plain = run(case, parts, keep_late)
+    assert watched.pairs == plain.pairs
+    assert [step.alive for step in watched.steps] == [step.alive for step in plain.steps]
+    assert [step.counts for step in watched.steps] == [step.counts for step in plain.steps]
+
+
+@check
+def test_watched_rows_meet_all_they_would_have_met(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy, time_windows=True))
+    late = run(case, data.draw(deliveries(case)), keep_late=True, watching=EVERY_ROW)
+    last: dict[int, tuple[int, int, int]] = {}
+    for step in late.steps:
+        last |= step.watched
+    exact = len(exact_pairs(case))
+    assert sum(met for _, met, _ in last.values()) == exact
+    assert sum(made for _, _, made in last.values()) == len(late.pairs)
+    assert sum(sum(map(sum, step.ages)) for step in late.steps) == exact
+
+
+@check
+def test_watched_rows_meet_as_many_in_blocks_of_any_size(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step_module, "PAIRS_AT_ONCE", data.draw(st.integers(1, 4)))
+        in_blocks = run(case, watching=EVERY_ROW)
+    assert in_blocks == run(case, watching=EVERY_ROW)
 
 
 @check

@@ -22,6 +22,10 @@ class Group(NamedTuple):
     size: np.ndarray
     matches: np.ndarray
     touched: np.ndarray
+    state: np.ndarray
+    """See `Watch`."""
+    met: np.ndarray
+    made: np.ndarray
     score: np.ndarray
     """Empty where scores do not matter."""
     group: np.ndarray
@@ -76,11 +80,14 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         link.side = own.side
         link.arriving = own.arriving
         link.alive = 0
+        link.watch = own.state[index]
         row = rows[position]
         row.time = own.time[index]
         row.touched = own.touched[index]
         row.matches = own.matches[index]
         row.code = own.code[index]
+        row.met = own.met[index]
+        row.made = own.made[index]
         row.score = own.score[index] if own.score.size else 0.0
         row.group = own.group[index] if own.group.size else own.side
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined, prefetch
 from headgate.engine import heap, ranking
-from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk, Watch
 from headgate.policies.base import Kind
 
 HISTORY = int(Kind.HISTORY)
@@ -26,6 +26,9 @@ NULL_KEYS = int(Count.NULL_KEYS)
 UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
+OPEN = int(Watch.OPEN)
+FINISHED = int(Watch.FINISHED)
+GHOST = int(Watch.GHOST)
 FAR = np.int64(1 << 62)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
@@ -59,6 +62,17 @@ def remove(desk: Desk, row: int) -> None:
 
 
 @inlined
+def expire(desk: Desk, row: int, side: int) -> None:
+    """A row's window has passed."""
+    own = desk.links[row]
+    if own.alive:
+        desk.tally[EXPIRED, side] += 1
+        remove(desk, row)
+    if own.watch == OPEN:
+        own.watch = FINISHED
+
+
+@inlined
 def let_go_expired(desk: Desk, side: int) -> None:
     """Expire the side's rows whose window has passed. O(1) a row over its life."""
     own = desk.sides[side]
@@ -67,9 +81,7 @@ def let_go_expired(desk: Desk, side: int) -> None:
         row = desk.side_rows[at]
         if not is_past(desk, row):
             break
-        if desk.links[row].alive:
-            desk.tally[EXPIRED, side] += 1
-            remove(desk, row)
+        expire(desk, row, side)
         at += 1
     own.pointer = at
 
@@ -86,9 +98,7 @@ def let_go_behind_watermark(desk: Desk) -> None:
             row = desk.side_rows[at]
             if desk.links[row].mark + own.span > desk.terms[0].watermark:
                 break
-            if desk.links[row].alive:
-                desk.tally[EXPIRED, side] += 1
-                remove(desk, row)
+            expire(desk, row, side)
             at += 1
         own.pointer = at
 
@@ -150,8 +160,6 @@ def store(desk: Desk, row: int) -> None:
     own.alive = 1
     pool.rows += 1
     pool.bytes += own.size
-    if desk.rows[row].side_index < side.pointer:
-        side.pointer = desk.rows[row].side_index
     chain(desk, row)
     if pool.ranked:
         ranking.enter(desk, row)
@@ -162,6 +170,9 @@ def store(desk: Desk, row: int) -> None:
 def chain(desk: Desk, row: int) -> None:
     """Enter a row into its key's chain: at the head, unless it comes out of order."""
     own = desk.links[row]
+    side = desk.sides[own.side]
+    if desk.rows[row].side_index < side.pointer:
+        side.pointer = desk.rows[row].side_index  # it has yet to expire
     head = desk.newest[2 * desk.rows[row].code + own.side]
     newer, older, older_mark = np.int64(NONE), head.row, head.mark
     while older != NONE and older_mark > own.mark:
@@ -196,6 +207,29 @@ def note_peak(desk: Desk) -> None:
 
 
 @inlined
+def note_met(desk: Desk, partner: int, time: int, count: int) -> None:
+    """Count that a watched row met an arrival of that time."""
+    link = desk.links[partner]
+    row = desk.rows[partner]
+    row.met += count
+    if link.alive:
+        row.made += count
+    age = max(time - row.time, 0) // desk.sides[link.side].bucket_us
+    desk.ages[link.side, min(age, desk.ages.shape[1] - 1)] += count
+
+
+@inlined
+def take_back(desk: Desk, head: Any, last: int, time: int, limit: int) -> None:
+    """Undo what a probe counted before it reached ``last``, since it will be made again."""
+    partner, mark = head.row, head.mark
+    while partner != last:
+        candidate = desk.links[partner]
+        if candidate.watch == OPEN and mark <= limit:
+            note_met(desk, partner, time, -1)
+        partner, mark = np.int64(candidate.older), candidate.older_mark
+
+
+@inlined
 def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
     """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
     side = desk.links[row].side
@@ -217,10 +251,17 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
             if mark <= limit:
                 if not count_only:
                     if made >= pairs.size:
+                        take_back(desk, head, partner, time, limit)
                         return -1
                     pairs[made].probe = row
                     pairs[made].partner = partner
                 made += 1
+                if candidate.watch == OPEN:
+                    note_met(desk, partner, time, 1)
+            newer = partner
+        elif candidate.watch == OPEN:
+            if mark <= limit:
+                note_met(desk, partner, time, 1)
             newer = partner
         else:
             relink(desk, head, newer, older, older_mark)
@@ -279,6 +320,8 @@ def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[in
         if not own.arriving:
             continue
         look_ahead(desk, row)
+        if own.watch == FINISHED:
+            own.watch = OPEN  # its window had passed before it came
         side = desk.sides[own.side]
         terms.clock = max(terms.clock, 2 * desk.rows[row].time + own.side)
         if side.by_rows:
@@ -306,9 +349,13 @@ def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[in
         )
         if past and not may_be_met_late:
             desk.tally[UNNEEDED, own.side] += 1
+            if own.watch == OPEN:
+                own.watch = FINISHED
         elif make_room(desk, row, past):
             desk.tally[ADMITTED, own.side] += 1
             store(desk, row)
+        elif own.watch == OPEN:
+            chain(desk, row)  # a ghost from the start
     return desk.links.size, made
 
 
@@ -319,7 +366,11 @@ def restore(desk: Desk) -> None:
     A budget made smaller since then is met by shedding, before any arrival.
     """
     for row in range(desk.rows.size):
-        if not desk.links[row].arriving:
+        own = desk.links[row]
+        if own.watch == GHOST:
+            own.watch = OPEN
+            chain(desk, row)
+        elif not own.arriving:
             store(desk, row)
     let_go_behind_watermark(desk)
     for number in range(2):

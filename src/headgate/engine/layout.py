@@ -23,6 +23,7 @@ LINK = np.dtype(
         ("side", "u1"),  # LEFT or RIGHT
         ("alive", "u1"),  # 1 while stored
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
+        ("watch", "u1"),  # see `Watch`
     ],
     align=True,
 )
@@ -38,6 +39,8 @@ ROW = np.dtype(
         ("group", "i4"),  # the list it belongs to (age scores: its side; value scores: its class)
         ("elder", "i4"),  # neighbours in that list
         ("younger", "i4"),
+        ("met", "i4"),  # watched rows: partners so far, found whether or not the row was stored
+        ("made", "i4"),  # and how many of them made a pair
     ],
     align=True,
 )
@@ -52,6 +55,7 @@ SIDE = np.dtype(
         ("seen", "i8"),  # rows of the side so far
         ("pointer", "i8"),  # rows of side_rows before it have been let go
         ("end", "i8"),  # where the side's rows end in side_rows
+        ("bucket_us", "i8"),  # length of a bucket of age, for what watched rows meet
     ],
     align=True,
 )
@@ -110,7 +114,21 @@ class Desk(NamedTuple):
     heap: np.ndarray  # ENTRY (pool, place)
     groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
     pieces: np.ndarray  # PIECE (side, piece)
+    ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
     tally: np.ndarray  # int64 (Count, side)
+
+
+class Watch(IntEnum):
+    """Whether a row is watched: followed through its whole window, stored or not.
+
+    A watched row that is given up stays in its key's chain as a ghost: it makes no pair and takes
+    no room among the stored rows, but what it would have met is counted.
+    """
+
+    NONE = 0
+    OPEN = 1  # stored, or a ghost
+    FINISHED = 2  # its window has passed
+    GHOST = 3  # given up by an earlier step; becomes OPEN when this one takes it up
 
 
 class Count(IntEnum):

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count
-from headgate.engine.step import NO_WATERMARK, Batch, Progress, Terms
+from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
+from headgate.engine.step import (
+    NO_WATERMARK,
+    Batch,
+    Progress,
+    Terms,
+    Watched,
+    Watching,
+    bucket_us,
+)
 from headgate.policies.base import AgeScore, Arrivals, FixedScore, HistoryScore, ValueScore
 from headgate.spec import RowWindow
 
@@ -27,6 +35,9 @@ class Row:
     sequence: int
     matches: int
     touched: int
+    watch: int = Watch.NONE
+    met: int = 0
+    made: int = 0
     position: int = 0  # in event order among all rows of the step
     by_rows: bool = False  # its window counts rows of its side, not time
     mark: int = 0  # its place on its window's scale: sequence or time
@@ -48,6 +59,7 @@ class PlainStep:
         progress: Progress = Progress(),  # noqa: B008 - immutable
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
+        watching: Watching | None = None,
     ) -> None:
         self.pairs: list[tuple[int, int]] = []
         self.counts = np.zeros((len(Count), 2), np.int64)
@@ -58,7 +70,13 @@ class PlainStep:
         self._by_side = [_rows(side, stored[side], arriving[side]) for side in (LEFT, RIGHT)]
         rows = _in_event_order(self._by_side, terms, progress)
         self._known = _known_worth(terms, rows)
-        self._held = [row for row in rows if not row.arriving]
+        self._ghosts = [row for row in rows if row.watch == Watch.GHOST]
+        for row in self._ghosts:
+            row.watch = Watch.OPEN
+        self._held = [row for row in rows if not (row.arriving or row in self._ghosts)]
+        self.ages = np.zeros((2, 1 if watching is None else watching.buckets), np.int64)
+        if watching is not None:
+            _choose_watched(rows, watching)
         self._restore()
         for row in (row for row in rows if row.arriving):
             self._arrive(row)
@@ -91,8 +109,20 @@ class PlainStep:
         """For each row of a side, its place among the side's rows."""
         return np.array([row.sequence for row in self._by_side[side]])
 
+    def watched(self, side: int) -> Watched:
+        """For each row of a side, whether it is watched, and what it met."""
+        rows = self._by_side[side]
+        return Watched(
+            np.array([row.watch for row in rows], np.uint8),
+            np.array([row.met for row in rows], np.int32),
+            np.array([row.made for row in rows], np.int32),
+        )
+
     def _restore(self) -> None:
         """Let go what the watermark has passed, then meet the budget."""
+        for row in list(self._ghosts):
+            if not row.by_rows and row.end <= self._watermark:
+                self._finish(row)
         for row in list(self._held):
             if not row.by_rows and row.end <= self._watermark:
                 self._let_go(row, Count.EXPIRED)
@@ -111,6 +141,9 @@ class PlainStep:
         for other in list(self._held):
             if self._is_past(other) and (other.by_rows or not self._keep_late):
                 self._let_go(other, Count.EXPIRED)
+        for ghost in list(self._ghosts):
+            if self._is_past(ghost) and (ghost.by_rows or not self._keep_late):
+                self._finish(ghost)
         if row.code == NULL_KEY:
             self.counts[Count.NULL_KEYS, row.side] += 1
             return
@@ -118,16 +151,26 @@ class PlainStep:
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
         if self._is_past(row) and not met_late:
             self.counts[Count.UNNEEDED, row.side] += 1
+            if row.watch == Watch.OPEN:
+                row.watch = Watch.FINISHED
         elif self._find_room(row):
             self.counts[Count.ADMITTED, row.side] += 1
             self._held.append(row)
             self._note_peak()
+        elif row.watch == Watch.OPEN:
+            self._ghosts.append(row)
 
     def _probe(self, row: Row) -> None:
         """Pair the arrival with its partners, the newest first; a history policy takes note."""
         partners = [other for other in self._held if self._meet(row, other)]
         partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
+        for ghost in self._ghosts:
+            if self._meet(row, ghost):
+                self._note_met(row, ghost)
         for other in partners:
+            if other.watch == Watch.OPEN:
+                other.made += 1
+                self._note_met(row, other)
             left, right = (row, other) if row.side == LEFT else (other, row)
             self.pairs.append((left.number, right.number))
             self.counts[Count.PAIRS, row.side] += 1
@@ -135,6 +178,13 @@ class PlainStep:
                 row.matches += 1
                 other.matches += 1
                 other.touched = max(other.touched, row.time)
+
+    def _note_met(self, row: Row, watched: Row) -> None:
+        """Count that a watched row met an arrival."""
+        watched.met += 1
+        buckets = self.ages.shape[1]
+        width = bucket_us(self._terms.windows[watched.side], buckets)
+        self.ages[watched.side, min(max(row.time - watched.time, 0) // width, buckets - 1)] += 1
 
     def _meet(self, row: Row, stored: Row) -> bool:
         """Whether an arrival and a stored row are partners."""
@@ -207,6 +257,14 @@ class PlainStep:
     def _let_go(self, row: Row, cause: Count) -> None:
         self.counts[cause, row.side] += 1
         self._held.remove(row)
+        if row.watch == Watch.OPEN:
+            self._ghosts.append(row)
+            if cause == Count.EXPIRED:
+                self._finish(row)
+
+    def _finish(self, row: Row) -> None:
+        self._ghosts.remove(row)
+        row.watch = Watch.FINISHED
 
     def _note_peak(self) -> None:
         peak_rows, peak_bytes = self.counts[Count.PEAK_ROWS], self.counts[Count.PEAK_BYTES]
@@ -217,7 +275,8 @@ class PlainStep:
 def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:
     rows: list[Row] = []
     for batch, is_arriving in ((stored, False), (arriving, True)):
-        for values in zip(*(column.tolist() for column in batch), strict=True):
+        columns = (*batch[:7], *(batch.watched or Watched.none(len(batch.time))))
+        for values in zip(*(column.tolist() for column in columns), strict=True):
             rows.append(Row(side, len(rows), is_arriving, *values))
     return rows
 
@@ -235,6 +294,13 @@ def _in_event_order(by_side: list[list[Row]], terms: Terms, progress: Progress) 
         row.mark = row.sequence if row.by_rows else row.time
         row.end = row.mark + terms.windows[row.side].span
     return rows
+
+
+def _choose_watched(rows: list[Row], watching: Watching) -> None:
+    for row in rows:
+        chosen = watching.chooses(np.array([row.side], np.uint8), np.array([row.sequence]))
+        if row.arriving and row.code != NULL_KEY and chosen[0]:
+            row.watch = Watch.OPEN
 
 
 def _known_worth(terms: Terms, rows: list[Row]) -> list[float]:

@@ -40,8 +40,7 @@ class Replay:
         progress = Progress()
         for arriving in self._cuts(stored):
             rows = tuple(
-                Batch(*(column[numbers] for column in side))
-                for side, numbers in zip(self._sides, arriving, strict=True)
+                side.take(numbers) for side, numbers in zip(self._sides, arriving, strict=True)
             )
             step = Step(self._terms, kept, (rows[0], rows[1]), self._codes, progress)
             numbers = [np.concatenate(both) for both in zip(stored, arriving, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.engine import arrange, heap, kernel, layout
-from headgate.engine.layout import NONE, Count, Desk
+from headgate.engine.layout import NONE, Count, Desk, Watch
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
@@ -22,6 +22,7 @@ from headgate.policies.base import (
     ValueScore,
 )
 from headgate.policies.history import no_history
+from headgate.policies.random import uniform
 from headgate.spec import RowWindow, Window
 from headgate.spec.budget import UNLIMITED
 
@@ -45,6 +46,33 @@ class Terms:
         return Terms(self.windows, self.policy)
 
 
+class Watched(NamedTuple):
+    """What is known of rows that may be watched, an entry a row."""
+
+    state: np.ndarray  # uint8, `Watch`
+    met: np.ndarray  # int32, partners found while the row was watched, stored or not
+    made: np.ndarray  # int32, those of them that made a pair
+
+    @classmethod
+    def none(cls, rows: int) -> "Watched":
+        """No row is watched."""
+        return cls(*(np.zeros(rows, kind) for kind in (np.uint8, np.int32, np.int32)))
+
+
+class Watching(NamedTuple):
+    """Which arrivals to watch: a random share, the same on every restart."""
+
+    seed: int
+    share: float
+    buckets: int
+    """Into how many buckets of age a window is cut to count what watched rows meet."""
+
+    def chooses(self, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
+        """Whether each row is to be watched."""
+        chosen: np.ndarray = uniform(self.seed, side, sequence) < self.share
+        return chosen
+
+
 class Batch(NamedTuple):
     """Rows of one side, an entry a row."""
 
@@ -55,6 +83,7 @@ class Batch(NamedTuple):
     sequence: np.ndarray  # int64, counts the rows of the side (arrivals: to be filled in)
     matches: np.ndarray  # int32
     touched: np.ndarray  # int64
+    watched: Watched | None = None
 
     @classmethod
     def of_arrivals(
@@ -70,6 +99,10 @@ class Batch(NamedTuple):
             np.zeros(len(time), np.int32),
             time,
         )
+
+    def take(self, rows: np.ndarray) -> "Batch":
+        """Some of the rows, by number or by mask; not what is watched."""
+        return Batch(*(column[rows] for column in self[:7]))
 
     @classmethod
     def empty(cls) -> "Batch":
@@ -107,6 +140,8 @@ class Step:
     keep_late
         Whether rows may come out of order across steps, so that stored rows past their window are
         worth keeping while there is room.
+    watching
+        Which arrivals to follow through their whole window; none when left out.
     """
 
     def __init__(
@@ -118,6 +153,7 @@ class Step:
         progress: Progress = Progress(),  # noqa: B008 - immutable
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
+        watching: Watching | None = None,
     ) -> None:
         self._terms = terms
         groups = (*stored, *arriving)
@@ -159,6 +195,7 @@ class Step:
                     size=np.require(group.size, np.int64, ["C", "W"]),
                     matches=np.require(group.matches, np.int32, ["C", "W"]),
                     touched=np.require(group.touched, np.int64, ["C", "W"]),
+                    **_watched(group, which, self._sequence[own], watching)._asdict(),
                     score=scored.score[own],
                     group=scored.group[own],
                 ),
@@ -167,7 +204,7 @@ class Step:
         self._desk = Desk(
             links=links,
             rows=rows,
-            sides=_sides(terms, by_rows, left_rows, total, progress),
+            sides=_sides(terms, by_rows, left_rows, total, progress, watching),
             pools=_pools(terms),
             terms=_terms(terms.policy, progress.clock, watermark, keep_late),
             newest=_newest(codes),
@@ -175,6 +212,7 @@ class Step:
             heap=_heap(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
+            ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
             tally=np.zeros((len(Count), 2), np.int64),
         )
 
@@ -235,6 +273,20 @@ class Step:
         """For each row of a side, its matches and when it was last touched."""
         rows = self._desk.rows
         return self._by_number(rows["matches"], side), self._by_number(rows["touched"], side)
+
+    def watched(self, side: int) -> Watched:
+        """For each row of a side, whether it is watched, and what it met."""
+        rows = self._desk.rows
+        return Watched(
+            self._by_number(self._desk.links["watch"], side),
+            self._by_number(rows["met"], side),
+            self._by_number(rows["made"], side),
+        )
+
+    @property
+    def ages(self) -> np.ndarray:
+        """Partners that watched rows met in this step, by side and bucket of age."""
+        return self._desk.ages
 
     def sequences(self, side: int) -> np.ndarray:
         """For each row of a side, its place among the side's rows."""
@@ -299,6 +351,20 @@ class _Scores(NamedTuple):
         return cls(np.asarray(score, np.float64), group, groups, pieces)
 
 
+def bucket_us(window: Window, buckets: int) -> int:
+    """How long a bucket of age is: the window's length in so many parts, rounded up."""
+    return -(-max(window.span, 1) // buckets)
+
+
+def _watched(group: Batch, which: int, sequence: np.ndarray, watching: Watching | None) -> Watched:
+    watched = group.watched or Watched.none(len(group.time))
+    if which < 2 or watching is None:
+        return watched
+    chosen = watching.chooses(np.full(len(sequence), which % 2, np.uint8), sequence)
+    state = np.where(chosen & (group.code != layout.NULL_KEY), Watch.OPEN, Watch.NONE)
+    return watched._replace(state=state.astype(np.uint8))
+
+
 def _weights(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
     if not policy.weighs_keys:
         return np.empty(0)
@@ -316,9 +382,17 @@ def _may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
 
 
 def _sides(
-    terms: Terms, by_rows: np.ndarray, left_rows: int, total: int, progress: Progress
+    terms: Terms,
+    by_rows: np.ndarray,
+    left_rows: int,
+    total: int,
+    progress: Progress,
+    watching: Watching | None,
 ) -> np.ndarray:
     sides = np.zeros(2, layout.SIDE)
+    sides["bucket_us"] = [
+        bucket_us(window, 1 if watching is None else watching.buckets) for window in terms.windows
+    ]
     sides["span"] = [window.span for window in terms.windows]
     sides["by_rows"] = by_rows
     sides["pool"] = [0, 0 if terms.pooled else 1]
