@@ -15,6 +15,7 @@ from headgate.policies import (
     Age,
     Fifo,
     JoinToLive,
+    Learned,
     Life,
     Lru,
     Policy,
@@ -290,7 +291,7 @@ def test_every_policy_is_found_by_its_name(policy: type[Policy]) -> None:
 
 
 def test_auto_is_the_policy_of_the_model_there_is() -> None:
-    assert make_policy("auto") == Random()
+    assert make_policy("auto") == Learned("auto")
     assert isinstance(make_policy("auto", MODEL), Prob)
     assert isinstance(make_policy("auto", ages=CURVES), Age)
 
@@ -303,13 +304,22 @@ def test_an_unknown_policy_is_answered_with_the_names(given: object) -> None:
     assert all(f'"{policy.name}"' in str(error.value) for policy in ALL_POLICIES)
 
 
-@pytest.mark.parametrize(
-    ("name", "model"),
-    [("prob", "frequencies=hg.Frequencies"), ("life", "frequencies="), ("age", "ages=hg.AgeCur")],
-)
-def test_a_policy_that_needs_a_model_says_how_to_give_one(name: str, model: str) -> None:
-    with pytest.raises(SpecError, match=f'policy "{name}" .* {model}'):
-        make_policy(name)
+@pytest.mark.parametrize("name", ["prob", "life", "age"])
+def test_a_policy_that_needs_a_model_and_has_none_learns_it(name: str) -> None:
+    assert make_policy(name) == Learned(name)
+    assert make_policy(name).label == name.upper()
+
+
+def test_a_learned_policy_is_neutral_until_there_is_a_model() -> None:
+    keys = np.array([0.2, 0.4])
+    for name in ("auto", "age", "prob", "life"):
+        assert Learned(name).follow(None, None, "age") == Random()
+    assert Learned("age").follow(CURVES, None, "key") == Age(CURVES)
+    assert isinstance(Learned("prob").follow(CURVES, keys, "age"), Prob)
+    assert isinstance(Learned("life").follow(None, keys, "key"), Life)
+    assert Learned("auto").follow(CURVES, keys, "age") == Age(CURVES)
+    assert isinstance(Learned("auto").follow(CURVES, keys, "key"), Prob)
+    assert isinstance(Learned("auto").follow(None, keys, "age"), Prob)
 
 
 def test_parameters_out_of_range_are_refused() -> None:

@@ -4,13 +4,14 @@ Examples
 --------
 >>> import headgate as hg
 >>> hg.Budget(memory="64 MB")
-Budget(rows=None, memory=64000000, split='pooled')
+Budget(rows=None, memory=64000000, split='pooled', monitor=None)
 """
 
 from headgate import policies
 from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurve, AgeCurves, Frequencies
+from headgate.monitor import Estimate
 from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
 
 __version__ = "0.1.0"
@@ -19,6 +20,7 @@ __all__ = [
     "AgeCurve",
     "AgeCurves",
     "Budget",
+    "Estimate",
     "Frequencies",
     "Goal",
     "MaxSubset",

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from headgate.columns.times import is_event_time
-from headgate.engine.limits import terms_for
+from headgate.engine.held import coded, key_bytes, screen
+from headgate.engine.learning import new_monitor
+from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
-from headgate.engine.tables import coded, screen
 from headgate.models import AgeCurves, Frequencies
-from headgate.policies import Policy, make_policy
+from headgate.monitor import Estimate
+from headgate.policies import Learned, Policy, make_policy
 from headgate.spec import Budget, Goal, Keys, MaxSubset, Side, SpecError
 
 if TYPE_CHECKING:
@@ -37,12 +39,26 @@ class Outcome:
     recall
         The share of the exact result that was produced. The whole input was at hand, so this is
         no estimate.
+    estimated_recall
+        What the monitor made of it, without knowing the whole input: an `Estimate`, or None where
+        nothing was watched.
+    followed
+        How many arrivals were judged by each policy, where the policy was learned.
     """
 
-    def __init__(self, pairs: pa.Table, stats: Stats, exact_pairs: int) -> None:
+    def __init__(
+        self,
+        pairs: pa.Table,
+        stats: Stats,
+        exact_pairs: int,
+        estimated_recall: Estimate | None = None,
+        followed: dict[str, int] | None = None,
+    ) -> None:
         self.pairs = pairs
         self.stats = stats
         self.exact_pairs = exact_pairs
+        self.estimated_recall = estimated_recall
+        self.followed = followed or {}
 
     @property
     def recall(self) -> float:
@@ -125,6 +141,12 @@ class WindowJoin(Request):
                 raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
         chosen = make_policy(policy, frequencies, ages)
         chosen.check((left.window, right.window))
+        if isinstance(chosen, Learned) and budget.monitor == 0:
+            raise SpecError(
+                f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
+                f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
+                f"another policy"
+            )
         super().__init__(
             keys=Keys.parse(on, left_on, right_on),
             left=left,
@@ -152,8 +174,14 @@ class WindowJoin(Request):
         ]
         held = [screened.rows for screened in arriving]
         batches, count = coded(shape, held)
-        terms = terms_for(self.budget, self.windows, self.policy)
-        replay = Replay(terms, batches[0], batches[1], count)
+        share = self.monitor_share(live=False)
+        terms = terms_for(self.budget, self.windows, self.policy, monitor=share)
+        monitor = (
+            new_monitor(self.windows, room_for(self.budget, self.policy, 1, share))
+            if share
+            else None
+        )
+        replay = Replay(terms, batches[0], batches[1], count, monitor, key_bytes(shape, held))
         results = [
             shape.result(
                 held[0].table,
@@ -176,7 +204,13 @@ class WindowJoin(Request):
         exact = stats.pairs
         if stats.lost_rows:
             exact = Replay(terms.unlimited(), batches[0], batches[1], count).count_pairs()
-        return Outcome(pa.concat_tables([schema.empty_table(), *results]), stats, exact)
+        return Outcome(
+            pa.concat_tables([schema.empty_table(), *results]),
+            stats,
+            exact,
+            None if replay.evidence is None else replay.evidence.recall(),
+            dict(replay.followed),
+        )
 
     def stream(
         self,

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import headgate as hg
-from headgate.engine.limits import terms_for
+from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
 from headgate.spark.blobs import from_blob
 from headgate.spark.metrics import FIGURES
@@ -39,16 +39,18 @@ class OneShard:
         self._join = join
         self._schemas = schemas
         windows = (join.left.window, join.right.window)
-        memory = join.budget.memory
         policy = join.policy.without_model()
         self._shape = Shape.of(
             join.keys, (join.left, join.right), (schemas[0].names, schemas[1].names), join.suffix
         )
+        share = join.budget.monitor or 0.0
+        terms = terms_for(join.budget, windows, policy, 1, RESERVE, share)
         plan = ShardPlan(
-            terms=terms_for(join.budget, windows, policy, 1, RESERVE),
+            terms=terms,
             shape=self._shape,
             schemas=schemas,
-            most_dead_bytes=None if memory is None else int(memory * RESERVE),
+            most_dead_bytes=most_dead_bytes(terms, RESERVE),
+            room=room_for(join.budget, policy, 1, share) if share else None,
             description=describe(1, 1, {"policy": repr(policy)}),
             operator=operator,
         )

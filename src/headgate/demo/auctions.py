@@ -18,14 +18,14 @@ SECOND_US = 1_000_000
 MINUTE_US = 60 * SECOND_US
 START_US = 1_767_268_800 * SECOND_US
 """The event clock starts on 2026-01-01 at 12:00 UTC."""
-OPEN_US = 10 * MINUTE_US
+OPEN_US = 6 * MINUTE_US
 """How long an auction is open."""
-LASTS_US = 40 * MINUTE_US
+WINDOW_US = 10 * MINUTE_US
+"""How long the join waits for bids, to be on the safe side."""
+LASTS_US = 120 * MINUTE_US
 """How long the stream lasts; auctions open all the while, so it ends in full swing."""
 
 ROWS_PER_AUCTION = 16
-HOT_EVERY = 100
-HOT_SHARE = 0.5
 AGE_EXPONENT = 2.0
 """A bid's age u, as a fraction of the auction's life, has density proportional to u²."""
 
@@ -110,8 +110,7 @@ def _bids(
     auctions = len(opened_us)
     # About a fifth of the draws fall behind the end of the stream and are left out.
     drawn = 2 * count
-    hot = random.integers(0, (auctions - 1) // HOT_EVERY + 1, drawn) * HOT_EVERY
-    auction = np.where(random.random(drawn) < HOT_SHARE, hot, random.integers(0, auctions, drawn))
+    auction = random.integers(0, auctions, drawn)
     age = random.random(drawn) ** (1.0 / (AGE_EXPONENT + 1.0))
     bid_us = opened_us[auction] + np.clip(np.ceil(age * OPEN_US).astype(np.int64), 1, OPEN_US)
     chosen = np.flatnonzero(bid_us <= START_US + LASTS_US)[:count]

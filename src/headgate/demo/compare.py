@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.demo.auctions import OPEN_US, AuctionStream, bid_ages_us
+from headgate.demo.auctions import WINDOW_US, AuctionStream, bid_ages_us
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import ALL_POLICIES, Policy, make_policy
@@ -61,8 +61,8 @@ def named_policy(name: str, stream: AuctionStream) -> Policy:
 
 def count_ages(stream: AuctionStream) -> AgeCurves:
     """How auctions gather bids as they grow older; bids wait for nobody."""
-    bids, _ = np.histogram(bid_ages_us(stream), bins=AGE_BUCKETS, range=(0, OPEN_US))
-    return AgeCurves.of_buckets((OPEN_US, 0), (bids / stream.auctions.num_rows, (0,)))
+    bids, _ = np.histogram(bid_ages_us(stream), bins=AGE_BUCKETS, range=(0, WINDOW_US))
+    return AgeCurves.of_buckets((WINDOW_US, 0), (bids / stream.auctions.num_rows, (0,)))
 
 
 def count_first_tenth(stream: AuctionStream) -> Frequencies:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-from headgate.demo.auctions import HOT_EVERY, MINUTE_US, OPEN_US, AuctionStream, bid_ages_us
+from headgate.demo.auctions import MINUTE_US, OPEN_US, WINDOW_US, AuctionStream, bid_ages_us
 from headgate.demo.compare import Result
 
 # Okabe and Ito's colours, which the colour-blind tell apart, and a marker each.
@@ -67,7 +67,7 @@ def draw(stream: AuctionStream, results: Sequence[Result]) -> Figure:
 
 
 def _draw_ages(axes: Axes, stream: AuctionStream) -> None:
-    minutes = OPEN_US // MINUTE_US
+    minutes = WINDOW_US // MINUTE_US
     ages = bid_ages_us(stream) / MINUTE_US
     counts, edges = np.histogram(ages, bins=minutes, range=(0, minutes))
     axes.bar(edges[:-1], counts / counts.sum(), width=1.0, align="edge", color="#9db4c0", ec="w")
@@ -75,7 +75,7 @@ def _draw_ages(axes: Axes, stream: AuctionStream) -> None:
     axes.text(
         0.04,
         0.96,
-        f"half of them go to\none auction in {HOT_EVERY}",
+        f"auctions close after {OPEN_US // MINUTE_US} minutes,\nthe window is {minutes}",
         transform=axes.transAxes,
         va="top",
         color="#444444",

@@ -52,18 +52,19 @@ def number_arrivals(
     order: np.ndarray,
     place: np.ndarray,
     side: np.ndarray,
-    first_arriving: int,
+    arriving: tuple[int, int],
     sequence: np.ndarray,
     seen: np.ndarray,
 ) -> None:
     """Give arriving rows their sequence numbers, counting each side on from ``seen``.
 
-    ``place`` becomes the inverse of ``order``.
+    ``arriving`` is where they begin and end in the arrays. ``place`` becomes the inverse of
+    ``order``.
     """
     for position in range(order.size):
         index = order[position]
         place[index] = position
-        if index >= first_arriving:
+        if arriving[0] <= index < arriving[1]:
             sequence[index] = seen[side[index]]
             seen[side[index]] += 1
 

@@ -2,9 +2,15 @@
 
 from headgate.columns.sizes import BOOKKEEPING_BYTES
 from headgate.engine.step import Terms
-from headgate.policies.base import Policy
+from headgate.monitor import Part, Room
+from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
+from headgate.policies import Learned, Policy
 from headgate.spec import Budget, SpecError, Window
 from headgate.spec.budget import UNLIMITED
+
+HALF, A_FIFTH = 0.5, 0.2
+USUAL_ENTRY_BYTES = 128
+"""More than most entries of a monitor take, keys included."""
 
 
 def terms_for(
@@ -13,6 +19,7 @@ def terms_for(
     policy: Policy,
     shards: int = 1,
     reserve: float = 0.0,
+    monitor: float = 0.0,
 ) -> Terms:
     """The kernel's terms for one of ``shards`` equal parts of a join.
 
@@ -20,9 +27,16 @@ def terms_for(
     ----------
     reserve
         The fraction of a memory budget kept back for bytes that are held but not live.
+    monitor
+        The fraction of the budget that is the monitor's.
     """
-    rows = UNLIMITED if budget.rows is None else budget.rows // shards
-    memory = UNLIMITED if budget.memory is None else int(budget.memory * (1 - reserve)) // shards
+    room = room_for(budget, policy, shards, monitor)
+    rows, memory = UNLIMITED, UNLIMITED
+    if budget.rows is not None:
+        rows = budget.rows // shards - (room.watched.rows or 0) - (room.keys.rows or 0)
+    if budget.memory is not None:
+        monitored = (room.watched.bytes or 0) + (room.keys.bytes or 0)
+        memory = int((budget.memory // shards - monitored) * (1 - reserve))
     if rows < 1 or memory <= BOOKKEEPING_BYTES:
         raise SpecError(
             f"a budget of {budget} is too small for one row in each of {shards} shards: "
@@ -39,4 +53,40 @@ def terms_for(
         (most_rows[0], most_rows[1]),
         (most_bytes[0], most_bytes[1]),
         pooled=False,
+    )
+
+
+def most_dead_bytes(terms: Terms, reserve: float) -> int | None:
+    """What was kept back of a shard's memory for rows given up; None where bytes are no limit."""
+    if terms.most_bytes[0] == UNLIMITED:
+        return None
+    live = terms.most_bytes[0] if terms.pooled else sum(terms.most_bytes)
+    return int(live * reserve / (1 - reserve))
+
+
+def room_for(budget: Budget, policy: Policy, shards: int, monitor: float) -> Room:
+    """What one shard's monitor may take: no more than it is given, and than it can use.
+
+    Rows are watched for recall alone, or for age curves too, which takes more; keys are counted
+    where the policy wants them.
+
+    Examples
+    --------
+    >>> room_for(Budget(rows=1000), Learned("auto"), shards=2, monitor=0.05)
+    Room(watched=Part(rows=12, bytes=None), keys=Part(rows=12, bytes=None))
+    """
+    learned = policy if isinstance(policy, Learned) else None
+    watched = HALF if learned is not None and learned.watches_ages else A_FIFTH
+    keys = HALF if learned is not None and learned.counts_keys else 0.0
+
+    def part(share: float, most_rows: int, most_bytes: int) -> Part:
+        rows, size = budget.rows, budget.memory
+        return Part(
+            None if rows is None else min(int(rows // shards * monitor * share), most_rows),
+            None if size is None else min(int(size // shards * monitor * share), most_bytes),
+        )
+
+    return Room(
+        part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES),
+        part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * USUAL_ENTRY_BYTES),
     )

@@ -299,7 +299,8 @@ def _in_event_order(by_side: list[list[Row]], terms: Terms, progress: Progress) 
 def _choose_watched(rows: list[Row], watching: Watching) -> None:
     for row in rows:
         chosen = watching.chooses(np.array([row.side], np.uint8), np.array([row.sequence]))
-        if row.arriving and row.code != NULL_KEY and chosen[0]:
+        wanted = row.arriving and row.code != NULL_KEY and watching.sides[row.side]
+        if wanted and chosen[0]:
             row.watch = Watch.OPEN
 
 

@@ -4,15 +4,19 @@ Cutting the input anywhere changes nothing, so a long input is cut: what a step 
 the size of what is stored, and the kernel near the speed of the cache.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from headgate.engine.arrange import event_order
+from headgate.engine.learning import LearningStep, OpenRows
 from headgate.engine.stats import Stats
-from headgate.engine.step import Batch, Progress, Step, Terms
+from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
+from headgate.monitor import Evidence, Monitor
 
 ROWS_AT_ONCE = 1 << 17
+LEARNING_ROWS_AT_ONCE = 1 << 11
 
 
 class Replay:
@@ -26,12 +30,34 @@ class Replay:
         All rows of each side; none with a null time.
     codes
         How many different key codes there are.
+    monitor
+        Learns as the replay goes on, where given.
+    key_bytes
+        Bytes of a key, for the room its count takes.
     """
 
-    def __init__(self, terms: Terms, left: Batch, right: Batch, codes: int) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        left: Batch,
+        right: Batch,
+        codes: int,
+        monitor: Monitor | None = None,
+        key_bytes: int = 8,
+    ) -> None:
         self._terms, self._codes = terms, codes
         self._sides = (left, right)
+        self._monitor, self._key_bytes = monitor, key_bytes
+        self._open = OpenRows.none()
+        self._tracked = np.empty(0, np.int64)
         self.stats = Stats()
+        self.followed: Counter[str] = Counter()
+        """How many arrivals were judged by each policy."""
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What the watched rows have to say of recall."""
+        return None if self._monitor is None else self._monitor.finished + self._open.evidence
 
     def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Pairs in blocks: row numbers of the left side and of the right side, as given."""
@@ -42,10 +68,18 @@ class Replay:
             rows = tuple(
                 side.take(numbers) for side, numbers in zip(self._sides, arriving, strict=True)
             )
-            step = Step(self._terms, kept, (rows[0], rows[1]), self._codes, progress)
+            learning = self._learning_step(kept, (rows[0], rows[1]), progress)
+            step = (
+                Step(self._terms, kept, (rows[0], rows[1]), self._codes, progress)
+                if learning is None
+                else learning.step
+            )
             numbers = [np.concatenate(both) for both in zip(stored, arriving, strict=True)]
             for left, right in step.pairs():
                 yield numbers[0][left], numbers[1][right]
+            if learning is not None:
+                self._open, self._tracked, _ = learning.finish()
+                self.followed[learning.policy.label] += len(arriving[0]) + len(arriving[1])
             kept = (survivors(step, 0, kept[0], rows[0]), survivors(step, 1, kept[1], rows[1]))
             stored[:] = [numbers[side][step.alive(side)] for side in (0, 1)]
             progress = step.after
@@ -57,6 +91,25 @@ class Replay:
                     (step.stored_rows, step.stored_bytes),
                 )
             )
+
+    def _learning_step(
+        self, kept: tuple[Batch, Batch], arriving: tuple[Batch, Batch], progress: Progress
+    ) -> LearningStep | None:
+        if self._monitor is None:
+            return None
+        return LearningStep(
+            self._terms,
+            kept,
+            arriving,
+            self._codes,
+            progress,
+            NO_WATERMARK,
+            False,
+            self._monitor,
+            self._open,
+            self._tracked,
+            self._key_bytes,
+        )
 
     def count_pairs(self) -> int:
         """Number of pairs, without listing them; for terms without limits."""
@@ -72,10 +125,18 @@ class Replay:
         at = 0
         while at < len(order):
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
+            if self._monitor is not None:
+                size = min(size, most_to_learn_from(at))
             part = order[at : at + size]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
             at += size
+
+
+def most_to_learn_from(seen: int) -> int:
+    """Rows after which to look at the models again: early on there is much to learn, later they
+    change little from step to step."""
+    return max(LEARNING_ROWS_AT_ONCE, seen // 8)
 
 
 def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:

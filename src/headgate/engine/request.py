@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from headgate.policies import Policy
+from headgate.policies import Learned, Policy
 from headgate.spec import Budget, Goal, Keys, Side, Window
+from headgate.spec.budget import MONITOR
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Request:
     def sides(self) -> tuple[Side, Side]:
         """Left, right."""
         return self.left, self.right
+
+    def monitor_share(self, live: bool) -> float:
+        """The part of the budget that is the monitor's, on a stream or where all is at hand."""
+        if self.budget.monitor is not None:
+            return self.budget.monitor
+        return MONITOR if live or isinstance(self.policy, Learned) else 0.0
 
     @property
     def windows(self) -> tuple[Window, Window]:

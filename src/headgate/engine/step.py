@@ -66,6 +66,8 @@ class Watching(NamedTuple):
     share: float
     buckets: int
     """Into how many buckets of age a window is cut to count what watched rows meet."""
+    sides: tuple[bool, bool] = (True, True)
+    """Whose rows to watch; those of a side that waits for nobody meet nobody."""
 
     def chooses(self, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
         """Whether each row is to be watched."""
@@ -123,7 +125,7 @@ class Progress(NamedTuple):
 class Step:
     """A step under way: iterate `pairs`, then read the rest.
 
-    Rows of a side are numbered stored rows first, then arrivals, as given.
+    Rows of a side are numbered stored rows first, then arrivals, then ghosts, as given.
 
     Parameters
     ----------
@@ -142,6 +144,8 @@ class Step:
         worth keeping while there is room.
     watching
         Which arrivals to follow through their whole window; none when left out.
+    ghosts
+        Rows watched by earlier steps that are not stored any more.
     """
 
     def __init__(
@@ -154,19 +158,27 @@ class Step:
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
         watching: Watching | None = None,
+        ghosts: tuple[Batch, Batch] | None = None,
     ) -> None:
         self._terms = terms
-        groups = (*stored, *arriving)
+        groups = (*stored, *arriving, *(ghosts or (Batch.empty(), Batch.empty())))
         lengths = np.array([len(group.time) for group in groups])
         total = int(lengths.sum())
         self._ends = np.cumsum(lengths)
         time = np.concatenate([group.time for group in groups])
-        side = np.repeat(np.array([0, 1, 0, 1], np.uint8), lengths)
+        side = np.repeat(np.array([0, 1, 0, 1, 0, 1], np.uint8), lengths)
         self._sequence = np.concatenate([group.sequence for group in groups])
         self._place = np.empty(total, np.int64)
         seen = np.array(progress.seen, np.int64)
         order = arrange.event_order(time, side)
-        arrange.number_arrivals(order, self._place, side, int(self._ends[1]), self._sequence, seen)
+        arrange.number_arrivals(
+            order,
+            self._place,
+            side,
+            (int(self._ends[1]), int(self._ends[3])),
+            self._sequence,
+            seen,
+        )
         self._seen = (int(seen[0]), int(seen[1]))
 
         by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
@@ -186,8 +198,8 @@ class Step:
                 self._number,
                 arrange.Group(
                     side=which % 2,
-                    arriving=which // 2,
-                    first_number=int(lengths[which - 2]) if which >= 2 else 0,
+                    arriving=int(which in (2, 3)),
+                    first_number=int(lengths[which % 2 : which : 2].sum()),
                     place=self._place[own],
                     time=time[own],
                     mark=self._sequence[own] if by_rows[which % 2] else time[own],
@@ -200,7 +212,7 @@ class Step:
                     group=scored.group[own],
                 ),
             )
-        left_rows = int(lengths[0] + lengths[2])
+        left_rows = int(lengths[::2].sum())
         self._desk = Desk(
             links=links,
             rows=rows,
@@ -265,14 +277,17 @@ class Step:
         return Progress(int(self._desk.terms["clock"][0]), self._seen)
 
     def alive(self, side: int) -> np.ndarray:
-        """For each row of a side, whether it is stored now."""
-        alive: np.ndarray = self._by_number(self._desk.links["alive"], side) != 0
+        """For each stored row and arrival of a side, whether it is stored now."""
+        places = self._of_side(self._place, side)
+        alive: np.ndarray = self._desk.links["alive"][places[: self._own_rows(side)]] != 0
         return alive
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each row of a side, its matches and when it was last touched."""
+        """For each stored row and arrival of a side, its matches and when last touched."""
         rows = self._desk.rows
-        return self._by_number(rows["matches"], side), self._by_number(rows["touched"], side)
+        own = self._own_rows(side)
+        matches, touched = (self._by_number(rows[name], side) for name in ("matches", "touched"))
+        return matches[:own], touched[:own]
 
     def watched(self, side: int) -> Watched:
         """For each row of a side, whether it is watched, and what it met."""
@@ -289,8 +304,8 @@ class Step:
         return self._desk.ages
 
     def sequences(self, side: int) -> np.ndarray:
-        """For each row of a side, its place among the side's rows."""
-        return self._of_side(self._sequence, side)
+        """For each stored row and arrival of a side, its place among the side's rows."""
+        return self._of_side(self._sequence, side)[: self._own_rows(side)]
 
     def _restore(self) -> Any:
         policy = self._terms.policy
@@ -312,8 +327,13 @@ class Step:
 
     def _of_side(self, values: np.ndarray, side: int) -> np.ndarray:
         """The entries of a side's rows, by number, out of an array over all rows as given."""
-        left, right, left_too, right_too = np.split(values, self._ends[:-1])
-        return np.concatenate([left, left_too] if side == 0 else [right, right_too])
+        parts = np.split(values, self._ends[:-1])
+        return np.concatenate(parts[side::2])
+
+    def _own_rows(self, side: int) -> int:
+        """Stored rows and arrivals of a side: all but its ghosts."""
+        lengths = np.diff(self._ends, prepend=0)
+        return int(lengths[side] + lengths[side + 2])
 
 
 class _Scores(NamedTuple):
@@ -358,9 +378,10 @@ def bucket_us(window: Window, buckets: int) -> int:
 
 def _watched(group: Batch, which: int, sequence: np.ndarray, watching: Watching | None) -> Watched:
     watched = group.watched or Watched.none(len(group.time))
-    if which < 2 or watching is None:
+    if which not in (2, 3) or watching is None:
         return watched
     chosen = watching.chooses(np.full(len(sequence), which % 2, np.uint8), sequence)
+    chosen &= watching.sides[which % 2]
     state = np.where(chosen & (group.code != layout.NULL_KEY), Watch.OPEN, Watch.NONE)
     return watched._replace(state=state.astype(np.uint8))
 

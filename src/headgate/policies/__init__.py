@@ -5,6 +5,7 @@ from headgate.policies.age import Age
 from headgate.policies.base import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
 from headgate.policies.fifo import Fifo
 from headgate.policies.join_to_live import JoinToLive
+from headgate.policies.learned import Learned
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
 from headgate.policies.prob import Prob
@@ -33,6 +34,7 @@ __all__ = [
     "FixedScore",
     "HistoryScore",
     "JoinToLive",
+    "Learned",
     "Life",
     "Lru",
     "Policy",
@@ -45,14 +47,6 @@ __all__ = [
 ]
 
 
-HOW_TO_GIVE = {
-    "frequencies": "by how often their key occurs on the other side: give the join a model, "
-    "frequencies=hg.Frequencies.of_tables(...)",
-    "ages": "by how rows of their age match: give the join a model, "
-    "ages=hg.AgeCurves.of_buckets(...)",
-}
-
-
 def make_policy(
     given: "str | Policy",
     frequencies: Frequencies | None = None,
@@ -60,21 +54,24 @@ def make_policy(
 ) -> Policy:
     """A policy from its name, or as given.
 
-    ``"auto"`` is AGE with an age model, PROB with a frequency model, else RANDOM.
+    A policy that needs a model takes the one given, or else learns it. ``"auto"`` is AGE with an
+    age model, PROB with a frequency model, and with none whichever of the two fits what is learned.
 
     Examples
     --------
     >>> make_policy("fifo")
     Fifo()
     >>> make_policy("auto")
-    Random(seed=0)
+    Learned(wanted='auto')
     """
     if isinstance(given, Policy):
         return given
     models = {"frequencies": frequencies, "ages": ages}
     if given == "auto":
         known = [policy for policy in (Age, Prob) if models[policy.model] is not None]
-        given = known[0].name if known else Random.name
+        if not known:
+            return Learned("auto")
+        given = known[0].name
     by_name = {policy.name: policy for policy in ALL_POLICIES}
     if not isinstance(given, str) or given not in by_name:
         names = ", ".join(f'"{name}"' for name in ("auto", *by_name))
@@ -82,8 +79,5 @@ def make_policy(
     policy = by_name[given]
     if not policy.model:
         return policy()
-    if models[policy.model] is None:
-        raise SpecError(
-            f'policy "{given}" ranks rows {HOW_TO_GIVE[policy.model]}, or choose another policy'
-        )
-    return policy(models[policy.model])  # type: ignore[call-arg]
+    model = models[policy.model]
+    return Learned(given) if model is None else policy(model)  # type: ignore[call-arg]

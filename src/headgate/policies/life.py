@@ -53,6 +53,11 @@ class Life(ValueScore):
         shares = np.concatenate([self.frequencies.left.share, self.frequencies.right.share])
         object.__setattr__(self, "levels", tuple(_levels(shares).tolist()))
 
+    @classmethod
+    def of_weights(cls, weights: np.ndarray) -> "Life":
+        """LIFE for rows that come with their match probability, or anything in proportion to it."""
+        return cls(None, tuple(_levels(weights).tolist()))
+
     def check(self, windows: tuple[Window, Window]) -> None:
         """Remaining lifetimes must be in one unit to be compared."""
         if type(windows[0]) is not type(windows[1]):

@@ -1,12 +1,16 @@
 """Metrics of a streaming join: one row a shard and batch, summed up by ``observe``."""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, astuple, fields
 
 import pandas as pd
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from headgate.engine.lessons import LessonsLearned
 from headgate.engine.stats import Stats
+from headgate.monitor import Evidence
+from headgate.monitor.recall import CONFIDENCE, MOST_ANSWERS
+from headgate.policies import Age, Random
 
 STATE_FIGURES = ("held_bytes", "dead_bytes", "segments", "written_bytes", "rebuilt", "compacted")
 """What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
@@ -14,24 +18,114 @@ segments, bytes written in the batch, shards rebuilt from the state store, segme
 TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
 """Where the operator's own time went, summed over shards: reading arrivals and state, joining and
 putting results out, writing state."""
+MONITOR_FIGURES = (
+    "watched_rows",
+    "tracked_keys",
+    "monitor_bytes",
+    "shards_neutral",
+    "shards_by_age",
+    "shards_by_key",
+)
+"""What monitors keep, and how many shards follow a neutral policy (for want of a model), rank rows
+by age, or rank them by key; shards with a policy that learns nothing are in none of the three."""
+TOTAL_FIGURES = ("total_pairs", "total_lost")
+FIGURES = (
+    *(entry.name for entry in fields(Stats)),
+    *STATE_FIGURES,
+    *TIME_FIGURES,
+    *MONITOR_FIGURES,
+    *TOTAL_FIGURES,
+)
+_SUMS = tuple(entry.name for entry in fields(Evidence))
+EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
+"""What watched rows have to say of recall, in this batch and since the beginning."""
+OUTPUT = ", ".join(
+    [
+        "blob binary",
+        *(f"{name} long" for name in FIGURES),
+        *(f"{name} double" for name in EVIDENCE),
+    ]
+)
 
-FIGURES = (*(entry.name for entry in fields(Stats)), *STATE_FIGURES, *TIME_FIGURES)
-OUTPUT = "blob binary, " + ", ".join(f"{name} long" for name in FIGURES)
 
-
-def stats_row(stats: Stats, state: dict[str, int], spent: dict[str, int]) -> pd.DataFrame:
+def stats_row(
+    stats: Stats, state: dict[str, int], spent: dict[str, int], learned: LessonsLearned | None
+) -> pd.DataFrame:
     """The row of figures a shard puts out once a batch."""
-    return pd.DataFrame([{"blob": None, **asdict(stats), **state, **spent}])
+    figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent}
+    return pd.DataFrame([figures | _monitor_figures(learned)])
+
+
+def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
+    if learned is None:
+        return dict.fromkeys((*MONITOR_FIGURES, *TOTAL_FIGURES, *EVIDENCE), 0)
+    lessons, policy = learned.lessons, learned.policy
+    total = lessons.monitor.finished + lessons.open_rows.evidence
+    return {
+        "watched_rows": len(lessons.open_rows.time),
+        "tracked_keys": lessons.tracked.num_rows,
+        "monitor_bytes": learned.bytes,
+        "shards_neutral": int(learned.is_learning and isinstance(policy, Random)),
+        "shards_by_age": int(learned.is_learning and isinstance(policy, Age)),
+        "shards_by_key": int(learned.is_learning and policy.weighs_keys),
+        "total_pairs": lessons.monitor.pairs,
+        "total_lost": lessons.monitor.lost,
+        **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),
+    }
 
 
 def result_row(blob: bytes) -> pd.DataFrame:
     """A row that carries results; its figures add nothing to the sums."""
-    return pd.DataFrame([{"blob": blob, **dict.fromkeys(FIGURES, 0)}])
+    return pd.DataFrame([{"blob": blob, **dict.fromkeys((*FIGURES, *EVIDENCE), 0)}])
 
 
 def observed() -> list[Column]:
-    """The aggregates to observe: every figure summed over the shards of a batch.
+    """The aggregates to observe: every figure summed over the shards of a batch, and recall.
 
-    Peaks are sums of the shards' peaks, so the true peak is no greater.
+    Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
+    is not known: nothing was watched, or nothing watched has met anybody.
     """
-    return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in FIGURES]
+    sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in FIGURES]
+    lost = F.sum("shed") + F.sum("refused") + F.sum("retired")
+    return [
+        *sums,
+        *_recall("batch", "", F.sum("pairs"), lost),
+        *_recall("total", "total_", F.sum("total_pairs"), F.sum("total_lost")),
+    ]
+
+
+def _recall(when: str, prefix: str, pairs: Column, lost: Column) -> list[Column]:
+    """Recall with its interval, and the exact join's output; the same sums as `Evidence.recall`."""
+    met, made, met_met, met_made, made_made = (F.sum(f"{when}_{name}") for name in _SUMS)
+    share = made / met
+    variance = made_made - 2 * share * met_made + share * share * met_met
+    telling = (variance > 0) & (made > 0) & (made < met)
+    answers = F.when(
+        telling, F.least(share * (1 - share) * met * met / variance, F.lit(MOST_ANSWERS))
+    ).otherwise(met * met / met_met)
+    square = CONFIDENCE**2
+    scale = 1 + square / answers
+    middle = (share + square / (2 * answers)) / scale
+    reach = (
+        CONFIDENCE
+        * F.sqrt(share * (1 - share) / answers + square / (4 * answers * answers))
+        / scale
+    )
+    low = F.least(F.greatest(middle - reach, F.lit(0.0)), share)
+    high = F.greatest(F.least(middle + reach, F.lit(1.0)), share)
+    known, sure = met > 0, met_met <= 0
+    # A batch that lost nothing may yet miss what earlier losses would have brought.
+    exact = F.sum("total_lost") == 0 if prefix else (lost == 0) & (F.sum("total_lost") == 0)
+
+    def figure(sampled: Column, name: str) -> Column:
+        return F.when(exact, F.lit(1.0)).when(known, sampled).alias(f"{prefix}{name}")
+
+    return [
+        figure(share, "recall"),
+        figure(F.when(sure, share).otherwise(low), "recall_low"),
+        figure(F.when(sure, share).otherwise(high), "recall_high"),
+        F.when(exact, pairs.cast("double"))
+        .when(known & (made > 0), pairs / share)
+        .when(known, met)
+        .alias(f"{prefix}exact_pairs"),
+    ]

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from headgate.engine.limits import terms_for
+from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
@@ -56,7 +56,7 @@ def stream(
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
-    plan = _plan(join, shape, (left, right), count, partitions)
+    plan = _plan(join, shape, (left, right), count, partitions, RESERVE, live=True)
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
@@ -86,7 +86,7 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
     shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
     labels = shard_labels(count, count)
-    plan = _plan(join, shape, (left, right), count, count, reserve=0.0)
+    plan = _plan(join, shape, (left, right), count, count, reserve=0.0, live=False)
     warm_kernel(plan.terms)
     rows = tagged(left, 0, _label(join.keys.left, labels), shape, right.schema).unionAll(
         tagged(right, 1, _label(join.keys.right, labels), shape, left.schema)
@@ -118,10 +118,12 @@ def _plan(
     frames: tuple[DataFrame, DataFrame],
     shards: int,
     partitions: int,
-    reserve: float = RESERVE,
+    reserve: float,
+    live: bool,
 ) -> ShardPlan:
     policy = join.policy.without_model()
-    memory = join.budget.memory
+    share = join.monitor_share(live)
+    terms = terms_for(join.budget, join.windows, policy, shards, reserve, share)
     facts = {
         "left keys": ", ".join(join.keys.left),
         "right keys": ", ".join(join.keys.right),
@@ -132,10 +134,11 @@ def _plan(
         "right columns": frames[1].schema.simpleString(),
     }
     return ShardPlan(
-        terms=terms_for(join.budget, join.windows, policy, shards, reserve),
+        terms=terms,
         shape=shape,
         schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
-        most_dead_bytes=None if memory is None else int(memory * reserve) // shards,
+        most_dead_bytes=most_dead_bytes(terms, reserve),
+        room=room_for(join.budget, policy, shards, share) if share else None,
         description=describe(shards, partitions, facts),
         operator=uuid.uuid4().hex[:16],
     )

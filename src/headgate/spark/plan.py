@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from headgate.engine.shape import Shape
 from headgate.engine.step import Terms
+from headgate.monitor import Room
 from headgate.spec import SpecError
 
 
@@ -25,6 +26,8 @@ class ShardPlan:
     most_dead_bytes
         Bytes of rows already given up that a shard may hold before it reclaims them; None where
         only rows are limited.
+    room
+        What the shard's monitor may take; None where nothing is to be learned.
     description
         The join in words, to notice when a checkpoint is taken up by another one.
     operator
@@ -35,6 +38,7 @@ class ShardPlan:
     shape: Shape
     schemas: tuple[pa.Schema, pa.Schema]
     most_dead_bytes: int | None
+    room: Room | None
     description: str
     operator: str
 

@@ -14,8 +14,9 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from headgate.engine.held import Screened, screen
 from headgate.engine.step import NO_WATERMARK
-from headgate.engine.tables import Screened, TableStep, screen
+from headgate.engine.tables import TableStep
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_row, stats_row
@@ -81,6 +82,7 @@ class JoinProcessor(StatefulProcessor):
             state.progress,
             watermark=late_at,
             keep_late=True,
+            lessons=state.lessons(),
         )
         for results in step.results():
             for first in range(0, results.num_rows, ROWS_PER_BLOB):
@@ -89,7 +91,7 @@ class JoinProcessor(StatefulProcessor):
         step.raise_watermark(watermark)
         state.write(step, held)
         watch.lap("write_ms")
-        yield stats_row(step.stats, state.figures, watch.laps)
+        yield stats_row(step.stats, state.figures, watch.laps, state.learned)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo

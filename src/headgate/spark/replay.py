@@ -15,10 +15,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from headgate.engine.replay import ROWS_AT_ONCE
+from headgate.engine.held import Held, Screened, screen
+from headgate.engine.lessons import Lessons, key_schema
+from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from
 from headgate.engine.shape import Shape
 from headgate.engine.step import Progress
-from headgate.engine.tables import Held, Screened, TableStep, screen
+from headgate.engine.tables import TableStep
 from headgate.policies import Policy
 from headgate.spark.plan import ShardPlan
 
@@ -61,14 +63,35 @@ class _ShardReplay:
         self._plan, self._policy = plan, policy
         self._held = (Held.nothing(plan.schemas[0]), Held.nothing(plan.schemas[1]))
         self._progress = Progress()
+        self._lessons: Lessons | None = None
+        if plan.room is not None:
+            keys = key_schema(plan.shape, plan.schemas[0])
+            self._lessons = Lessons.none_yet(plan.terms.windows, plan.room, keys)
 
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
-        step = TableStep(self._plan.terms, self._plan.shape, self._held, arriving, self._progress)
+        first = 0
+        while first < table.num_rows:
+            size = table.num_rows
+            if self._lessons is not None:
+                size = most_to_learn_from(sum(self._progress.seen))
+            yield from self._advance(table.slice(first, size))
+            first += size
+
+    def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        step = TableStep(
+            self._plan.terms,
+            self._plan.shape,
+            self._held,
+            (self._arrivals(table, 0), self._arrivals(table, 1)),
+            self._progress,
+            lessons=self._lessons,
+        )
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
         self._held = (step.survivors(0).compact(), step.survivors(1).compact())
         self._progress = step.after
+        if (learned := step.learned()) is not None:
+            self._lessons = learned.lessons
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened:
         mine = table.filter(pc.equal(table.column("side"), side))

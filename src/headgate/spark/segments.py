@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
-from headgate.engine.tables import Held
+from headgate.engine.held import Held
 from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.stored_tables import Stored
 

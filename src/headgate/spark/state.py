@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headgate.engine.held import Held
+from headgate.engine.lessons import Lessons, LessonsLearned
+from headgate.engine.stats import Stats
 from headgate.engine.step import Progress
-from headgate.engine.tables import Held, TableStep
+from headgate.engine.tables import TableStep
 from headgate.policies.base import Kind
 from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.lessons_state import VALUE as LESSONS
+from headgate.spark.lessons_state import read_lessons, write_lessons
 from headgate.spark.local_copy import LocalCopy, new_name
 from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.segments import (
@@ -55,6 +60,7 @@ class ShardStore:
     watermark: Any
     segments: Any
     histories: Any
+    lessons: Any
 
     @classmethod
     def of(cls, handle: Any) -> "ShardStore":
@@ -64,6 +70,7 @@ class ShardStore:
             watermark=handle.getValueState("watermark", "micros long"),
             segments=handle.getMapState("segments", KEY, VALUE),
             histories=handle.getMapState("histories", KEY, VALUE),
+            lessons=handle.getValueState("lessons", LESSONS),
         )
 
 
@@ -81,6 +88,8 @@ class ShardState:
     """The parts of the history log, oldest first, and how many entries each has."""
     batches: int = 0
     figures: dict[str, int] = field(default_factory=dict)
+    learned: LessonsLearned | None = None
+    """What the batch learned, once written."""
 
     @classmethod
     def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
@@ -138,6 +147,10 @@ class ShardState:
         if self.plan.terms.policy.kind == Kind.HISTORY:
             self._log_history(step, held)
         self.progress = step.after
+        learned = step.learned()
+        lesson_bytes = 0
+        if learned is not None:
+            lesson_bytes = self._write_lessons(learned, step.stats)
         head_bytes = self._write_head()
         held_bytes = sum(segment.bytes for segment in self.segments)
         self.figures |= {
@@ -146,9 +159,21 @@ class ShardState:
             "segments": len(self.segments),
             "rebuilt": int(self.stored_segments.fetched or self.stored_logs.fetched),
             "written_bytes": head_bytes
+            + lesson_bytes
             + self.stored_segments.written_bytes
             + self.stored_logs.written_bytes,
         }
+
+    def lessons(self) -> Lessons | None:
+        """What was learned so far."""
+        return read_lessons(self.plan, self.store.lessons)
+
+    def _write_lessons(self, learned: LessonsLearned, stats: Stats) -> int:
+        monitor = learned.lessons.monitor
+        monitor.pairs += stats.pairs
+        monitor.lost += stats.shed + stats.refused + stats.retired
+        self.learned = learned
+        return write_lessons(self.store.lessons, learned.lessons)
 
     def _of_side(self, side: int) -> list[Segment]:
         return [segment for segment in self.segments if segment.side == side]

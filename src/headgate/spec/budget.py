@@ -8,6 +8,9 @@ from headgate.spec.quantity import format_bytes, parse_bytes
 
 Split = Literal["pooled"] | tuple[float, float]
 UNLIMITED = 1 << 62
+MONITOR = 0.05
+"""The part of a budget a monitor takes, where it is needed and nothing else is said."""
+MOST_MONITOR = 0.5
 
 
 @dataclass(frozen=True, init=False)
@@ -24,11 +27,15 @@ class Budget:
     split
         ``"pooled"`` compares rows of both sides with each other; a pair of weights such as
         ``(3, 1)`` gives each side a fixed share.
+    monitor
+        The part of the budget for learning how the streams behave and how good the answer is.
+        When left out, a twentieth where a model must be learned and on streams, which tell their
+        recall; nothing otherwise.
 
     Examples
     --------
     >>> Budget(memory="64 MB")
-    Budget(rows=None, memory=64000000, split='pooled')
+    Budget(rows=None, memory=64000000, split='pooled', monitor=None)
     >>> Budget(rows=100, split=(3, 1)).shares
     (0.75, 0.25)
     """
@@ -36,12 +43,14 @@ class Budget:
     rows: int | None
     memory: int | None
     split: Split
+    monitor: float | None
 
     def __init__(
         self,
         rows: int | None = None,
         memory: str | int | None = None,
         split: Split = "pooled",
+        monitor: float | None = None,
     ) -> None:
         if rows is None and memory is None:
             raise SpecError("a budget needs a limit: give rows=, memory=, or both")
@@ -51,6 +60,12 @@ class Budget:
         parsed = None if memory is None else parse_bytes(memory, "memory budget")
         object.__setattr__(self, "memory", parsed)
         object.__setattr__(self, "split", _parse_split(split))
+        if monitor is not None and not (_is_number(monitor) and 0 <= monitor <= MOST_MONITOR):
+            raise SpecError(
+                f"monitor={monitor!r} is not accepted: give the part of the budget to learn with, "
+                f"from 0 (learn nothing) to {MOST_MONITOR}"
+            )
+        object.__setattr__(self, "monitor", monitor)
 
     @property
     def shares(self) -> tuple[float, float] | None:
@@ -67,13 +82,21 @@ class Budget:
         return " and ".join(parts)
 
 
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool)
+
+
 def _parse_split(split: object) -> Split:
     if split == "pooled":
         return "pooled"
     if isinstance(split, tuple | list) and len(split) == 2:
         left, right = split
-        numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in split)
-        if numbers and left >= 0 and right >= 0 and 0 < left + right < float("inf"):
+        if (
+            all(map(_is_number, split))
+            and left >= 0
+            and right >= 0
+            and 0 < left + right < float("inf")
+        ):
             return float(left), float(right)
     raise SpecError(
         f'split {split!r} is not accepted: give "pooled", or two weights such as (3, 1), '

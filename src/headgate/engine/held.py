@@ -1,0 +1,133 @@
+"""Rows on Arrow tables: payload, what is kept beside it, and what the kernel wants of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.codes import encode_together
+from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
+from headgate.columns.times import NO_TIME, microseconds
+from headgate.engine.shape import Shape
+from headgate.engine.step import NO_WATERMARK, Batch
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows of one side: payload, and what is kept beside it.
+
+    The table may hold more rows than these (rows given up whose bytes are not yet reclaimed), so
+    ``place`` says where each row stands in it. All arrays have an entry a row.
+    """
+
+    table: pa.Table
+    place: np.ndarray
+    time: np.ndarray
+    weight: np.ndarray
+    sequence: np.ndarray
+    matches: np.ndarray
+    touched: np.ndarray
+
+    @classmethod
+    def arriving(cls, table: pa.Table, time: np.ndarray, weight: np.ndarray) -> "Held":
+        """Rows without a past."""
+        none = np.zeros(len(time), np.int64)
+        return cls(table, np.arange(len(time)), time, weight, none, none.astype(np.int32), time)
+
+    @classmethod
+    def nothing(cls, schema: pa.Schema) -> "Held":
+        """No rows."""
+        none = np.empty(0, np.int64)
+        return cls.arriving(schema.empty_table(), none, none.astype(np.float64))
+
+    def only(self, table: pa.Table) -> pa.Table:
+        """These rows of the table, or of some of its columns."""
+        count = len(self.place)
+        first = int(self.place[0]) if count else 0
+        if count == 0 or int(self.place[-1]) - first == count - 1:
+            return table.slice(first, count)
+        return table.take(pa.array(self.place))
+
+    def batch(self, code: np.ndarray) -> Batch:
+        """The rows as the kernel wants them, given the codes of their keys."""
+        return Batch(
+            self.time,
+            code,
+            row_bytes(self.table)[self.place],
+            self.weight,
+            self.sequence,
+            self.matches,
+            self.touched,
+        )
+
+    def where(self, keep: np.ndarray) -> "Held":
+        """Only some of the rows; the table stays as it is."""
+        if keep.all():
+            return self
+        return Held(self.table, *(column[keep] for column in self._columns()))
+
+    def followed_by(self, other: "Held") -> "Held":
+        """These rows, then those."""
+        theirs = replace(other, place=other.place + self.table.num_rows)
+        return Held(
+            pa.concat_tables([self.table, other.table]),
+            *(
+                np.concatenate(both)
+                for both in zip(self._columns(), theirs._columns(), strict=True)
+            ),
+        )
+
+    def compact(self) -> "Held":
+        """The same rows in a table that holds no others."""
+        return replace(self, table=self.only(self.table), place=np.arange(len(self.place)))
+
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        return (self.place, self.time, self.weight, self.sequence, self.matches, self.touched)
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Arriving rows of one side that can take part, and how many could not."""
+
+    rows: Held
+    late: int
+    null_times: int
+
+
+def screen(
+    table: pa.Table, time_column: str, weight: np.ndarray | None = None, late_at: int = NO_WATERMARK
+) -> Screened:
+    """Set aside rows without a time, and rows at or before ``late_at``."""
+    time = microseconds(table.column(time_column))
+    weight = np.zeros(len(time)) if weight is None else weight
+    timed = time != NO_TIME
+    punctual = time > late_at
+    rows = Held.arriving(table, time, weight).where(timed & punctual)
+    null_times = int(np.count_nonzero(~timed))
+    return Screened(rows, len(time) - len(rows.time) - null_times, null_times)
+
+
+def key_bytes(shape: Shape, groups: Sequence[Held]) -> int:
+    """The most that a key of these rows takes; groups are of the left and right side in turn."""
+    names = (list(shape.keys.left), list(shape.keys.right))
+    sizes = [
+        int(row_bytes(held.table.select(names[number % 2])).max(initial=0))
+        for number, held in enumerate(groups)
+    ]
+    return max(max(sizes) - BOOKKEEPING_BYTES, 0)
+
+
+def coded(shape: Shape, groups: Sequence[Held]) -> tuple[list[Batch], int]:
+    """Rows as the kernel wants them, their keys coded on one scale; and the number of codes.
+
+    Groups are of the left and the right side in turn.
+    """
+    names = (list(shape.keys.left), list(shape.keys.right))
+    codes, count = encode_together(
+        [
+            held.only(held.table.select(names[number % 2])).columns
+            for number, held in enumerate(groups)
+        ]
+    )
+    return [held.batch(code) for held, code in zip(groups, codes, strict=True)], count

@@ -1,0 +1,87 @@
+"""Learning age curves: what watched rows meet at each age, out of how many that reached it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from headgate.models import AgeCurve, AgeCurves
+
+ENOUGH_MATCHES = 20
+MATCHES_A_BUCKET = 4
+ENOUGH_ROWS = 1.5
+"""A bucket of age tells something once so many watched rows have passed through it."""
+
+
+@dataclass
+class AgeLearner:
+    """Matches and rows per side and bucket of age, older ones counting for less.
+
+    Parameters
+    ----------
+    windows_us
+        The sides' windows.
+    widths_us
+        How long a bucket is on each side.
+    buckets
+        How many there are.
+    """
+
+    windows_us: tuple[int, int]
+    widths_us: tuple[int, int]
+    buckets: int
+    matches: np.ndarray = field(init=False)
+    rows: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.matches = np.zeros((2, self.buckets))
+        self.rows = np.zeros((2, self.buckets))
+
+    def forget(self, factor: float) -> None:
+        """Let all that was learned count for so much of itself."""
+        self.matches *= factor
+        self.rows *= factor
+
+    def learn(self, side: int, met: np.ndarray, since: np.ndarray, until: np.ndarray) -> None:
+        """Take in the matches per bucket, and the ages between which each row was followed."""
+        window = self.windows_us[side]
+        edges = np.arange(self.buckets + 1) * self.widths_us[side]
+        passed = _beyond(np.clip(until, 0, window), edges) - _beyond(
+            np.clip(since, 0, window), edges
+        )
+        self.rows[side] += (passed[:-1] - passed[1:]) / self.widths_us[side]
+        self.matches[side] += met
+
+    def curves(self) -> AgeCurves | None:
+        """The curves, once matches are enough; else None.
+
+        Few matches make wide buckets. Ages that no row has reached yet are thought to be like the
+        oldest that is known: early on, only there is anything to lose.
+        """
+        if self.matches.sum() < ENOUGH_MATCHES:
+            return None
+        return AgeCurves(self._curve(0), self._curve(1))
+
+    def _curve(self, side: int) -> AgeCurve:
+        width = self.widths_us[side]
+        used = max(1, -(-self.windows_us[side] // width))
+        matches, rows = self.matches[side, :used], self.rows[side, :used]
+        together = 1
+        while together < used and matches.sum() * together < MATCHES_A_BUCKET * used:
+            together *= 2
+        first = np.arange(0, used, together)
+        matches, rows = np.add.reduceat(matches, first), np.add.reduceat(rows, first)
+        known = rows >= ENOUGH_ROWS
+        rate = np.divide(matches, rows, out=np.zeros_like(rows), where=known)
+        if known.any():
+            last = int(np.flatnonzero(known)[-1])
+            rate[last + 1 :] = rate[last]
+        return AgeCurve(width * together, rate * together)
+
+
+def _beyond(ages: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """For each edge, by how much all ages together exceed it. O(rows log rows)."""
+    ordered = np.sort(ages)
+    total = np.concatenate([[0.0], np.cumsum(ordered[::-1], dtype=np.float64)])
+    above = len(ordered) - np.searchsorted(ordered, edges, side="right")
+    exceeding: np.ndarray = total[above] - above * edges
+    return exceeding

@@ -1,0 +1,200 @@
+"""What a join knows of its streams: learned as it runs, in a stated part of its budget."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from headgate.models import AgeCurves
+from headgate.monitor.ages import AgeLearner
+from headgate.monitor.fit import Fit
+from headgate.monitor.recall import Evidence
+
+BUCKETS = 120
+HALF_LIFE_WINDOWS = 2.0
+"""After so many windows, what was learned counts for half."""
+
+
+LEAST_SHARE = 2.0**-40
+MOST_WATCHED, MOST_KEYS = 4096, 1 << 16
+"""More of them would tell little more, and all of them are written with every batch."""
+MOST_ENTRIES = 1 << 30
+WATCHED_A_ROW, KEYS_A_ROW = 2, 4
+"""Watched rows, and tracked keys, that count as a stored row where only rows are limited; they
+have no payload, and less bookkeeping."""
+WATCHED_BYTES, COUNTS_BYTES = 48, 16
+"""What a watched row, and a tracked key, takes beside the key."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a budget, in rows or bytes or both."""
+
+    rows: int | None = None
+    bytes: int | None = None
+
+    def holds(self, a_row: int, entry_bytes: int) -> int:
+        """How many entries fit, so many of which count as a row."""
+        by_rows = MOST_ENTRIES if self.rows is None else self.rows * a_row
+        by_bytes = MOST_ENTRIES if self.bytes is None else self.bytes // entry_bytes
+        return min(by_rows, by_bytes)
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a monitor may take of a budget.
+
+    Examples
+    --------
+    >>> Room(watched=Part(rows=50), keys=Part(bytes=1000)).most_keys(key_bytes=9)
+    40
+    """
+
+    watched: Part
+    keys: Part
+
+    def most_watched(self, key_bytes: int) -> int:
+        """How many rows with keys of so many bytes may be watched at once."""
+        return min(self.watched.holds(WATCHED_A_ROW, key_bytes + WATCHED_BYTES), MOST_WATCHED)
+
+    def most_keys(self, key_bytes: int) -> int:
+        """How many keys of so many bytes may be counted."""
+        return min(self.keys.holds(KEYS_A_ROW, key_bytes + COUNTS_BYTES), MOST_KEYS)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rows of a side that may be watched: where each begins on its window's scale, in order.
+
+    Parameters
+    ----------
+    drawn
+        The number drawn for each row.
+    marks
+        Its time, or its place among the side's rows; ascending.
+    span
+        How long it is watched on that scale; None where rows stay till the end of the step.
+    """
+
+    drawn: np.ndarray
+    marks: np.ndarray
+    span: int | None
+
+    def most_open(self, share: float) -> int:
+        """How many would be watched at once, at most.
+
+        Examples
+        --------
+        >>> rows = Candidates(np.zeros(4), np.array([1, 2, 9, 10]), span=3)
+        >>> rows.most_open(1.0)
+        2
+        """
+        marks = self.marks[self.drawn < share]
+        if self.span is None or not len(marks):
+            return len(marks)
+        gone = np.searchsorted(marks, marks - self.span, side="left")
+        return int((np.arange(1, len(marks) + 1) - gone).max())
+
+
+@dataclass
+class Monitor:
+    """Models of a running join, and the evidence for its recall.
+
+    Parameters
+    ----------
+    spans
+        The windows' lengths, each in its own unit; `by_rows` says which count rows.
+    room
+        How much it may keep.
+    seed
+        Which rows are watched.
+    """
+
+    spans: tuple[int, int]
+    by_rows: tuple[bool, bool]
+    widths_us: tuple[int, int]
+    room: Room
+    seed: int = 0
+    share: float = 1.0
+    """The chance with which arrivals are watched now."""
+    finished: Evidence = field(default_factory=Evidence)
+    """Of watched rows whose window has passed."""
+    counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+    """Rows of each side per tracked key, older ones counting for less."""
+    lived: float = 0.0
+    """Event time in microseconds, forgotten like the counts."""
+    fit: Fit = field(default_factory=Fit)
+    pairs: int = 0
+    lost: int = 0
+    """Pairs made, and rows lost, since the beginning."""
+    ages: AgeLearner = field(init=False)
+
+    def __post_init__(self) -> None:
+        windows = tuple(
+            0 if rows else span for span, rows in zip(self.spans, self.by_rows, strict=True)
+        )
+        self.ages = AgeLearner((windows[0], windows[1]), self.widths_us, BUCKETS)
+
+    @property
+    def knows_keys(self) -> bool:
+        """Whether any key has been counted."""
+        return len(self.counts) > 0 and self.lived > 0
+
+    def curves(self) -> AgeCurves | None:
+        """The age model, where windows are times and enough was seen."""
+        return None if any(self.by_rows) else self.ages.curves()
+
+    def forget(self, windows: float, lived: float) -> None:
+        """Move on by so many windows, and so much event time."""
+        factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
+        self.ages.forget(factor)
+        self.fit.forget(factor)
+        self.counts = self.counts * factor
+        self.lived = self.lived * factor + lived
+
+    def choose_share(self, candidates: Sequence[Candidates], key_bytes: int) -> float:
+        """The chance with which rows may be watched so that they fit their room at any time.
+
+        Parameters
+        ----------
+        candidates
+            Each side's rows, those watched so far and those to come.
+        key_bytes
+            Bytes of the largest key.
+        """
+        most = self.room.most_watched(key_bytes)
+        share = min(1.0, 2 * self.share if self.share else LEAST_SHARE)
+        while share >= LEAST_SHARE:
+            if sum(side.most_open(share) for side in candidates) <= most:
+                return share
+            share /= 2
+        return 0.0
+
+    def facts(self) -> str:
+        """All but the counts, as text."""
+        return json.dumps(
+            {
+                "share": self.share,
+                "finished": asdict(self.finished),
+                "lived": self.lived,
+                "fit": asdict(self.fit),
+                "pairs": self.pairs,
+                "lost": self.lost,
+                "matches": _rounded(self.ages.matches),
+                "rows": _rounded(self.ages.rows),
+            }
+        )
+
+    def recall_facts(self, text: str) -> None:
+        """Take up what `facts` wrote."""
+        given = json.loads(text)
+        self.share, self.lived = given["share"], given["lived"]
+        self.pairs, self.lost = given["pairs"], given["lost"]
+        self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
+        self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])
+
+
+def _rounded(values: np.ndarray) -> list[list[float]]:
+    """To six digits, which is more than is known, so that the text stays short."""
+    return [[float(f"{value:.6g}") for value in row] for row in values]

@@ -1,0 +1,104 @@
+"""How much of the exact result was produced, estimated from the watched rows.
+
+Every stored row is watched with a known chance, and a watched row is followed through its whole
+window: what it met there (`met`) and what of that made a pair (`made`). The share made / met over
+the watched rows estimates recall; how much the rows differ says how well.
+"""
+
+import math
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+CONFIDENCE = 1.96
+"""Standard errors to either side of a 95 % interval."""
+MOST_ANSWERS = 1e15
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share, and the interval it lies in with 95 % confidence.
+
+    Examples
+    --------
+    >>> print(Estimate(0.5, 0.45, 0.55))
+    0.500 (0.450 to 0.550)
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Sums over watched rows. They add up: over rows, over batches, over shards.
+
+    Parameters
+    ----------
+    met, made
+        Partners met and pairs made, each row counting for as many as it stands for.
+    met_met, met_made, made_made
+        What the variance of the share is made of: products of the two, times (1 - q) / q² for a
+        row watched with chance q.
+
+    Examples
+    --------
+    >>> sure = Evidence.of(np.array([4, 2]), np.array([1, 2]), np.array([1.0, 1.0]))
+    >>> print(sure.recall())
+    0.500 (0.500 to 0.500)
+    """
+
+    met: float = 0.0
+    made: float = 0.0
+    met_met: float = 0.0
+    met_made: float = 0.0
+    made_made: float = 0.0
+
+    @classmethod
+    def of(cls, met: np.ndarray, made: np.ndarray, share: np.ndarray) -> "Evidence":
+        """What watched rows have to say, each watched with a chance of ``share``."""
+        met, made = np.asarray(met, np.float64), np.asarray(made, np.float64)
+        spread = (1 - share) / share**2
+        return cls(
+            float((met / share).sum()),
+            float((made / share).sum()),
+            float((spread * met * met).sum()),
+            float((spread * met * made).sum()),
+            float((spread * made * made).sum()),
+        )
+
+    def __add__(self, other: "Evidence") -> "Evidence":
+        return Evidence(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def recall(self) -> Estimate:
+        """The share of the exact result that was produced."""
+        if self.met <= 0:
+            return Estimate(1.0, 0.0, 1.0)
+        share = self.made / self.met
+        if self.met_met <= 0:  # every row was watched
+            return Estimate(share, share, share)
+        variance = self.made_made - 2 * share * self.met_made + share**2 * self.met_met
+        # As many independent yes-or-no answers would tell as much. Where all rows fared alike the
+        # spread says nothing, and each row counts as one answer.
+        alike = self.met**2 / self.met_met
+        answers = alike
+        if variance > 0 and 0 < share < 1:
+            answers = min(share * (1 - share) * self.met**2 / variance, MOST_ANSWERS)
+        return Estimate(share, *_wilson(share, answers))
+
+
+def _wilson(share: float, answers: float) -> tuple[float, float]:
+    """Wilson's score interval, which stays sensible near 0 and 1 and for few answers."""
+    square = CONFIDENCE**2
+    middle = (share + square / (2 * answers)) / (1 + square / answers)
+    reach = (
+        CONFIDENCE
+        * math.sqrt(share * (1 - share) / answers + square / (4 * answers**2))
+        / (1 + square / answers)
+    )
+    # Never past what was observed, however the roots were rounded.
+    return min(max(middle - reach, 0.0), share), max(min(middle + reach, 1.0), share)

@@ -1,0 +1,153 @@
+"""What a join learns of its streams, and how good it says it is."""
+
+import numpy as np
+import pytest
+
+import headgate as hg
+from headgate.monitor.ages import AgeLearner
+from headgate.monitor.monitor import Candidates
+from headgate.monitor.recall import Evidence
+from tests.streams_in_process import aging, joined, zipf
+
+RISING = hg.AgeCurves.of_buckets((20_000_000, 0), (np.arange(40) ** 2, (0,)))
+
+
+def test_learned_age_comes_near_age_with_the_true_curve() -> None:
+    sides = aging(60_000, seconds=400, window=20, shapes=["rising"], seed=1)
+    budget = hg.Budget(rows=300)
+    true = joined(sides, budget, hg.policies.Age(RISING), (20, 0))
+    learned = joined(sides, budget, "age", (20, 0))
+    auto = joined(sides, budget, "auto", (20, 0))
+    assert learned.recall > 0.9 * true.recall
+    assert auto.recall > 0.85 * true.recall
+    assert auto.followed["AGE"] > 0.8 * sum(auto.followed.values())
+    for policy in ("fifo", "lru", "ttl", "join-to-live"):
+        assert joined(sides, budget, policy, (20, 0)).recall < 0.7 * learned.recall
+
+
+def test_learned_prob_comes_near_prob_with_the_true_frequencies() -> None:
+    sides = zipf(60_000, seconds=200, seed=2)
+    counted = hg.Frequencies.of_tables(*sides, left_on=["key"], right_on=["key"])
+    budget = hg.Budget(rows=600)
+    true = joined(sides, budget, "prob", (10, 10), frequencies=counted)
+    learned = joined(sides, budget, "prob", (10, 10))
+    auto = joined(sides, budget, "auto", (10, 10))
+    assert learned.recall > 0.95 * true.recall
+    assert auto.recall > 0.9 * true.recall
+    assert auto.followed["PROB"] > 0.9 * sum(auto.followed.values())
+    for policy in ("fifo", "ttl", "join-to-live", "random"):
+        assert joined(sides, budget, policy, (10, 10)).recall < 0.5 * learned.recall
+
+
+def recall_by_part(
+    sides: tuple, outcome: hg.Outcome, exact: hg.Outcome, seconds: int, parts: int
+) -> np.ndarray:
+    """Recall of the pairs whose later row falls in each part of the time."""
+    counts = []
+    for pairs in (outcome.pairs, exact.pairs):
+        later = np.maximum(*(pairs.column(n).cast("int64").to_numpy() for n in ("lt", "rt")))
+        start = min(side.column(1)[0].value for side in sides)
+        edges = start + np.arange(parts + 1) * seconds * 1_000_000 // parts
+        counts.append(np.histogram(later, bins=edges)[0])
+    return counts[0] / np.maximum(counts[1], 1)
+
+
+def test_age_follows_a_curve_that_turns_over() -> None:
+    sides = aging(80_000, 480, window=20, shapes=["rising", "falling"], seed=3)
+    exact = joined(sides, hg.Budget(rows=1 << 40), "fifo", (20, 0))
+    learned = joined(sides, hg.Budget(rows=600), "age", (20, 0))
+    windows = recall_by_part(sides, learned, exact, 480, 24)
+    settled, turned = windows[8:12].mean(), windows[13]
+    # Falling matches come early, so a tenth of the memory is worth more than it was before.
+    assert windows[20:24].mean() > 1.5 * settled
+    assert windows[17:24].min() > 0.8 * windows[20:24].mean()
+    assert turned < windows[20:24].mean()
+
+
+def test_prob_follows_hot_keys_that_change() -> None:
+    sides = zipf(80_000, 240, seed=4, parts=2)
+    exact = joined(sides, hg.Budget(rows=1 << 40), "fifo", (10, 10))
+    learned = joined(sides, hg.Budget(rows=600), "prob", (10, 10))
+    windows = recall_by_part(sides, learned, exact, 240, 24)
+    before, after = windows[6:12].mean(), windows[18:24].mean()
+    assert windows[12] < 0.7 * before
+    assert after > 0.9 * before
+
+
+@pytest.mark.parametrize("policy", ["auto", "random", "lru", "fifo"])
+def test_intervals_cover_the_truth_as_often_as_they_say(policy: str) -> None:
+    covered, runs = 0, 0
+    for seed in range(25):
+        chosen = hg.policies.Random(seed) if policy == "random" else policy
+        by_age = aging(3_000, 60, window=6, shapes=["rising"], seed=seed)
+        by_key = zipf(6_000, 60, seed=seed, keys=300)
+        for sides, windows in ((by_age, (6, 0)), (by_key, (2, 2))):
+            outcome = joined(sides, hg.Budget(rows=120, monitor=0.3), chosen, windows)
+            estimate = outcome.estimated_recall
+            assert estimate is not None
+            covered += estimate.low <= outcome.recall <= estimate.high
+            runs += 1
+    assert runs == 50
+    assert 0.86 * runs <= covered
+
+
+@pytest.mark.parametrize("budget", [hg.Budget(rows=200), hg.Budget(memory=20_000)])
+def test_the_monitor_is_inside_the_budget(budget: hg.Budget) -> None:
+    sides = zipf(20_000, 100, seed=5)
+    outcome = joined(sides, budget, "auto", (5, 5))
+    if budget.rows is not None:
+        assert outcome.stats.peak_rows <= 0.95 * budget.rows
+    if budget.memory is not None:
+        assert outcome.stats.peak_bytes <= 0.95 * budget.memory
+
+
+def test_with_ample_memory_nothing_is_missing_and_recall_is_sure() -> None:
+    sides = zipf(2_000, 100, seed=6)
+    outcome = joined(sides, hg.Budget(rows=1_000_000), "auto", (5, 5))
+    assert outcome.recall == 1.0
+    assert outcome.estimated_recall is not None
+    assert outcome.estimated_recall.value == 1.0
+
+
+def test_a_budget_without_a_monitor_cannot_learn() -> None:
+    with pytest.raises(hg.SpecError, match=r'policy "age" learns a model .* monitor=0'):
+        joined(zipf(100, 10, 7), hg.Budget(rows=10, monitor=0), "age", (1, 1))
+    with pytest.raises(hg.SpecError, match=r"monitor=0\.9 .* from 0 .* to 0\.5"):
+        hg.Budget(rows=10, monitor=0.9)
+
+
+def test_evidence_adds_up_over_rows_and_shards() -> None:
+    random = np.random.default_rng(8)
+    met = random.integers(0, 9, 50)
+    made = random.binomial(met, 0.4)
+    share = random.choice([0.25, 0.5, 1.0], 50)
+    parts = [Evidence.of(met[part], made[part], share[part]) for part in (slice(20), slice(20, 50))]
+    whole = Evidence.of(met, made, share)
+    assert (parts[0] + parts[1]).recall().value == pytest.approx(whole.recall().value)
+    assert (parts[0] + parts[1]).recall().low == pytest.approx(whole.recall().low)
+
+
+def test_nothing_met_says_nothing() -> None:
+    assert Evidence().recall() == hg.Estimate(1.0, 0.0, 1.0)
+
+
+def test_an_age_curve_is_matches_over_rows_that_reached_the_age() -> None:
+    learner = AgeLearner((100, 0), (10, 1), 10)
+    # Forty rows followed to age 35, twenty of them on to 100; two matches each in bucket 1.
+    until = np.repeat([35, 100], 20)
+    met = np.zeros(10)
+    met[1] = 80
+    learner.learn(0, met, np.zeros(40), until)
+    assert learner.rows[0].tolist() == [40, 40, 40, 30, 20, 20, 20, 20, 20, 20]
+    curves = learner.curves()
+    assert curves is not None
+    assert curves.left.matches.tolist() == [0, 2, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_rows_watched_at_once_are_counted_at_their_most() -> None:
+    marks = np.sort(np.random.default_rng(9).integers(0, 300, 80))
+    drawn = np.random.default_rng(10).random(80)
+    for share in (0.2, 0.7, 1.0):
+        chosen = marks[drawn < share]
+        most = max(sum((chosen >= t - 20) & (chosen <= t)) for t in range(301))
+        assert Candidates(drawn, marks, 20).most_open(share) == most
