@@ -11,6 +11,8 @@ from headgate import policies
 from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurve, AgeCurves, Frequencies
+from headgate.profiler import profile
+from headgate.profiling import Profile
 from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
 
 __version__ = "0.1.0"
@@ -23,6 +25,7 @@ __all__ = [
     "Goal",
     "MaxSubset",
     "Outcome",
+    "Profile",
     "RowWindow",
     "Side",
     "SpecError",
@@ -30,4 +33,5 @@ __all__ = [
     "TimeWindow",
     "WindowJoin",
     "policies",
+    "profile",
 ]

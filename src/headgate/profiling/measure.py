@@ -1,0 +1,90 @@
+"""From counts and a sample of rows to a profile."""
+
+import numpy as np
+
+from headgate.models import AgeCurves, Frequencies
+from headgate.profiling.ages import Aged
+from headgate.profiling.explain import explain
+from headgate.profiling.facts import Both, Explains, Pairs, SideRows, Stored
+from headgate.profiling.material import Material, Question
+from headgate.profiling.profile import Profile
+from headgate.profiling.stored import peak_rows
+
+SECOND_US = 1_000_000
+
+
+def measure(question: Question, material: Material) -> Profile:
+    """Everything a profile says."""
+    sample, windows = material.sample, question.windows
+    times = [us for side in material.rows for us in (side.first_us, side.last_us) if us is not None]
+    first, last = (min(times), max(times)) if times else (0, 0)
+    aged = Both(
+        *(Aged.of(sample[side], sample[1 - side], windows[side], side, last) for side in (0, 1))
+    )
+    rates = Both(*(_rate(side, last - first) for side in material.rows))
+    explains = explain(sample, windows, first, last) if times else Explains(
+        None, 0.0, 0.0, 0.0, 0, why_not="no row has a time"
+    )
+    return Profile(
+        keys=question.keys,
+        sides=question.sides,
+        rows=material.rows,
+        rates=rates,
+        pairs=_pairs(material, aged),
+        ages=AgeCurves(aged.left.curve, aged.right.curve),
+        frequencies=Frequencies(*(side.frequencies for side in material.keys)),
+        skew=Both(*(side.skew for side in material.keys)),
+        windows_needed=Both(
+            *(aged[side].windows_needed(sample[side], last) for side in (0, 1))
+        ),
+        stored_rows=_stored(material, windows, rates),
+        explains=explains,
+        notes=_notes(question, material),
+    )
+
+
+def _rate(side: SideRows, span_us: int) -> float:
+    return side.timed * SECOND_US / span_us if span_us else 0.0
+
+
+def _pairs(material: Material, aged: Both[Aged]) -> Pairs:
+    """Each key was taken with chance ``share``, so what it made counts 1 / share times."""
+    sample, share = material.sample, material.share
+    of_key = np.zeros(len(sample.left.first) - 1)
+    for rows, side in zip(sample, aged, strict=True):
+        of_key += np.bincount(rows.code, side.matches.of_row, minlength=len(of_key))
+    error = float(np.sqrt((1 - share) * (of_key**2).sum()) / share)
+    rows_joined = Both(len(sample.left.time), len(sample.right.time))
+    return Pairs(float(of_key.sum() / share), error, share, rows_joined)
+
+
+def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Stored:
+    sample = material.sample
+    seen = peak_rows(Both(sample.left.time, sample.right.time), windows)
+    scale = []
+    for side in (0, 1):
+        rows, joined = material.rows[side], len(sample[side].time)
+        matchable = material.keys[side].rows * rows.timed / max(rows.rows, 1)
+        scale.append(matchable / joined if material.share < 1 and joined else 1.0)
+    peak = Both(seen.left * scale[0], seen.right * scale[1])
+    return Stored(
+        peak=peak,
+        mean=Both(*(rates[side] * windows[side] / SECOND_US for side in (0, 1))),
+        bytes=sum(peak[side] * material.rows[side].row_bytes for side in (0, 1)),
+    )
+
+
+def _notes(question: Question, material: Material) -> tuple[str, ...]:
+    notes = []
+    if material.share < 1:
+        joined = sum(len(side.time) for side in material.sample)
+        notes.append(
+            f"Matches and ages are from {material.share:.3%} of the keys, all {joined:,} rows of "
+            f"them; rates, rows and key counts are from all rows."
+        )
+    if material.share < material.wanted_share:
+        notes.append(
+            f"Keys too heavy for the {question.most_rows:,} rows that are joined at most had to be "
+            f"left out: matches are underestimated. Raise most_rows to have them."
+        )
+    return tuple(notes)

@@ -1,0 +1,142 @@
+"""Counting matches by age, without listing them.
+
+The rows of both sides are sorted by key and time, so that the partners of a stored row are a run of
+the other side's rows, found by two pointers that only move forward. Of very long runs a thousand
+evenly spaced partners stand for all, so the cost is bounded by rows, not by matches.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.compiling import compiled
+
+MOST_LOOKED_AT = 1024
+"""Partners of a row whose ages are looked at; they are in order of age, so these give the rest."""
+FINE_BUCKETS = 2048
+
+
+class Rows(NamedTuple):
+    """Rows of one side in order of (key, time)."""
+
+    time: np.ndarray  # int64, microseconds
+    code: np.ndarray  # int32, none null
+    first: np.ndarray  # int64, where the rows of each key begin; one more entry than keys
+
+    @classmethod
+    def sorted(cls, time: np.ndarray, code: np.ndarray, codes: int) -> "Rows":
+        """Rows in any order, put in order."""
+        order = np.lexsort((time, code))
+        counts = np.bincount(code, minlength=codes)
+        return cls(time[order], code[order], np.concatenate([[0], np.cumsum(counts)]))
+
+    def between(self, start: int, end: int) -> "Rows":
+        """Those with start ≤ time < end."""
+        keep = (self.time >= start) & (self.time < end)
+        counts = np.bincount(self.code[keep], minlength=len(self.first) - 1)
+        return Rows(self.time[keep], self.code[keep], np.concatenate([[0], np.cumsum(counts)]))
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Matches that the stored rows of one side made."""
+
+    of_row: np.ndarray
+    """For each stored row, in the order of `Rows`."""
+    ages: np.ndarray
+    """For each of the even buckets of age."""
+    fine: np.ndarray
+    """For each of the fine buckets, narrow for young ages and wider for old: see `fine_edges`."""
+    oldest: int
+    """The age of the oldest match; -1 where there is none."""
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return int(self.of_row.sum())
+
+
+def count_matches(
+    stored: Rows, other: Rows, window: int, side: int, width: int, buckets: int
+) -> Matches:
+    """The matches that stored rows make with later rows of the other side.
+
+    Parameters
+    ----------
+    window
+        The stored side's window, in microseconds.
+    side
+        The stored side. Of two rows of the same time the left comes first, so only stored left
+        rows match at age 0.
+    width, buckets
+        How long a bucket of age is, and how many there are.
+
+    Examples
+    --------
+    >>> one = np.zeros(1, np.int32)
+    >>> left = Rows.sorted(np.array([10]), one, 1)
+    >>> right = Rows.sorted(np.array([10, 12, 19, 21]), np.repeat(one, 4), 1)
+    >>> found = count_matches(left, right, 10, side=0, width=5, buckets=2)
+    >>> found.count, found.ages.tolist(), found.oldest
+    (3, [2.0, 1.0], 9)
+    """
+    of_row = np.zeros(len(stored.time), np.int64)
+    ages, fine = np.zeros(buckets), np.zeros(FINE_BUCKETS)
+    oldest = _count(stored, other, np.array([side, window, width]), of_row, ages, fine)
+    return Matches(of_row, ages, fine, int(oldest))
+
+
+@compiled
+def _count(
+    stored: Rows,
+    other: Rows,
+    terms: np.ndarray,
+    of_row: np.ndarray,
+    ages: np.ndarray,
+    fine: np.ndarray,
+) -> int:
+    youngest, window, width = terms[0], terms[1], terms[2]
+    oldest = np.int64(-1)
+    begin = end = stop = np.int64(0)
+    key = np.int64(-1)
+    for row in range(stored.time.size):
+        if stored.code[row] != key:
+            key = np.int64(stored.code[row])
+            begin = end = other.first[key]
+            stop = other.first[key + 1]
+        time = stored.time[row]
+        while begin < stop and other.time[begin] < time + youngest:
+            begin += 1
+        end = max(begin, end)
+        while end < stop and other.time[end] <= time + window:
+            end += 1
+        found = end - begin
+        of_row[row] = found
+        if found == 0:
+            continue
+        oldest = max(oldest, other.time[end - 1] - time)
+        looks = min(found, MOST_LOOKED_AT)
+        shift = np.int64(0)
+        for look in range(looks):
+            partner = begin + (2 * look + 1) * found // (2 * looks)
+            age = other.time[partner] - time
+            ages[min(age // width, ages.size - 1)] += found / looks
+            # Partners come in order of age, so the scale only ever gets coarser.
+            while (age >> shift) >= 64:
+                shift += 1
+            fine[shift * 32 + (age >> shift)] += found / looks
+    return oldest
+
+
+def fine_edges() -> np.ndarray:
+    """Where fine buckets begin, in microseconds: each at most 1/32 of its age wide.
+
+    Examples
+    --------
+    >>> fine_edges()[[0, 63, 64, 65, 96]].tolist()
+    [0.0, 63.0, 64.0, 66.0, 128.0]
+    """
+    place = np.arange(FINE_BUCKETS + 1)
+    shift = np.maximum(place // 32 - 1, 0)
+    return (place - 32 * shift) * 2.0**shift
