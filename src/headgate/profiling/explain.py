@@ -22,7 +22,9 @@ from headgate.spec import Budget, TimeWindow
 FLOOR = 0.5
 """What was never seen in the first half counts as half an occurrence: rare, not impossible."""
 BUDGET_SHARE = 0.1
-MOST_MATCHES_RUN = 1_000_000_000
+NEGLIGIBLE_GAIN = 0.01
+"""Nats a match below which a model explains nothing: chance alone can gain a little."""
+MOST_MATCHES_RUN = 200_000_000
 """Joins with more matches than this in the second half are not run; it would take minutes."""
 
 
@@ -56,7 +58,7 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
         gains["frequency"] += _by_frequency(partners, middle - first_us, after[side]) - constant
     age, frequency = gains["age"] / matches, gains["frequency"] / matches
     better = "age" if age > frequency else "frequency"
-    if max(age, frequency) <= 0:
+    if max(age, frequency) < NEGLIGIBLE_GAIN:
         better = "neither"
     budget = max(1, round(BUDGET_SHARE * sum(peak_rows(_times(judged), windows))))
     recall = {}
@@ -70,9 +72,7 @@ def _cannot(why: str) -> Explains:
 
 
 def _aged(rows: Both[Rows], windows: Both[int], end: int) -> Both[Aged]:
-    return Both(
-        *(Aged.of(rows[side], rows[1 - side], windows[side], side, end) for side in (0, 1))
-    )
+    return Both(*(Aged.of(rows[side], rows[1 - side], windows[side], side, end) for side in (0, 1)))
 
 
 def _times(rows: Both[Rows]) -> Both[np.ndarray]:

@@ -118,7 +118,7 @@ class Explains:
     """
 
     better: str | None
-    """"age", "frequency", "neither" (no gain over a constant rate), or None: could not be told."""
+    """"age", "frequency", "neither" (no gain to speak of), or None: could not be told."""
     by: float
     """What the better model gains over the other, in nats a match."""
     age: float

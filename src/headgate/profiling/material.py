@@ -20,7 +20,10 @@ MOST_ROWS = 2_000_000
 """Rows that are joined at most; of larger inputs, a sample of the keys is."""
 HEAVY_KEYS = 10_000
 """Keys of each side that a profile names; the others are only counted."""
-HALVINGS = 40
+AIM = 0.9
+"""The part of ``most_rows`` aimed at: how many rows sampled keys have is a matter of luck."""
+SMALLER = 0.7
+SMALLER_SHARES = 60
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,12 @@ class Material:
     wanted_share: float
     """The share that was meant to be; less was taken where heavy keys would not fit."""
 
+    @property
+    def covers(self) -> tuple[int, int] | None:
+        """The time of the first row of either side and of the last; None without any."""
+        times = [us for side in self.rows for us in (side.first_us, side.last_us) if us is not None]
+        return (min(times), max(times)) if times else None
+
 
 def coded_sample(
     keys: Both[Sequence[pa.ChunkedArray]], times: Both[np.ndarray]
@@ -84,9 +93,10 @@ def shares_to_try(total_rows: int, most_rows: int) -> list[float]:
 
     Examples
     --------
-    >>> shares_to_try(100, 200), shares_to_try(400, 200)[:3]
-    ([1.0], [0.5, 0.25, 0.125])
+    >>> shares_to_try(100, 200), [round(share, 4) for share in shares_to_try(400, 200)[:3]]
+    ([1.0], [0.45, 0.315, 0.2205])
     """
     if total_rows <= most_rows:
         return [1.0]
-    return [most_rows / total_rows / 2**halving for halving in range(HALVINGS)]
+    wanted = AIM * most_rows / total_rows
+    return [wanted * SMALLER**step for step in range(SMALLER_SHARES)]

@@ -5,7 +5,7 @@ import numpy as np
 from headgate.models import AgeCurves, Frequencies
 from headgate.profiling.ages import Aged
 from headgate.profiling.explain import explain
-from headgate.profiling.facts import Both, Explains, Pairs, SideRows, Stored
+from headgate.profiling.facts import Both, Pairs, SideRows, Stored
 from headgate.profiling.material import Material, Question
 from headgate.profiling.profile import Profile
 from headgate.profiling.stored import peak_rows
@@ -16,30 +16,25 @@ SECOND_US = 1_000_000
 def measure(question: Question, material: Material) -> Profile:
     """Everything a profile says."""
     sample, windows = material.sample, question.windows
-    times = [us for side in material.rows for us in (side.first_us, side.last_us) if us is not None]
-    first, last = (min(times), max(times)) if times else (0, 0)
+    first, last = material.covers or (0, 0)
     aged = Both(
         *(Aged.of(sample[side], sample[1 - side], windows[side], side, last) for side in (0, 1))
     )
     rates = Both(*(_rate(side, last - first) for side in material.rows))
-    explains = explain(sample, windows, first, last) if times else Explains(
-        None, 0.0, 0.0, 0.0, 0, why_not="no row has a time"
-    )
+    pairs = _pairs(material, aged, windows)
     return Profile(
         keys=question.keys,
         sides=question.sides,
         rows=material.rows,
         rates=rates,
-        pairs=_pairs(material, aged),
+        pairs=pairs,
         ages=AgeCurves(aged.left.curve, aged.right.curve),
         frequencies=Frequencies(*(side.frequencies for side in material.keys)),
         skew=Both(*(side.skew for side in material.keys)),
-        windows_needed=Both(
-            *(aged[side].windows_needed(sample[side], last) for side in (0, 1))
-        ),
+        windows_needed=Both(*(aged[side].windows_needed(sample[side], last) for side in (0, 1))),
         stored_rows=_stored(material, windows, rates),
-        explains=explains,
-        notes=_notes(question, material),
+        explains=explain(sample, windows, first, last),
+        notes=_notes(question, material, pairs),
     )
 
 
@@ -47,15 +42,30 @@ def _rate(side: SideRows, span_us: int) -> float:
     return side.timed * SECOND_US / span_us if span_us else 0.0
 
 
-def _pairs(material: Material, aged: Both[Aged]) -> Pairs:
+def _pairs(material: Material, aged: Both[Aged], windows: Both[int]) -> Pairs:
     """Each key was taken with chance ``share``, so what it made counts 1 / share times."""
     sample, share = material.sample, material.share
     of_key = np.zeros(len(sample.left.first) - 1)
     for rows, side in zip(sample, aged, strict=True):
         of_key += np.bincount(rows.code, side.matches.of_row, minlength=len(of_key))
-    error = float(np.sqrt((1 - share) * (of_key**2).sum()) / share)
+    squares = float((of_key**2).sum()) / share
+    if share < 1:
+        # Heavy keys that the sample happens to miss must show in the error all the same.
+        squares = max(squares, _expected_squares(material, windows))
+    error = float(np.sqrt((1 - share) / share * squares))
     rows_joined = Both(len(sample.left.time), len(sample.right.time))
     return Pairs(float(of_key.sum() / share), error, share, rows_joined)
+
+
+def _expected_squares(material: Material, windows: Both[int]) -> float:
+    """The sum over heavy keys of their matches squared, if rows came evenly over time."""
+    left, right = material.keys
+    if not left.keys or not right.keys:
+        return 0.0
+    partners = right.frequencies.look_up(left.columns) * right.rows
+    first, last = material.covers or (0, 0)
+    matches = left.counts * partners * min(1.0, sum(windows) / max(last - first, 1))
+    return float((matches**2).sum())
 
 
 def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Stored:
@@ -74,17 +84,22 @@ def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Store
     )
 
 
-def _notes(question: Question, material: Material) -> tuple[str, ...]:
+def _notes(question: Question, material: Material, pairs: Pairs) -> tuple[str, ...]:
     notes = []
     if material.share < 1:
         joined = sum(len(side.time) for side in material.sample)
         notes.append(
-            f"Matches and ages are from {material.share:.3%} of the keys, all {joined:,} rows of "
-            f"them; rates, rows and key counts are from all rows."
+            f"Matches and ages are from {100 * material.share:.3g} % of the keys, all {joined:,} "
+            f"rows of them; rates, rows and key counts are from all rows."
         )
-    if material.share < material.wanted_share:
+    if 2 * material.share < material.wanted_share:
         notes.append(
             f"Keys too heavy for the {question.most_rows:,} rows that are joined at most had to be "
-            f"left out: matches are underestimated. Raise most_rows to have them."
+            f"left out, and their matches with them. Raise most_rows to have them."
+        )
+    elif 2 * pairs.error > pairs.count:
+        notes.append(
+            "A few heavy keys make most of the matches, so that the figures on matches are rough. "
+            "Raise most_rows for better ones."
         )
     return tuple(notes)

@@ -132,7 +132,7 @@ class Profile:
             pairs=Pairs(**{**given["pairs"], "rows": Both(*given["pairs"]["rows"])}),
             ages=AgeCurves.from_json(json.dumps(given["ages"])),
             frequencies=Frequencies.from_json(json.dumps(given["frequencies"])),
-            skew=Both(*(Skew(**{**side, "top": _by_number(side["top"])}) for side in given["skew"])),
+            skew=Both(*(_skew(side) for side in given["skew"])),
             windows_needed=Both(
                 *(
                     {percent: us * MICROSECOND for percent, us in _by_number(side).items()}
@@ -143,6 +143,10 @@ class Profile:
             explains=Explains(**given["explains"]),
             notes=tuple(given["notes"]),
         )
+
+
+def _skew(given: dict[str, Any]) -> Skew:
+    return Skew(**{**given, "top": _by_number(given["top"])})
 
 
 def _by_number(given: dict[str, Any]) -> dict[int, Any]:

@@ -38,7 +38,8 @@ def as_text(profile: "Profile") -> str:
         table = [section.heads, *section.rows] if section.rows else []
         widths = [max(len(row[place]) for row in table) for place in range(len(section.heads))]
         shown = [
-            "  " + "  ".join(
+            "  "
+            + "  ".join(
                 cell.ljust(width) if place == 0 else cell.rjust(width)
                 for place, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
@@ -76,7 +77,7 @@ def _keys(profile: "Profile") -> Section:
     tops = tuple(
         (
             "heaviest key" if rank == 1 else f"{rank:,} heaviest keys",
-            *(f"{side.top[rank]:.1%}" if rank in side.top else "" for side in profile.skew),
+            *(_percent(side.top[rank]) if rank in side.top else "" for side in profile.skew),
         )
         for rank in ranks
     )
@@ -113,7 +114,7 @@ def _matches(profile: "Profile") -> Section:
     curves = (profile.ages.left, profile.ages.right)
     a_row = ("matches a stored row", *(f"{curve.total:,.3g}" for curve in curves))
     best = (
-        "most a time, up to age",
+        "best age to keep to",
         *(about(curve.best_age) if curve.total else "" for curve in curves),
     )
     return Section(
@@ -131,18 +132,30 @@ def _models(profile: "Profile") -> Section:
     gains = {"age": found.age, "frequency": found.frequency, "one constant rate": 0.0}
     heads = ["model", "gain (nats a match)"]
     if found.recall:
-        heads += ["policy", f"recall in {BUDGET_SHARE:.0%} of the rows"]
+        heads += ["policy", f"recall in {_percent(BUDGET_SHARE)}"]
     rows = []
     for model, gain in gains.items():
-        cells = [model, f"{gain:+.2f}" if gain else "0"]
+        cells = [model, _signed(gain)]
         if found.recall:
-            cells += [POLICIES[model], f"{found.recall[POLICIES[model]]:.1%}"]
+            cells += [POLICIES[model], _percent(found.recall[POLICIES[model]])]
         rows.append(tuple(cells))
     lines = [
         f"Learned on the first half of the time, judged on the second ({found.matches:,} matches)."
     ]
     if found.recall:
-        lines.append(f"Recall is of joins run within {found.budget_rows:,} rows there.")
+        lines.append(
+            f"Recall is of joins run there within {found.budget_rows:,} rows, "
+            f"{_percent(BUDGET_SHARE)} of what the exact join holds."
+        )
     else:
         lines.append("No policy was run: so many matches would take minutes.")
     return Section(title, tuple(heads), tuple(rows), tuple(lines))
+
+
+def _signed(gain: float) -> str:
+    shown = f"{gain:+.2f}"
+    return shown if shown.strip("+-0.") else "0"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

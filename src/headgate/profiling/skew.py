@@ -92,4 +92,4 @@ def _power_sum(keys: int, exponent: float) -> float:
         tail = float(np.log(b / a))
     else:
         tail = (b ** (1 - exponent) - a ** (1 - exponent)) / (1 - exponent)
-    return total + tail + (a**-exponent + b**-exponent) / 2
+    return total + float(tail + (a**-exponent + b**-exponent) / 2)

@@ -95,7 +95,7 @@ def _count(
     of_row: np.ndarray,
     ages: np.ndarray,
     fine: np.ndarray,
-) -> int:
+) -> np.int64:
     youngest, window, width = terms[0], terms[1], terms[2]
     oldest = np.int64(-1)
     begin = end = stop = np.int64(0)
@@ -116,7 +116,7 @@ def _count(
         if found == 0:
             continue
         oldest = max(oldest, other.time[end - 1] - time)
-        looks = min(found, MOST_LOOKED_AT)
+        looks = found if found < MOST_LOOKED_AT else np.int64(MOST_LOOKED_AT)
         shift = np.int64(0)
         for look in range(looks):
             partner = begin + (2 * look + 1) * found // (2 * looks)
@@ -139,4 +139,5 @@ def fine_edges() -> np.ndarray:
     """
     place = np.arange(FINE_BUCKETS + 1)
     shift = np.maximum(place // 32 - 1, 0)
-    return (place - 32 * shift) * 2.0**shift
+    edges: np.ndarray = (place - 32 * shift) * 2.0**shift
+    return edges
