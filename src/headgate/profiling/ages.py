@@ -26,7 +26,7 @@ class Aged:
     edges: np.ndarray
     """Where the buckets begin and end, in microseconds."""
     seen_us: np.ndarray
-    """For each bucket, how long rows were of that age, summed over rows."""
+    """For each bucket, how long rows were of that age, summed over rows and weighted."""
     lived_us: np.ndarray
     """For each row, in the order of `Rows`, how long it was seen within its window."""
 
@@ -41,12 +41,12 @@ class Aged:
         lived = np.minimum(window, end - stored.time) + instants
         edges = np.minimum(np.arange(buckets + 1) * width, window + instants)
         edges[-1] = window + instants
-        return cls(matches, edges, _seen(lived, edges), lived)
+        return cls(matches, edges, _seen(lived, stored.row_weight, edges), lived)
 
     def merged(self) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
         """Matches, time seen and edges in fewer buckets, so that each has matches enough."""
         buckets = len(self.seen_us)
-        wanted = max(1, self.matches.count // MATCHES_A_BUCKET)
+        wanted = max(1, self.matches.found // MATCHES_A_BUCKET)
         together = next(n for n in range(1, buckets + 1) if buckets / n <= wanted)
         starts = np.arange(0, buckets, together)
         edges = np.append(self.edges[starts], self.edges[-1])
@@ -82,10 +82,11 @@ class Aged:
         }
 
 
-def _seen(lived: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """For each bucket, the sum over rows of the time that the row spent in it."""
-    ordered = np.sort(lived)
-    sums = np.concatenate([[0.0], np.cumsum(ordered, dtype=np.float64)])
-    before = np.searchsorted(ordered, edges)
-    up_to = sums[before] + (len(ordered) - before) * edges.astype(np.float64)
+def _seen(lived: np.ndarray, weight: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """For each bucket, the weighted sum over rows of the time that the row spent in it."""
+    order = np.argsort(lived)
+    sums = np.concatenate([[0.0], np.cumsum(lived[order] * weight[order])])
+    weights = np.concatenate([[0.0], np.cumsum(weight[order])])
+    before = np.searchsorted(lived[order], edges)
+    up_to = sums[before] + (weights[-1] - weights[before]) * edges.astype(np.float64)
     return np.diff(up_to)

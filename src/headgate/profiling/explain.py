@@ -5,6 +5,8 @@ the logarithm of the second half's likelihood, over that of a model with one con
 Terms that all models share cancel, so neither rows nor matches are listed.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from headgate.engine.limits import terms_for
@@ -54,17 +56,27 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
         constant = _constant(before[side], after[side])
         gains["age"] += _by_age(before[side], after[side]) - constant
         others = np.diff(learned[1 - side].first)
-        partners = others[judged[side].code]
-        gains["frequency"] += _by_frequency(partners, middle - first_us, after[side]) - constant
+        by_frequency = _by_frequency(others, middle - first_us, judged[side], after[side])
+        gains["frequency"] += by_frequency - constant
     age, frequency = gains["age"] / matches, gains["frequency"] / matches
     better = "age" if age > frequency else "frequency"
     if max(age, frequency) < NEGLIGIBLE_GAIN:
         better = "neither"
-    budget = max(1, round(BUDGET_SHARE * sum(peak_rows(_times(judged), windows))))
+    curves = AgeCurves(before.left.curve, before.right.curve)
+    # A policy weighs rows against each other, so it is run on rows of a fair sample.
+    fair = Both(*(side.fair() for side in judged))
+    in_fair = sum(
+        int(after[side].matches.of_row[judged[side].drawn[judged[side].code]].sum())
+        for side in (0, 1)
+    )
+    budget = max(1, round(BUDGET_SHARE * sum(peak_rows(_times(fair), windows))))
     recall = {}
-    if matches <= MOST_MATCHES_RUN:
-        recall = _recalls(learned, judged, windows, before, budget, matches)
-    return Explains(better, abs(age - frequency), age, frequency, matches, recall, budget)
+    if 0 < in_fair <= MOST_MATCHES_RUN:
+        recall = {
+            label: pairs / in_fair
+            for label, pairs in _pairs_of_policies(learned, fair, windows, curves, budget)
+        }
+    return Explains(better, abs(age - frequency), age, frequency, round(matches), recall, budget)
 
 
 def _cannot(why: str) -> Explains:
@@ -99,26 +111,19 @@ def _by_age(before: Aged, after: Aged) -> float:
     return _log_likelihood(after.matches.ages, rate[bucket], after.seen_us)
 
 
-def _by_frequency(partners: np.ndarray, over_us: int, after: Aged) -> float:
-    rate = np.maximum(partners, FLOOR) / over_us
-    return _log_likelihood(after.matches.of_row, rate, after.lived_us)
+def _by_frequency(others: np.ndarray, over_us: int, rows: Rows, after: Aged) -> float:
+    """With ``others`` rows of each key on the other side, in so much time."""
+    rate = np.maximum(others[rows.code], FLOOR) / over_us
+    weight = rows.row_weight
+    return _log_likelihood(after.matches.of_row * weight, rate, after.lived_us * weight)
 
 
-def _recalls(
-    learned: Both[Rows],
-    judged: Both[Rows],
-    windows: Both[int],
-    before: Both[Aged],
-    budget: int,
-    matches: int,
-) -> dict[str, float]:
-    policies: tuple[Policy, ...] = (
-        Age(AgeCurves(before.left.curve, before.right.curve)),
-        Prob(None),
-        Random(),
-    )
+def _pairs_of_policies(
+    learned: Both[Rows], judged: Both[Rows], windows: Both[int], curves: AgeCurves, budget: int
+) -> Iterator[tuple[str, int]]:
+    policies: tuple[Policy, ...] = (Age(curves), Prob(None), Random())
     spans = (TimeWindow(windows.left), TimeWindow(windows.right))
-    keys = len(judged.left.first) - 1
+    keys = len(judged.left.weight)
     batches = []
     for side in (0, 1):
         rows = judged[side]
@@ -129,10 +134,6 @@ def _recalls(
         batches.append(
             Batch.of_arrivals(rows.time[in_order], rows.code[in_order], size, weight[in_order])
         )
-    return {
-        policy.label: Replay(
-            terms_for(Budget(rows=budget), spans, policy), batches[0], batches[1], keys
-        ).count_pairs()
-        / matches
-        for policy in policies
-    }
+    for policy in policies:
+        terms = terms_for(Budget(rows=budget), spans, policy)
+        yield policy.label, Replay(terms, batches[0], batches[1], keys).count_pairs()

@@ -77,6 +77,8 @@ class Pairs:
     """Standard error of the count; 0 where every key was looked at."""
     share: float
     """The share of the keys that was looked at."""
+    heavy: int
+    """Heavy keys that were looked at whatever the share."""
     rows: Both[int]
     """Rows of those keys."""
 

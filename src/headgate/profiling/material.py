@@ -3,14 +3,13 @@
 The sample is of keys: it has all rows of a sampled key, so that each of its matches is there.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from headgate.columns.codes import NULL, encode_together
+from headgate.columns.codes import NULL
 from headgate.columns.times import NO_TIME
+from headgate.profiling.choice import Choice
 from headgate.profiling.facts import Both, SideRows
 from headgate.profiling.skew import KeyCounts
 from headgate.profiling.tally import Rows
@@ -20,10 +19,6 @@ MOST_ROWS = 2_000_000
 """Rows that are joined at most; of larger inputs, a sample of the keys is."""
 HEAVY_KEYS = 10_000
 """Keys of each side that a profile names; the others are only counted."""
-AIM = 0.9
-"""The part of ``most_rows`` aimed at: how many rows sampled keys have is a matter of luck."""
-SMALLER = 0.7
-SMALLER_SHARES = 60
 
 
 @dataclass(frozen=True)
@@ -61,10 +56,8 @@ class Material:
     rows: Both[SideRows]
     keys: Both[KeyCounts]
     sample: Both[Rows]
-    share: float
-    """The share of the keys that are in the sample."""
-    wanted_share: float
-    """The share that was meant to be; less was taken where heavy keys would not fit."""
+    choice: Choice
+    """Which keys the sample has."""
 
     @property
     def covers(self) -> tuple[int, int] | None:
@@ -73,30 +66,27 @@ class Material:
         return (min(times), max(times)) if times else None
 
 
-def coded_sample(
-    keys: Both[Sequence[pa.ChunkedArray]], times: Both[np.ndarray]
-) -> tuple[Both[Rows], int]:
-    """Sampled rows in order of key and time, and how many keys they have.
+def sampled(
+    choice: Choice, codes: Both[np.ndarray], times: Both[np.ndarray], hashes: np.ndarray
+) -> Both[Rows]:
+    """The rows of the chosen keys, in order of key and time.
 
     Rows without a key or a time can match nothing and are left out.
+
+    Parameters
+    ----------
+    codes, times
+        For each row of each side.
+    hashes
+        For each code.
     """
-    codes, count = encode_together([keys.left, keys.right])
+    every = choice.share >= 1.0
+    taken = np.ones(len(hashes), np.bool_) if every else choice.taken(hashes)
+    weight = np.ones(len(hashes)) if every else choice.weight(hashes)
+    drawn = choice.drawn(hashes)
     kept = []
     for code, time in zip(codes, times, strict=True):
-        matches = (code != NULL) & (time != NO_TIME)
-        kept.append(Rows.sorted(time[matches], code[matches], count))
-    return Both(kept[0], kept[1]), count
-
-
-def shares_to_try(total_rows: int, most_rows: int) -> list[float]:
-    """Shares of the keys, the wanted one first, then smaller ones in case of heavy keys.
-
-    Examples
-    --------
-    >>> shares_to_try(100, 200), [round(share, 4) for share in shares_to_try(400, 200)[:3]]
-    ([1.0], [0.45, 0.315, 0.2205])
-    """
-    if total_rows <= most_rows:
-        return [1.0]
-    wanted = AIM * most_rows / total_rows
-    return [wanted * SMALLER**step for step in range(SMALLER_SHARES)]
+        keep = (code != NULL) & (time != NO_TIME)
+        keep[keep] = taken[code[keep]]
+        kept.append(Rows.sorted(time[keep], code[keep], weight, drawn))
+    return Both(kept[0], kept[1])

@@ -43,29 +43,35 @@ def _rate(side: SideRows, span_us: int) -> float:
 
 
 def _pairs(material: Material, aged: Both[Aged], windows: Both[int]) -> Pairs:
-    """Each key was taken with chance ``share``, so what it made counts 1 / share times."""
-    sample, share = material.sample, material.share
-    of_key = np.zeros(len(sample.left.first) - 1)
+    """Weighted, with the error that comes from drawing keys."""
+    sample, share = material.sample, material.choice.share
+    of_key = np.zeros(len(sample.left.weight))
     for rows, side in zip(sample, aged, strict=True):
         of_key += np.bincount(rows.code, side.matches.of_row, minlength=len(of_key))
-    squares = float((of_key**2).sum()) / share
+    by_chance = of_key[sample.left.weight > 1]
+    squares = float((by_chance**2).sum()) / share
     if share < 1:
-        # Heavy keys that the sample happens to miss must show in the error all the same.
+        # A heavy key that the draw happens to miss must show in the error all the same.
         squares = max(squares, _expected_squares(material, windows))
-    error = float(np.sqrt((1 - share) / share * squares))
-    rows_joined = Both(len(sample.left.time), len(sample.right.time))
-    return Pairs(float(of_key.sum() / share), error, share, rows_joined)
+    return Pairs(
+        count=sum(side.matches.count for side in aged),
+        error=float(np.sqrt((1 - share) / share * squares)),
+        share=share,
+        heavy=len(material.choice.certain),
+        rows=Both(len(sample.left.time), len(sample.right.time)),
+    )
 
 
 def _expected_squares(material: Material, windows: Both[int]) -> float:
-    """The sum over heavy keys of their matches squared, if rows came evenly over time."""
+    """The sum over heavy keys left to chance of their matches squared, were rows spread evenly."""
     left, right = material.keys
     if not left.keys or not right.keys:
         return 0.0
     partners = right.frequencies.look_up(left.columns) * right.rows
     first, last = material.covers or (0, 0)
     matches = left.counts * partners * min(1.0, sum(windows) / max(last - first, 1))
-    return float((matches**2).sum())
+    by_chance = ~np.isin(left.hashes, material.choice.certain)
+    return float((matches[by_chance] ** 2).sum())
 
 
 def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Stored:
@@ -75,7 +81,7 @@ def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Store
     for side in (0, 1):
         rows, joined = material.rows[side], len(sample[side].time)
         matchable = material.keys[side].rows * rows.timed / max(rows.rows, 1)
-        scale.append(matchable / joined if material.share < 1 and joined else 1.0)
+        scale.append(matchable / joined if material.choice.share < 1 and joined else 1.0)
     peak = Both(seen.left * scale[0], seen.right * scale[1])
     return Stored(
         peak=peak,
@@ -86,13 +92,16 @@ def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Store
 
 def _notes(question: Question, material: Material, pairs: Pairs) -> tuple[str, ...]:
     notes = []
-    if material.share < 1:
-        joined = sum(len(side.time) for side in material.sample)
+    choice = material.choice
+    if choice.share < 1:
+        others = f"{100 * choice.share:.3g} % of the {'other ' if pairs.heavy else ''}keys"
+        heavy = "1 heavy key" if pairs.heavy == 1 else f"{pairs.heavy:,} heavy keys"
+        keys = f"{heavy} and {others}" if pairs.heavy else others
         notes.append(
-            f"Matches and ages are from {100 * material.share:.3g} % of the keys, all {joined:,} "
-            f"rows of them; rates, rows and key counts are from all rows."
+            f"Matches and ages are from {keys}, {sum(pairs.rows):,} rows; rates, rows and key "
+            f"counts are from all rows."
         )
-    if 2 * material.share < material.wanted_share:
+    if 2 * choice.share < choice.wanted:
         notes.append(
             f"Keys too heavy for the {question.most_rows:,} rows that are joined at most had to be "
             f"left out, and their matches with them. Raise most_rows to have them."

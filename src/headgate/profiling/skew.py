@@ -25,21 +25,8 @@ class KeyCounts(NamedTuple):
     """Different keys, heavy or not."""
     same: float
     """Ordered pairs of rows that share a key: the sum of n(n − 1) over all keys."""
-
-    @classmethod
-    def heaviest(
-        cls, columns: tuple[pa.ChunkedArray, ...], counts: np.ndarray, most: int
-    ) -> "KeyCounts":
-        """From all keys of a side; at most so many are kept by name."""
-        order = np.argsort(-counts, kind="stable")[:most]
-        wide = counts.astype(np.float64)
-        return cls(
-            tuple(column.take(pa.array(order)) for column in columns),
-            counts[order],
-            int(counts.sum()),
-            len(counts),
-            float((wide * (wide - 1)).sum()),
-        )
+    hashes: np.ndarray
+    """The hashes of the heavy keys, by which keys are drawn; uint64."""
 
     @property
     def frequencies(self) -> KeyFrequencies:

@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
-from headgate.columns.hashing import hash_keys, share_of
+from headgate.columns.hashing import hash_keys
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import NO_TIME, is_event_time, microseconds
 from headgate.engine.shape import Shape, check_types
+from headgate.profiling.choice import choose, rows_by_hash
 from headgate.profiling.facts import Both, SideRows
-from headgate.profiling.material import Material, Question, shares_to_try
+from headgate.profiling.material import Material, Question, sampled
 from headgate.profiling.skew import KeyCounts
-from headgate.profiling.tally import Rows
 from headgate.spec import SpecError
 
 NO_RESULT = " of the right side"
@@ -39,24 +39,21 @@ def material_of(question: Question, tables: Both[pa.Table]) -> Material:
     times = Both(*(microseconds(tables[side].column(shape.times[side])) for side in (0, 1)))
     codes, count = encode_together([key_columns.left, key_columns.right])
     counts = Both(*(np.bincount(code[code != NULL], minlength=count) for code in codes))
-    chosen, share, wanted = _choose_keys(question, key_columns, codes, counts)
-    sample = []
-    for code, time in zip(codes, times, strict=True):
-        keep = (code != NULL) & (time != NO_TIME)
-        if share < 1.0:
-            keep &= chosen[code]
-        sample.append(Rows.sorted(time[keep], code[keep], count))
+    keys = Both(
+        *(
+            _key_counts(key_columns[side], codes[side], counts[side], question.heavy_keys)
+            for side in (0, 1)
+        )
+    )
+    hashes = np.zeros(count, np.uint64)
+    if int((counts.left + counts.right).sum()) > question.most_rows:
+        hashes = _hashes(key_columns, codes, count)
+    choice = choose(keys, question.most_rows, rows_by_hash(hashes, counts.left + counts.right))
     return Material(
         rows=Both(*(_side_rows(tables[side], codes[side], times[side]) for side in (0, 1))),
-        keys=Both(
-            *(
-                _key_counts(key_columns[side], codes[side], counts[side], question.heavy_keys)
-                for side in (0, 1)
-            )
-        ),
-        sample=Both(sample[0], sample[1]),
-        share=share,
-        wanted_share=wanted,
+        keys=keys,
+        sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
+        choice=choice,
     )
 
 
@@ -76,26 +73,15 @@ def _checked_shape(question: Question, tables: Both[pa.Table]) -> Shape:
     return shape
 
 
-def _choose_keys(
-    question: Question,
-    key_columns: Both[list[pa.ChunkedArray]],
-    codes: list[np.ndarray],
-    counts: Both[np.ndarray],
-) -> tuple[np.ndarray, float, float]:
-    """Which codes are sampled, the share of the keys they are, and the share that was wanted."""
-    rows = counts.left + counts.right
-    shares = shares_to_try(int(rows.sum()), question.most_rows)
-    if shares == [1.0]:
-        return np.ones(len(rows), np.bool_), 1.0, 1.0
-    hashes = np.empty(len(rows), np.uint64)
+def _hashes(
+    key_columns: Both[list[pa.ChunkedArray]], codes: list[np.ndarray], count: int
+) -> np.ndarray:
+    """The hash of the key behind each code."""
+    hashes = np.zeros(count, np.uint64)
     for columns, code in zip(key_columns, codes, strict=True):
-        known, first = _firsts(code, len(rows))
+        known, first = _firsts(code, count)
         hashes[known], _ = hash_keys([column.take(pa.array(first)) for column in columns])
-    for share in shares:
-        chosen = share_of(hashes, share)
-        if rows[chosen].sum() <= question.most_rows:
-            break
-    return chosen, share, shares[0]
+    return hashes
 
 
 def _firsts(code: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -122,6 +108,15 @@ def _key_counts(
     columns: list[pa.ChunkedArray], code: np.ndarray, counts: np.ndarray, most: int
 ) -> KeyCounts:
     known, first = _firsts(code, len(counts))
-    heavy = KeyCounts.heaviest((pa.chunked_array([pa.array(first)]),), counts[known], most)
-    rows = heavy.columns[0].combine_chunks()
-    return heavy._replace(columns=tuple(column.take(rows) for column in columns))
+    rows_of_key = counts[known]
+    order = np.argsort(-rows_of_key, kind="stable")[:most]
+    heavy = tuple(column.take(pa.array(first[order])) for column in columns)
+    wide = rows_of_key.astype(np.float64)
+    return KeyCounts(
+        columns=heavy,
+        counts=rows_of_key[order],
+        rows=int(rows_of_key.sum()),
+        keys=len(rows_of_key),
+        same=float((wide * (wide - 1)).sum()),
+        hashes=hash_keys(heavy)[0],
+    )

@@ -1,7 +1,7 @@
 """Counting matches by age, without listing them.
 
 The rows of both sides are sorted by key and time, so that the partners of a stored row are a run of
-the other side's rows, found by two pointers that only move forward. Of very long runs a thousand
+the other side's rows, found by two pointers that only move forward. Of long runs a hundred or so
 evenly spaced partners stand for all, so the cost is bounded by rows, not by matches.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from headgate.compiling import compiled
 
-MOST_LOOKED_AT = 1024
+MOST_LOOKED_AT = 128
 """Partners of a row whose ages are looked at; they are in order of age, so these give the rest."""
 FINE_BUCKETS = 2048
 
@@ -23,19 +23,41 @@ class Rows(NamedTuple):
     time: np.ndarray  # int64, microseconds
     code: np.ndarray  # int32, none null
     first: np.ndarray  # int64, where the rows of each key begin; one more entry than keys
+    weight: np.ndarray  # float64, for each key: how many keys it stands for
+    drawn: np.ndarray  # bool, for each key: whether it is of the fair sample
 
     @classmethod
-    def sorted(cls, time: np.ndarray, code: np.ndarray, codes: int) -> "Rows":
+    def sorted(
+        cls, time: np.ndarray, code: np.ndarray, weight: np.ndarray, drawn: np.ndarray
+    ) -> "Rows":
         """Rows in any order, put in order."""
         order = np.lexsort((time, code))
-        counts = np.bincount(code, minlength=codes)
-        return cls(time[order], code[order], np.concatenate([[0], np.cumsum(counts)]))
+        return cls(time, code, np.empty(0, np.int64), weight, drawn).take(order)
+
+    @classmethod
+    def unweighted(cls, time: np.ndarray, code: np.ndarray, keys: int) -> "Rows":
+        """Rows of all keys, none left out."""
+        return cls.sorted(time, code, np.ones(keys), np.ones(keys, np.bool_))
 
     def between(self, start: int, end: int) -> "Rows":
         """Those with start ≤ time < end."""
-        keep = (self.time >= start) & (self.time < end)
-        counts = np.bincount(self.code[keep], minlength=len(self.first) - 1)
-        return Rows(self.time[keep], self.code[keep], np.concatenate([[0], np.cumsum(counts)]))
+        return self.take((self.time >= start) & (self.time < end))
+
+    def fair(self) -> "Rows":
+        """Those of the drawn keys."""
+        return self.take(self.drawn[self.code])
+
+    def take(self, which: np.ndarray) -> "Rows":
+        """Those at given places or under a mask, in that order; it must be one of key and time."""
+        time, code = self.time[which], self.code[which]
+        counts = np.bincount(code, minlength=len(self.weight))
+        return Rows(time, code, np.concatenate([[0], np.cumsum(counts)]), self.weight, self.drawn)
+
+    @property
+    def row_weight(self) -> np.ndarray:
+        """For each row: how many rows it stands for."""
+        weights: np.ndarray = self.weight[self.code]
+        return weights
 
 
 @dataclass(frozen=True)
@@ -43,17 +65,19 @@ class Matches:
     """Matches that the stored rows of one side made."""
 
     of_row: np.ndarray
-    """For each stored row, in the order of `Rows`."""
+    """For each stored row, in the order of `Rows`; as found, not weighted."""
     ages: np.ndarray
-    """For each of the even buckets of age."""
+    """For each of the even buckets of age, weighted."""
     fine: np.ndarray
     """For each of the fine buckets, narrow for young ages and wider for old: see `fine_edges`."""
+    count: float
+    """All of them, weighted."""
     oldest: int
     """The age of the oldest match; -1 where there is none."""
 
     @property
-    def count(self) -> int:
-        """All of them."""
+    def found(self) -> int:
+        """All that were looked at."""
         return int(self.of_row.sum())
 
 
@@ -75,16 +99,17 @@ def count_matches(
     Examples
     --------
     >>> one = np.zeros(1, np.int32)
-    >>> left = Rows.sorted(np.array([10]), one, 1)
-    >>> right = Rows.sorted(np.array([10, 12, 19, 21]), np.repeat(one, 4), 1)
+    >>> left = Rows.unweighted(np.array([10]), one, 1)
+    >>> right = Rows.unweighted(np.array([10, 12, 19, 21]), np.repeat(one, 4), 1)
     >>> found = count_matches(left, right, 10, side=0, width=5, buckets=2)
     >>> found.count, found.ages.tolist(), found.oldest
-    (3, [2.0, 1.0], 9)
+    (3.0, [2.0, 1.0], 9)
     """
     of_row = np.zeros(len(stored.time), np.int64)
     ages, fine = np.zeros(buckets), np.zeros(FINE_BUCKETS)
     oldest = _count(stored, other, np.array([side, window, width]), of_row, ages, fine)
-    return Matches(of_row, ages, fine, int(oldest))
+    count = float((of_row * stored.row_weight).sum())
+    return Matches(of_row, ages, fine, count, int(oldest))
 
 
 @compiled
@@ -118,14 +143,15 @@ def _count(
         oldest = max(oldest, other.time[end - 1] - time)
         looks = found if found < MOST_LOOKED_AT else np.int64(MOST_LOOKED_AT)
         shift = np.int64(0)
+        each = stored.weight[key] * found / looks
         for look in range(looks):
             partner = begin + (2 * look + 1) * found // (2 * looks)
             age = other.time[partner] - time
-            ages[min(age // width, ages.size - 1)] += found / looks
+            ages[min(age // width, ages.size - 1)] += each
             # Partners come in order of age, so the scale only ever gets coarser.
             while (age >> shift) >= 64:
                 shift += 1
-            fine[shift * 32 + (age >> shift)] += found / looks
+            fine[shift * 32 + (age >> shift)] += each
     return oldest
 
 

@@ -12,9 +12,11 @@ import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from headgate.columns.codes import encode_together
 from headgate.columns.sizes import row_bytes
+from headgate.profiling.choice import Choice, choose
 from headgate.profiling.facts import Both, SideRows
-from headgate.profiling.material import Material, Question, coded_sample, shares_to_try
+from headgate.profiling.material import Material, Question, sampled
 from headgate.profiling.measure import measure
 from headgate.profiling.profile import Profile
 from headgate.profiling.skew import KeyCounts
@@ -25,6 +27,7 @@ from headgate.spec import SpecError
 ROWS_FOR_SIZE = 10_000
 """Whole rows that are looked at, of each side, to tell how many bytes a row takes."""
 TIME, HASH, COUNT = "time", "hash", "count"
+SIGN = 1 << 63
 
 
 def profile_frames(question: Question, left: Any, right: Any) -> Profile:
@@ -112,42 +115,64 @@ class _Side:
             int(total["rows"] or 0),
             int(total["keys"] or 0),
             float(total["same"] or 0.0),
+            _unsigned(heavy.column(HASH).to_numpy()),
         )
 
-    def rows_at(self, shares: list[float]) -> np.ndarray:
-        """How many rows the keys of each share have."""
+    def rows_at(self, shares: list[float], certain: np.ndarray) -> np.ndarray:
+        """How many rows the keys have that would be taken at each share."""
         found = self.counted.agg(
-            *(F.sum(F.when(_chosen(share), F.col(COUNT)).otherwise(0)) for share in shares)
+            *(F.sum(F.when(_taken(share, certain), F.col(COUNT)).otherwise(0)) for share in shares)
         ).first()
         return np.array([rows or 0 for rows in found or ()], np.int64)
 
-    def sampled(self, share: float) -> Any:
+    def sampled(self, choice: Choice) -> Any:
         """The rows of sampled keys, on the driver."""
         wanted = self.rows.where(_has_key(self.names) & F.col(TIME).isNotNull())
-        if share < 1.0:
-            wanted = wanted.where(_chosen(share))
-        return wanted.select(*self.names, TIME).toArrow()
+        if choice.share < 1.0:
+            wanted = wanted.where(_taken(choice.share, choice.certain))
+        return wanted.select(*self.names, TIME, HASH).toArrow()
 
 
 def _material(question: Question, sides: Both[_Side]) -> Material:
     keys = Both(*(side.key_counts(question.heavy_keys) for side in sides))
-    shares = shares_to_try(keys.left.rows + keys.right.rows, question.most_rows)
-    share = shares[0]
-    if share < 1.0:
-        rows = sides.left.rows_at(shares) + sides.right.rows_at(shares)
-        share = shares[int(np.argmax(rows <= question.most_rows))]
-    tables = [side.sampled(share) for side in sides]
-    sample, _ = coded_sample(
-        Both(*(table.columns[:-1] for table in tables)),
-        Both(*(table.column(TIME).to_numpy() for table in tables)),
+    choice = choose(
+        keys,
+        question.most_rows,
+        lambda shares, certain: (
+            sides.left.rows_at(shares, certain) + sides.right.rows_at(shares, certain)
+        ),
     )
-    return Material(Both(*(side.facts() for side in sides)), keys, sample, share, shares[0])
+    tables = [side.sampled(choice) for side in sides]
+    codes, count = encode_together(
+        [
+            [table.column(name) for name in side.names]
+            for side, table in zip(sides, tables, strict=True)
+        ]
+    )
+    hashes = np.zeros(count, np.uint64)
+    for code, table in zip(codes, tables, strict=True):
+        hashes[code] = _unsigned(table.column(HASH).to_numpy())
+    times = Both(*(table.column(TIME).to_numpy() for table in tables))
+    return Material(
+        rows=Both(*(side.facts() for side in sides)),
+        keys=keys,
+        sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
+        choice=choice,
+    )
 
 
 def _has_key(names: tuple[str, ...]) -> Column:
     return reduce(lambda one, other: one & other, (F.col(name).isNotNull() for name in names))
 
 
-def _chosen(share: float) -> Column:
-    """Whether a key is in a sample of this share: hashes are spread evenly over signed longs."""
-    return F.col(HASH) < F.lit(int(share * 2.0**64) - (1 << 63))
+def _taken(share: float, certain: np.ndarray) -> Column:
+    """Whether a key is in the sample; the same on Spark's signed hashes as `Choice.taken`."""
+    drawn = F.col(HASH) < F.lit(int(share * 2.0**64) - SIGN)
+    signed = (certain ^ np.uint64(SIGN)).view(np.int64)
+    return drawn | F.col(HASH).isin(signed.tolist())
+
+
+def _unsigned(hashes: np.ndarray) -> np.ndarray:
+    """Spark's hashes, signed and spread evenly, as unsigned ones in the same order."""
+    unsigned: np.ndarray = hashes.astype(np.int64).view(np.uint64) ^ np.uint64(SIGN)
+    return unsigned
