@@ -72,6 +72,13 @@ def test_dictionaries_hash_as_their_values() -> None:
     ]
 
 
+def test_dictionaries_of_numbers_hash_and_code_by_value() -> None:
+    zeros = column([0.0, -0.0, 1.0]).dictionary_encode()
+    (codes,), _ = encode_together([[zeros]])
+    assert codes.tolist() == [0, 0, 1]
+    assert hash_keys([zeros])[0].tolist() == hashes([0.0, 0.0, 1.0])
+
+
 def test_hashes_are_the_same_in_every_process_and_version() -> None:
     assert hashes([1, 2]) == [10451216379200822465, 10905525725756348110]
     assert hashes(["auction"]) == [3614600425215219014]

@@ -44,6 +44,26 @@ class Profile:
         Which model explains the matches better, and by how much.
     notes
         What a reader should know of how the figures came about.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> from headgate.demo.auctions import auction_stream
+    >>> stream = auction_stream(rows=16_000)
+    >>> found = hg.profile(
+    ...     stream.auctions,
+    ...     stream.bids,
+    ...     left_on="id",
+    ...     right_on="auction",
+    ...     left=hg.Side(time="opened_at", window="10 minutes"),
+    ...     right=hg.Side(time="bid_at", window="0 seconds"),
+    ... )
+    >>> found
+    Profile(1,000 and 15,000 rows, 15,000 pairs, better explained by age)
+    >>> round(found.windows_needed.left[50].total_seconds() / 60)
+    8
+    >>> Profile.from_json(found.to_json())
+    Profile(1,000 and 15,000 rows, 15,000 pairs, better explained by age)
     """
 
     keys: Keys
