@@ -34,7 +34,9 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
     """Learn both models on the first half of the time, judge them on the second."""
     half = (last_us - first_us) // 2
     longest = max(windows)
-    if half < longest or half == 0:
+    if half == 0:
+        return _cannot("all rows have the same time, or none has one")
+    if half < longest:
         return _cannot(
             f"the data covers {about(last_us - first_us)}, and half of that is less than the "
             f"window of {about(longest)}: profile at least {about(2 * longest)}"
@@ -62,7 +64,6 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
     better = "age" if age > frequency else "frequency"
     if max(age, frequency) < NEGLIGIBLE_GAIN:
         better = "neither"
-    curves = AgeCurves(before.left.curve, before.right.curve)
     # A policy weighs rows against each other, so it is run on rows of a fair sample.
     fair = Both(*(side.fair() for side in judged))
     in_fair = sum(
@@ -72,10 +73,9 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
     budget = max(1, round(BUDGET_SHARE * sum(peak_rows(_times(fair), windows))))
     recall = {}
     if 0 < in_fair <= MOST_MATCHES_RUN:
-        recall = {
-            label: pairs / in_fair
-            for label, pairs in _pairs_of_policies(learned, fair, windows, curves, budget)
-        }
+        curves = AgeCurves(before.left.curve, before.right.curve)
+        pairs = _pairs_of_policies(learned, fair, windows, curves, budget)
+        recall = {label: found / in_fair for label, found in pairs}
     return Explains(better, abs(age - frequency), age, frequency, round(matches), recall, budget)
 
 

@@ -148,7 +148,7 @@ def _models(profile: "Profile") -> Section:
             f"{_percent(BUDGET_SHARE)} of what the exact join holds."
         )
     else:
-        lines.append("No policy was run: so many matches would take minutes.")
+        lines.append("No policy was run: the sample has too few matches for it, or far too many.")
     return Section(title, tuple(heads), tuple(rows), tuple(lines))
 
 
