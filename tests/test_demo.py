@@ -196,7 +196,7 @@ class TestOnSpark:
 
 
 class TestCommandLine:
-    @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["version"]])
+    @pytest.mark.parametrize("command", [[], ["demo"], ["profile"], ["bench"], ["version"]])
     def test_help_is_there(self, command: list[str]) -> None:
         shown = CliRunner().invoke(app, [*command, "--help"])
         assert shown.exit_code == 0

@@ -12,6 +12,8 @@ from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
+from headgate.profiler import profile
+from headgate.profiling import Profile
 from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
 
 __version__ = "0.1.0"
@@ -25,6 +27,7 @@ __all__ = [
     "Goal",
     "MaxSubset",
     "Outcome",
+    "Profile",
     "RowWindow",
     "Side",
     "SpecError",
@@ -32,4 +35,5 @@ __all__ = [
     "TimeWindow",
     "WindowJoin",
     "policies",
+    "profile",
 ]

@@ -1,4 +1,4 @@
-"""The command line: ``headgate demo``, ``headgate bench``, ``headgate version``.
+"""The command line: ``headgate demo``, ``profile``, ``bench`` and ``version``.
 
 Commands import what they need when they run, so that ``headgate --help`` is quick.
 """
@@ -46,6 +46,59 @@ def demo(
 
         wanted = rows or (QUICK_ROWS if quick else ROWS)
         run(Settings(wanted, memory, policy, out, seed), Console())
+
+
+@app.command()
+def profile(
+    left: Annotated[Path, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")],
+    right: Annotated[Path, typer.Argument(help="Right side, likewise.")],
+    left_time: Annotated[str, typer.Option(help="Time column of the left side.")],
+    right_time: Annotated[str, typer.Option(help="Time column of the right side.")],
+    left_window: Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')],
+    right_window: Annotated[
+        str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
+    ],
+    on: Annotated[
+        list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
+    ] = None,
+    left_on: Annotated[list[str] | None, typer.Option(help="Key column of the left side.")] = None,
+    right_on: Annotated[
+        list[str] | None, typer.Option(help="Key column of the right side.")
+    ] = None,
+    most_rows: Annotated[
+        int, typer.Option(min=1, help="Rows joined at most; more are sampled by key.")
+    ] = 2_000_000,
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the profile.")] = Path(
+        "out/profile"
+    ),
+    json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
+) -> None:
+    """Tell what two streams are like, and what joining them needs."""
+    with _plain_errors():
+        from headgate.profiler import profile as profiled
+        from headgate.profiling.files import read_table
+        from headgate.profiling.picture import save_picture
+        from headgate.profiling.terminal import as_tables
+        from headgate.spec import Side
+
+        found = profiled(
+            read_table(left, "left"),
+            read_table(right, "right"),
+            left=Side(left_time, left_window),
+            right=Side(right_time, right_window),
+            on=on,
+            left_on=left_on,
+            right_on=right_on,
+            most_rows=most_rows,
+        )
+        saved = (*save_picture(found, out), out / "profile.json")
+        saved[-1].write_text(found.to_json())
+        if json:
+            typer.echo(found.to_json())
+            return
+        screen = Console(highlight=False)
+        screen.print(as_tables(found))
+        screen.print(f"Saved {', '.join(str(path) for path in saved)}", soft_wrap=True)
 
 
 @app.command()

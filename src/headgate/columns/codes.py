@@ -48,7 +48,7 @@ def _stack(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
-    column = _comparable(column)
+    column = comparable(column)
     if pa.types.is_primitive(column.type) and column.type.bit_width == 64:
         return _number(column)
     encoded = column.combine_chunks().dictionary_encode()
@@ -69,11 +69,11 @@ def _number(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
     return codes, count
 
 
-def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The column in a form whose encoding follows Spark's equality, bit for bit."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return column.cast(kind.value_type)
+        return comparable(column.cast(kind.value_type))
     if pa.types.is_date32(kind):
         return column.cast(pa.int32()).cast(pa.int64())
     if pa.types.is_integer(kind) and kind.bit_width < 64:
