@@ -11,14 +11,26 @@ from headgate import policies
 from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurve, AgeCurves, Frequencies
-from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
+from headgate.spec import (
+    Band,
+    Budget,
+    Compare,
+    Goal,
+    MaxSubset,
+    RowWindow,
+    Side,
+    SpecError,
+    TimeWindow,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AgeCurve",
     "AgeCurves",
+    "Band",
     "Budget",
+    "Compare",
     "Frequencies",
     "Goal",
     "MaxSubset",

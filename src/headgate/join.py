@@ -15,7 +15,7 @@ from headgate.engine.stats import Stats
 from headgate.engine.tables import coded, screen
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Policy, make_policy
-from headgate.spec import Budget, Goal, Keys, MaxSubset, Side, SpecError
+from headgate.spec import Budget, Goal, Keys, MaxSubset, Predicate, Side, SpecError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,17 +60,21 @@ class Outcome:
 class WindowJoin(Request):
     """A join of two streams over sliding windows, within a budget.
 
-    Rows l and r make a pair when their keys are equal and r comes at most the left window after l
-    and at most the right window before it, both ends included.
+    Rows l and r make a pair when their keys are equal, ``where`` holds for them if it is given, and
+    r comes at most the left window after l and at most the right window before it, both ends
+    included.
 
     Parameters
     ----------
     on, left_on, right_on
-        Key columns: ``on`` where both sides use the same names, otherwise the other two.
+        Key columns: ``on`` where both sides use the same names, otherwise the other two. May be
+        left out where ``where`` is given.
     left, right
         Each side's time column and window.
     budget
         How much may be stored.
+    where
+        A `Band` or a `Compare` that pairs must also satisfy.
     goal
         What to make the most of.
     policy
@@ -98,6 +102,19 @@ class WindowJoin(Request):
     ... )
     >>> join.run(clicks, buys)
     Outcome(1 pairs, recall 1.000, peak 2 rows)
+
+    Without keys, on a band alone:
+
+    >>> asks = pd.DataFrame({"price": [10.0, 12.0], "asked": [start, start]})
+    >>> bids = pd.DataFrame({"price": [10.5, 15.0], "made": [start + minute, start + minute]})
+    >>> join = hg.WindowJoin(
+    ...     where=hg.Band("price", lower=0, upper=1),
+    ...     left=hg.Side(time="asked", window="5 minutes"),
+    ...     right=hg.Side(time="made", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1000),
+    ... )
+    >>> join.run(asks, bids).pairs.select(["price", "price_right"]).to_pylist()
+    [{'price': 10.0, 'price_right': 10.5}]
     """
 
     def __init__(
@@ -109,6 +126,7 @@ class WindowJoin(Request):
         on: Columns | None = None,
         left_on: Columns | None = None,
         right_on: Columns | None = None,
+        where: Predicate | None = None,
         goal: Goal | None = None,
         policy: str | Policy = "auto",
         frequencies: Frequencies | None = None,
@@ -123,16 +141,27 @@ class WindowJoin(Request):
         ):
             if not isinstance(given, wanted):
                 raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
+        if where is not None and not isinstance(where, Predicate):
+            raise SpecError(
+                f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
+            )
+        keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         chosen = make_policy(policy, frequencies, ages)
+        if chosen.weighs_keys and not keys.left:
+            raise SpecError(
+                f'policy "{chosen.name}" ranks rows by their key, and this join has none: give '
+                f"on=, or choose another policy"
+            )
         chosen.check((left.window, right.window))
         super().__init__(
-            keys=Keys.parse(on, left_on, right_on),
+            keys=keys,
             left=left,
             right=right,
             budget=budget,
             goal=goal or MaxSubset(),
             policy=chosen,
             suffix=suffix,
+            where=where,
         )
 
     def run(self, left: "pa.Table | pd.DataFrame", right: "pa.Table | pd.DataFrame") -> Outcome:
@@ -146,13 +175,15 @@ class WindowJoin(Request):
             screen(
                 table,
                 shape.times[side],
-                self.policy.weigh(shape.key_columns(table, side), side) if table.num_rows else None,
+                self.policy.weigh(shape.key_columns(table, side), side)
+                if self.policy.weighs_keys and table.num_rows
+                else None,
             )
             for side, table in enumerate(tables)
         ]
         held = [screened.rows for screened in arriving]
         batches, count = coded(shape, held)
-        terms = terms_for(self.budget, self.windows, self.policy)
+        terms = terms_for(self.budget, self.windows, self.policy, where=shape.relation)
         replay = Replay(terms, batches[0], batches[1], count)
         results = [
             shape.result(
@@ -215,7 +246,7 @@ class WindowJoin(Request):
 
     def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
         columns = (tables[0].column_names, tables[1].column_names)
-        shape = Shape.of(self.keys, self.sides, columns, self.suffix)
+        shape = Shape.of(self.keys, self.sides, columns, self.suffix, self.where)
         types: tuple[dict[str, Any], dict[str, Any]] = tuple(
             dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
         )  # type: ignore[assignment]
@@ -227,7 +258,7 @@ class WindowJoin(Request):
                     f'time column "{shape.times[side]}" of the {which} side is {kind}: '
                     f"give a timestamp column (cast it first)"
                 )
-        return shape
+        return shape.under(self.where, (tables[0].schema, tables[1].schema))
 
 
 def _as_arrow(given: Any, which: str) -> pa.Table:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined, prefetch
-from headgate.engine import heap, ranking
+from headgate.engine import heap, ranges, ranking
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
 from headgate.policies.base import Kind
 
@@ -54,6 +54,8 @@ def remove(desk: Desk, row: int) -> None:
     own.alive = 0
     pool.rows -= 1
     pool.bytes -= own.size
+    if desk.terms[0].ranged:
+        ranges.leave(desk.ranges, row)
     if pool.ranked:
         ranking.leave(desk, row)
 
@@ -143,7 +145,7 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
 
 @inlined
 def store(desk: Desk, row: int) -> None:
-    """Store a row for which there is room: in its key's chain, and in its policy's structure."""
+    """Store a row for which there is room: where probes find it, and in its policy's structure."""
     own = desk.links[row]
     side = desk.sides[own.side]
     pool = desk.pools[side.pool]
@@ -152,7 +154,10 @@ def store(desk: Desk, row: int) -> None:
     pool.bytes += own.size
     if desk.rows[row].side_index < side.pointer:
         side.pointer = desk.rows[row].side_index
-    chain(desk, row)
+    if desk.terms[0].ranged:
+        ranges.enter(desk.ranges, row)
+    else:
+        chain(desk, row)
     if pool.ranked:
         ranking.enter(desk, row)
     note_peak(desk)
@@ -206,6 +211,8 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
     else:
         reach = time - other_window.span
         limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
+    if desk.terms[0].ranged:
+        return ranges.probe(desk, row, reach, limit, pairs, made)
     count_only = desk.terms[0].count_only
     head = desk.newest[2 * desk.rows[row].code + 1 - side]
     newer, partner, mark = np.int64(NONE), head.row, head.mark

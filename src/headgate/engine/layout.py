@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.engine.ranges import Ranges
+
 LEFT, RIGHT = 0, 1
 NULL_KEY = -1
 NONE = -1
@@ -73,6 +75,7 @@ TERMS = np.dtype(
         ("clock", "i8"),  # event key (twice the time, plus the side) of the latest arrival
         ("watermark", "i8"),  # rows at or before it can no longer arrive
         ("keep_late", "i8"),  # rows past their window may still meet an out-of-order row
+        ("ranged", "i8"),  # partners are found in `ranges`, not in the chains of keys
         ("count_only", "i8"),  # count pairs, do not list them
         ("kind", "i8"),  # of the policy's score
         ("parameter", "f8"),  # of a history score
@@ -110,6 +113,7 @@ class Desk(NamedTuple):
     heap: np.ndarray  # ENTRY (pool, place)
     groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
     pieces: np.ndarray  # PIECE (side, piece)
+    ranges: Ranges  # the ordered index, where a band or comparison decides
     tally: np.ndarray  # int64 (Count, side)
 
 

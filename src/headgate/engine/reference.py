@@ -27,6 +27,7 @@ class Row:
     sequence: int
     matches: int
     touched: int
+    value: float  # what a band or comparison looks at; 0 where there is none
     position: int = 0  # in event order among all rows of the step
     by_rows: bool = False  # its window counts rows of its side, not time
     mark: int = 0  # its place on its window's scale: sequence or time
@@ -124,9 +125,15 @@ class PlainStep:
             self._note_peak()
 
     def _probe(self, row: Row) -> None:
-        """Pair the arrival with its partners, the newest first; a history policy takes note."""
+        """Pair the arrival with its partners; a history policy takes note.
+
+        The newest partner comes first; under a band or comparison, the one of least value.
+        """
         partners = [other for other in self._held if self._meet(row, other)]
-        partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
+        if self._terms.where is None:
+            partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
+        else:
+            partners.sort(key=lambda other: (other.value, other.position))
         for other in partners:
             left, right = (row, other) if row.side == LEFT else (other, row)
             self.pairs.append((left.number, right.number))
@@ -139,6 +146,9 @@ class PlainStep:
     def _meet(self, row: Row, stored: Row) -> bool:
         """Whether an arrival and a stored row are partners."""
         if stored.side == row.side or stored.code != row.code:
+            return False
+        left, right = (row, stored) if row.side == LEFT else (stored, row)
+        if self._terms.where is not None and not self._terms.where.holds(left.value, right.value):
             return False
         if stored.by_rows:
             return self._seen[stored.side] <= stored.end
@@ -217,6 +227,8 @@ class PlainStep:
 def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:
     rows: list[Row] = []
     for batch, is_arriving in ((stored, False), (arriving, True)):
+        if not batch.value.size:
+            batch = batch._replace(value=np.zeros(len(batch.time)))
         for values in zip(*(column.tolist() for column in batch), strict=True):
             rows.append(Row(side, len(rows), is_arriving, *values))
     return rows

@@ -40,8 +40,7 @@ class Replay:
         progress = Progress()
         for arriving in self._cuts(stored):
             rows = tuple(
-                Batch(*(column[numbers] for column in side))
-                for side, numbers in zip(self._sides, arriving, strict=True)
+                side.take(numbers) for side, numbers in zip(self._sides, arriving, strict=True)
             )
             step = Step(self._terms, kept, (rows[0], rows[1]), self._codes, progress)
             numbers = [np.concatenate(both) for both in zip(stored, arriving, strict=True)]
@@ -87,4 +86,15 @@ def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
         np.concatenate(both)[alive] for both in zip(stored[:4], arriving[:4], strict=True)
     )
     sequence = step.sequences(side)[alive]
-    return Batch(time, code, size, weight, sequence, matches[alive], touched[alive])
+    # Nothing stored yet has no type either, and must not turn whole numbers into real ones.
+    value = np.concatenate([stored.value.astype(arriving.value.dtype), arriving.value])
+    return Batch(
+        time,
+        code,
+        size,
+        weight,
+        sequence,
+        matches[alive],
+        touched[alive],
+        value[alive] if value.size else value,
+    )

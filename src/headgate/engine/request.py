@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from headgate.policies import Policy
-from headgate.spec import Budget, Goal, Keys, Side, Window
+from headgate.spec import Budget, Goal, Keys, Predicate, Side, Window
 
 
 @dataclass(frozen=True)
 class Request:
-    """Keys, sides, budget, goal and policy of a window join.
+    """Keys, sides, budget, goal, policy and predicate of a window join.
 
     ``suffix`` is appended to a right column whose name the left has too.
     """
@@ -20,6 +20,7 @@ class Request:
     goal: Goal
     policy: Policy
     suffix: str
+    where: Predicate | None = None
 
     @property
     def sides(self) -> tuple[Side, Side]:

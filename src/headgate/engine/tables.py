@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.codes import encode_together
+from headgate.columns.codes import NULL, encode_together
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.shape import Shape
@@ -55,8 +55,8 @@ class Held:
             return table.slice(first, count)
         return table.take(pa.array(self.place))
 
-    def batch(self, code: np.ndarray) -> Batch:
-        """The rows as the kernel wants them, given the codes of their keys."""
+    def batch(self, code: np.ndarray, value: np.ndarray) -> Batch:
+        """The rows as the kernel wants them, given the codes of their keys and their values."""
         return Batch(
             self.time,
             code,
@@ -65,6 +65,7 @@ class Held:
             self.sequence,
             self.matches,
             self.touched,
+            value,
         )
 
     def where(self, keep: np.ndarray) -> "Held":
@@ -198,11 +199,25 @@ def coded(shape: Shape, groups: Sequence[Held]) -> tuple[list[Batch], int]:
 
     Groups are of the left and the right side in turn.
     """
+    codes, count = _codes(shape, groups)
+    batches = []
+    for number, (held, code) in enumerate(zip(groups, codes, strict=True)):
+        value = np.empty(0)
+        if shape.condition is not None:
+            name = shape.condition.columns[number % 2]
+            value, missing = shape.condition.numbers(held.only(held.table.select([name])).column(0))
+            code = np.where(missing, np.int32(NULL), code)
+        batches.append(held.batch(code, value))
+    return batches, count
+
+
+def _codes(shape: Shape, groups: Sequence[Held]) -> tuple[list[np.ndarray], int]:
+    if not shape.keys.left:
+        return [np.zeros(len(held.place), np.int32) for held in groups], 1
     names = (list(shape.keys.left), list(shape.keys.right))
-    codes, count = encode_together(
+    return encode_together(
         [
             held.only(held.table.select(names[number % 2])).columns
             for number, held in enumerate(groups)
         ]
     )
-    return [held.batch(code) for held, code in zip(groups, codes, strict=True)], count
