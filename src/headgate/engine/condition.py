@@ -134,4 +134,4 @@ def _scaled(limit: Limit, family: str, digits: int, name: str, kind: pa.DataType
             f'a limit of {limit} does not fit column "{name}" ({kind}): give a duration such as '
             f'"5 seconds" or a datetime.timedelta'
         )
-    return Fraction(limit) * 10**digits
+    return Fraction(limit) * Fraction(10**digits)

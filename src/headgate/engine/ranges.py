@@ -1,10 +1,10 @@
 """The ordered index behind bands and comparisons.
 
-A step knows all its rows in advance, so the index never moves: the rows of each side stand sorted by
-key and value, and the partners a row may have are a stretch of the other side's places (two for
+A step knows all its rows in advance, so the index never moves: the rows of each side stand sorted
+by key and value, and the partners a row may have are a stretch of the other side's places (two for
 "not equal"), found for all rows in one sweep before the first arrival. What changes is who is
-stored: a bit a place, with summaries of 64 bits a bit above it, so that a probe steps from one
-stored candidate to the next in a few instructions and never looks at a row that is gone.
+stored: a bit a place, and above it levels that sum up 64 bits in one, so that a probe steps from
+one stored candidate to the next in a few instructions and never looks at a row that is gone.
 """
 
 from typing import Any, NamedTuple
@@ -206,7 +206,7 @@ def leave(ranges: Ranges, row: int) -> None:
 
 
 @inlined
-def next_stored(ranges: Ranges, place: int, end: int) -> int:
+def next_stored(ranges: Ranges, place: int, end: int) -> Any:
     """The first place of a stored row from ``place`` on; ``end`` or more when none is before it.
 
     Climbs to where anything is stored, then down to it: O(levels), most often one word.

@@ -89,8 +89,7 @@ class Batch(NamedTuple):
 
     def take(self, numbers: np.ndarray) -> "Batch":
         """Some of the rows, in the order asked for."""
-        first, value = [column[numbers] for column in self[:-1]], self.value
-        return Batch(*first, value[numbers] if value.size else value)
+        return Batch(*(column[numbers] if column.size else column for column in self))
 
 
 class Progress(NamedTuple):

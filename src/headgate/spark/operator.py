@@ -44,7 +44,7 @@ def stream(
             "both sides are the same DataFrame object: read the stream twice (two readStream "
             "calls), with a watermark and column names for each side"
         )
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
+    shape = check_columns(join, (left, right))
     delays = check_watermarks(shape, (left, right))
     check_state_store(session)
     if session.conf.get(CHANGELOG, "false") != "true":
@@ -83,7 +83,7 @@ def stream(
 def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
+    shape = check_columns(join, (left, right))
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
     labels = shard_labels(count, count)
     plan = _plan(join, shape, (left, right), count, count, reserve=0.0)
@@ -101,9 +101,14 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
 def _shard_count(join: Request, given: int | None, cores: int) -> int:
     by_rows = any(isinstance(window, RowWindow) for window in join.windows)
     if given is None:
-        return 1 if by_rows else cores
+        return 1 if by_rows or not join.keys.left else cores
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise SpecError(f"shards={given!r}: give a whole number of shards, one or more")
+    if given > 1 and not join.keys.left:
+        raise SpecError(
+            f"shards={given}: a join without keys needs its rows in one place; use one shard, or "
+            f"give it keys with on="
+        )
     if by_rows and given > 1:
         raise SpecError(
             f"shards={given}: a window of the last n rows needs them in one place; "
@@ -131,8 +136,10 @@ def _plan(
         "left columns": frames[0].schema.simpleString(),
         "right columns": frames[1].schema.simpleString(),
     }
+    if join.where is not None:
+        facts["predicate"] = repr(join.where)
     return ShardPlan(
-        terms=terms_for(join.budget, join.windows, policy, shards, reserve),
+        terms=terms_for(join.budget, join.windows, policy, shards, reserve, shape.relation),
         shape=shape,
         schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
         most_dead_bytes=None if memory is None else int(memory * reserve) // shards,
@@ -151,6 +158,8 @@ def _label(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
 
 
 def _shard(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+    if not keys:
+        return F.lit(0)
     columns = [F.col(f"`{name}`") for name in keys]
     return F.pmod(F.xxhash64(*columns), F.lit(len(labels))).cast("int")
 

@@ -1,4 +1,4 @@
-"""What a user asks for: sides, windows, keys, predicate, budget and goal. Frozen, parsed and validated."""
+"""What a user asks for: sides, windows, keys, predicate, budget, goal. Frozen, parsed, checked."""
 
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError
