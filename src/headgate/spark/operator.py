@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from headgate.engine.limits import terms_for
 from headgate.engine.request import Request
@@ -27,6 +27,7 @@ from headgate.spark.requirements import (
     check_watermarks,
 )
 from headgate.spark.shards import shard_labels
+from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread
 from headgate.spark.warm import warm_kernel
 from headgate.spec import RowWindow, SpecError
 
@@ -60,7 +61,10 @@ def stream(
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
-    packed = _packed(join, shape, left, 0, labels).unionAll(_packed(join, shape, right, 1, labels))
+    spread = _spread(join, shape, count)
+    packed = _packed(join, shape, left, 0, labels, spread).unionAll(
+        _packed(join, shape, right, 1, labels, spread)
+    )
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=metrics.OUTPUT,
@@ -88,8 +92,9 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
     labels = shard_labels(count, count)
     plan = _plan(join, shape, (left, right), count, count, reserve=0.0)
     warm_kernel(plan.terms)
-    rows = tagged(left, 0, _label(join.keys.left, labels), shape, right.schema).unionAll(
-        tagged(right, 1, _label(join.keys.right, labels), shape, left.schema)
+    spread = _spread(join, shape, count)
+    rows = _tagged(shape, left, 0, labels, spread, right.schema).unionAll(
+        _tagged(shape, right, 1, labels, spread, left.schema)
     )
     return (
         rows.repartition(count, "shard")
@@ -104,11 +109,6 @@ def _shard_count(join: Request, given: int | None, cores: int) -> int:
         return 1 if by_rows or not join.keys.left else cores
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise SpecError(f"shards={given!r}: give a whole number of shards, one or more")
-    if given > 1 and not join.keys.left:
-        raise SpecError(
-            f"shards={given}: a join without keys needs its rows in one place; use one shard, or "
-            f"give it keys with on="
-        )
     if by_rows and given > 1:
         raise SpecError(
             f"shards={given}: a window of the last n rows needs them in one place; "
@@ -164,12 +164,38 @@ def _shard(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
     return F.pmod(F.xxhash64(*columns), F.lit(len(labels))).cast("int")
 
 
+def _spread(join: Request, shape: Shape, shards: int) -> Spread | None:
+    """How rows without keys are shared out over shards."""
+    return None if join.keys.left else Spread.of(shape.condition, join.windows, shards)
+
+
+def _tagged(
+    shape: Shape,
+    frame: DataFrame,
+    side: int,
+    labels: tuple[int, ...],
+    spread: Spread | None,
+    other: StructType,
+) -> DataFrame:
+    if spread is None:
+        label = _label((shape.keys.left, shape.keys.right)[side], labels)
+        return tagged(frame, side, label, shape, other)
+    schema = StructType([*frame.schema.fields, StructField(LABEL_COLUMN, IntegerType())])
+    labelled = frame.mapInArrow(Labelled(spread, side, labels), schema)
+    return tagged(labelled, side, F.col(LABEL_COLUMN), shape, other)
+
+
 def _packed(
-    join: Request, shape: Shape, frame: DataFrame, side: int, labels: tuple[int, ...]
+    join: Request,
+    shape: Shape,
+    frame: DataFrame,
+    side: int,
+    labels: tuple[int, ...],
+    spread: Spread | None,
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
     return frame.select(_shard(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
-        Pack(side, labels, keys, join.policy), PACKED
+        Pack(side, labels, keys, join.policy, spread), PACKED
     )
 
 

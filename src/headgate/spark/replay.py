@@ -21,13 +21,14 @@ from headgate.engine.step import Progress
 from headgate.engine.tables import Held, Screened, TableStep, screen
 from headgate.policies import Policy
 from headgate.spark.plan import ShardPlan
+from headgate.spark.spread import LABEL_COLUMN
 
 
 def tagged(
     frame: DataFrame, side: int, label: Column, shape: Shape, other: StructType
 ) -> DataFrame:
     """A side's rows as structs beside an empty one for the other side, so that both can mix."""
-    own = F.struct(*(F.col(f"`{name}`") for name in frame.columns))
+    own = F.struct(*(F.col(f"`{name}`") for name in frame.columns if name != LABEL_COLUMN))
     none = F.lit(None).cast(other)
     left, right = (own, none) if side == 0 else (none, own)
     return frame.select(
