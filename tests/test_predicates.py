@@ -30,6 +30,9 @@ COLUMNS = {
         [decimal.Decimal(text) for text in ("0.0001", "1.4999", "1.5000")] + [None],
         pa.decimal128(9, 4),
     ),
+    "text": pa.array(["", "a", "B", "ä", "ab", None]),
+    "blob": pa.array([b"", b"\x00", b"\xff", None], pa.binary()),
+    "truth": pa.array([True, False, None]),
     "day": pa.array([START.date() + datetime.timedelta(days=d) for d in (0, 1, 3, 9)] + [None]),
     "moment": pa.array(
         [START + datetime.timedelta(microseconds=us) for us in (0, 1, 999_999, 5_000_000)] + [None],
@@ -156,7 +159,9 @@ def test_a_band_gives_what_sql_gives(case: str, on: str | None) -> None:
 
 @pytest.mark.parametrize("on", [None, "key"])
 @pytest.mark.parametrize("op", ["<", "<=", "!=", ">=", ">"])
-@pytest.mark.parametrize("name", ["whole", "real", "price", "day", "moment"])
+@pytest.mark.parametrize(
+    "name", ["whole", "real", "price", "day", "moment", "text", "blob", "truth"]
+)
 def test_a_comparison_gives_what_sql_gives(name: str, op: str, on: str | None) -> None:
     condition = f"l.{name} {op} r.{name}"
     if name == "real":
@@ -286,7 +291,9 @@ def test_a_predicate_that_cannot_be_served_is_refused(call: object, says: str) -
     [
         (hg.Band("nothing", lower=0), 'the left side has no column "nothing": it has whole'),
         (hg.Compare(left="whole", right="no", op="<"), 'the right side has no column "no"'),
-        (hg.Compare("text", "<"), 'column "text" of the left side is string: bands and comp'),
+        (hg.Compare("list", "<"), 'column "list" of the left side is list<.*: bands and comp'),
+        (hg.Band("text", lower=1), 'column "text" .string. has no differences for a Band to'),
+        (hg.Compare(left="text", right="blob", op="<"), "cannot be compared: cast one"),
         (hg.Compare("large", "<"), 'column "large" of the left side is uint64: bands'),
         (hg.Compare(left="whole", right="day", op="<"), r'"whole" \(int64\) and "day" \(date32'),
         (hg.Compare(left="moment", right="instant", op="<"), "cannot be compared: cast one"),
@@ -298,7 +305,7 @@ def test_a_predicate_that_cannot_be_served_is_refused(call: object, says: str) -
 )
 def test_columns_that_do_not_fit_are_named(where: object, says: str) -> None:
     more = {
-        "text": pa.array(["a"] * ROWS),
+        "list": pa.array([[1]] * ROWS),
         "large": pa.array([1] * ROWS, pa.uint64()),
         "wide": pa.array([decimal.Decimal(1)] * ROWS, pa.decimal128(20, 2)),
     }

@@ -228,7 +228,8 @@ class WindowJoin(Request):
             Streaming DataFrames with ``withWatermark`` on the side's time column.
         shards
             Into how many independent parts keys are hashed, each with its part of the budget; one
-            a core when not given.
+            a core when not given. Without keys there is one; for a `Band` with both limits there
+            may be more, and a row near the border of two is then stored in both.
         name
             The name of the metrics.
         """

@@ -178,7 +178,7 @@ def test_a_stream_on_a_band_stays_within_its_budget(
     [
         ({"where": hg.Compare("whole", "<")}, 2, "shards=2: without keys, .* any two rows may m"),
         ({"where": hg.Band("whole", lower=0)}, 2, "both limits of a Band"),
-        ({"where": hg.Compare("note", "<")}, None, 'column "note" of the left side is string'),
+        ({"where": hg.Compare("list", "<")}, None, 'column "list" of the left side is list<'),
         ({"where": hg.Compare("nothing", "<")}, None, 'left side has no column "nothing"'),
         ({"where": hg.Band("instant", lower=1)}, None, "give a duration such as"),
         (
@@ -194,7 +194,7 @@ def test_a_stream_on_a_band_stays_within_its_budget(
 def test_what_cannot_be_served_is_refused_at_the_call(
     spark: SparkSession, asked: dict, shards: int | None, says: str
 ) -> None:
-    schema = "key bigint, whole int, note string, instant timestamp, {} timestamp, {} bigint"
+    schema = "key bigint, whole int, list array<int>, instant timestamp, {} timestamp, {} bigint"
     frames = [spark.createDataFrame([], schema.format(TIMES[s], IDS[s])) for s in (0, 1)]
     with pytest.raises(hg.SpecError, match=says):
         make_join(**asked).batch(*frames, shards=shards)

@@ -1,6 +1,7 @@
 """A predicate bound to the types of its columns: how values become numbers, and what must hold."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
@@ -8,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.ordered import ordered_numbers
+from headgate.columns.ordered import ordered_numbers, ranks_together
 from headgate.engine.relation import Bound, Relation
 from headgate.spec import Band, Compare, Predicate, SpecError
 from headgate.spec.predicate import Limit
@@ -41,6 +42,8 @@ upper=1000000, inverted=False, real=False)
     relation: Relation
     digits: int = 0
     """Of decimals: digits after the point that count."""
+    ranked: bool = False
+    """Values have an order and no differences: their ranks are the numbers."""
 
     @classmethod
     def of(cls, where: Predicate, types: tuple[pa.DataType, pa.DataType]) -> "Condition":
@@ -58,11 +61,26 @@ upper=1000000, inverted=False, real=False)
             )
         family = "real" if "real" in families else families[0]
         digits = _digits(where, types) if family == "decimal" else 0
-        return cls((where.left, where.right), _relation(where, family, digits, types[0]), digits)
+        ranked = family in ("text", "bytes", "truth")
+        if ranked and isinstance(where, Band):
+            raise SpecError(
+                f'column "{where.left}" ({types[0]}) has no differences for a Band to limit: use '
+                f"hg.Compare, or a column of numbers, dates or timestamps"
+            )
+        relation = _relation(where, family, digits, types[0])
+        return cls((where.left, where.right), relation, digits, ranked)
 
     def numbers(self, column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
-        """A number for each value, and which values match nothing."""
+        """A number for each value, and which values match nothing; not for ranked ones."""
         return ordered_numbers(column, self.relation.real, self.digits)
+
+    def numbers_together(
+        self, columns: Sequence[pa.ChunkedArray]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The same for several columns, on one scale."""
+        if self.ranked:
+            return ranks_together(columns)
+        return [self.numbers(column) for column in columns]
 
 
 def _family(kind: pa.DataType, which: str, name: str) -> str:
@@ -76,9 +94,16 @@ def _family(kind: pa.DataType, which: str, name: str) -> str:
         return "date"
     if pa.types.is_timestamp(kind):
         return "timestamp" if kind.tz is None else "instant"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "text"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return "bytes"
+    if pa.types.is_boolean(kind):
+        return "truth"
     raise SpecError(
         f'column "{name}" of the {which} side is {kind}: bands and comparisons take integers, '
-        f"floating-point numbers, decimals, dates and timestamps (cast it first)"
+        f"floating-point numbers, decimals, dates and timestamps, comparisons also text, bytes "
+        f"and booleans (cast it first)"
     )
 
 

@@ -126,7 +126,7 @@ class Count(IntEnum):
     SHED = 3  # stored rows given up within their window
     EXPIRED = 4  # stored rows whose window passed
     RETIRED = 5  # given up past their window, while a late row could still have matched
-    NULL_KEYS = 6
+    NULL_KEYS = 6  # rows that match nothing: a null key, or no value for the predicate
     UNNEEDED = 7  # arrivals that no later row can match: not stored, nothing lost
     PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
     PEAK_BYTES = 9

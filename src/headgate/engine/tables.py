@@ -200,15 +200,21 @@ def coded(shape: Shape, groups: Sequence[Held]) -> tuple[list[Batch], int]:
     Groups are of the left and the right side in turn.
     """
     codes, count = _codes(shape, groups)
-    batches = []
-    for number, (held, code) in enumerate(zip(groups, codes, strict=True)):
-        value = np.empty(0)
-        if shape.condition is not None:
-            name = shape.condition.columns[number % 2]
-            value, missing = shape.condition.numbers(held.only(held.table.select([name])).column(0))
-            code = np.where(missing, np.int32(NULL), code)
-        batches.append(held.batch(code, value))
-    return batches, count
+    if shape.condition is None:
+        return [
+            held.batch(code, np.empty(0)) for held, code in zip(groups, codes, strict=True)
+        ], count
+    names = shape.condition.columns
+    numbers = shape.condition.numbers_together(
+        [
+            held.only(held.table.select([names[number % 2]])).column(0)
+            for number, held in enumerate(groups)
+        ]
+    )
+    return [
+        held.batch(np.where(missing, np.int32(NULL), code), value)
+        for held, code, (value, missing) in zip(groups, codes, numbers, strict=True)
+    ], count
 
 
 def _codes(shape: Shape, groups: Sequence[Held]) -> tuple[list[np.ndarray], int]:

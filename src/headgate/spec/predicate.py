@@ -19,7 +19,8 @@ _SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
 class Predicate:
     """What a column of the left and a column of the right must satisfy; see the two forms.
 
-    Columns are numbers, dates or timestamps. Null and NaN satisfy nothing.
+    Columns are numbers, dates or timestamps; those of a `Compare` also text, bytes or booleans.
+    Null and NaN satisfy nothing.
     """
 
     left: str
