@@ -11,6 +11,7 @@ import pytest
 
 import headgate as hg
 from headgate.engine import ranges
+from headgate.engine.condition import Condition
 from headgate.engine.relation import Bound, Relation
 
 START = datetime.datetime(2026, 1, 1)
@@ -182,6 +183,20 @@ def test_real_differences_are_rounded_as_sql_rounds_them(lower: float) -> None:
     wanted = np.argwhere((difference >= lower) & (difference <= lower + 0.3)).tolist()
     got = numbers(make_join(where=where).run(left, right).pairs)
     assert got == Counter(tuple(pair) for pair in wanted)
+
+
+@pytest.mark.parametrize("limit", [0.29, np.float64(0.29), decimal.Decimal("0.29")])
+def test_limits_count_by_their_digits(limit: object) -> None:
+    where = hg.Band("x", lower=-limit, upper=limit)  # type: ignore[operator]
+    relation = Condition.of(where, (pa.decimal128(12, 2),) * 2).relation
+    assert (relation.lower, relation.upper) == (-29, 29)
+    real = Condition.of(where, (pa.float64(),) * 2).relation
+    assert (real.lower, real.upper) == (-0.29, 0.29)
+
+
+def test_limits_of_numpy_are_described_as_plain_ones() -> None:
+    plain = hg.Band("x", lower=-1, upper=0.5)
+    assert repr(hg.Band("x", lower=np.int64(-1), upper=np.float64(0.5))) == repr(plain)
 
 
 def test_rows_with_a_null_or_nan_are_counted_and_not_stored() -> None:

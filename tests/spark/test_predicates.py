@@ -32,7 +32,7 @@ pytestmark = pytest.mark.spark
 TIMES = ("opened_at", "bid_at")
 IDS = ("left_id", "right_id")
 LATE_US = (20_000_000, 35_000_000)
-BATCHES = 4
+BATCHES = 3
 
 
 def make_side(rng: np.random.Generator, side: int, number: int, rows: int = 90) -> pa.Table:

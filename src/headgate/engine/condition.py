@@ -159,4 +159,5 @@ def _scaled(limit: Limit, family: str, digits: int, name: str, kind: pa.DataType
             f'a limit of {limit} does not fit column "{name}" ({kind}): give a duration such as '
             f'"5 seconds" or a datetime.timedelta'
         )
-    return Fraction(limit) * Fraction(10**digits)
+    # By its digits: the 0.29 of a band on decimals is 29 hundredths, not the nearest double.
+    return Fraction(str(limit)) * Fraction(10**digits)

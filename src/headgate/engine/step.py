@@ -189,7 +189,7 @@ class Step:
             heap=_heap(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
-            ranges=_ranges(terms, groups, side[order], order, codes),
+            ranges=_ranges(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
 
@@ -365,13 +365,13 @@ def _terms(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndar
 def _ranges(
     terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
 ) -> ranges.Ranges:
-    """The ordered index; ``side`` is in event order, which ``order`` gives."""
+    """The ordered index; ``side`` is as given, ``order`` the event order."""
     if terms.where is None:
         return ranges.no_ranges()
     kind = np.float64 if terms.where.real else np.int64
     value = np.concatenate([group.value.astype(kind, copy=False) for group in groups])
     code = np.concatenate([group.code for group in groups])
-    return ranges.index_rows(terms.where, code[order], value[order], side, codes)
+    return ranges.index_rows(terms.where, code[order], value[order], side[order], codes)
 
 
 def _newest(codes: int) -> np.ndarray:

@@ -55,13 +55,13 @@ def stream(
             stacklevel=3,
         )
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
     plan = _plan(join, shape, (left, right), count, partitions)
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
-    spread = _spread(join, shape, count)
     packed = _packed(join, shape, left, 0, labels, spread).unionAll(
         _packed(join, shape, right, 1, labels, spread)
     )
@@ -89,10 +89,10 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
     session = check_inputs(left, right, streaming=False)
     shape = check_columns(join, (left, right))
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    spread = _spread(join, shape, count)
     labels = shard_labels(count, count)
     plan = _plan(join, shape, (left, right), count, count, reserve=0.0)
     warm_kernel(plan.terms)
-    spread = _spread(join, shape, count)
     rows = _tagged(shape, left, 0, labels, spread, right.schema).unionAll(
         _tagged(shape, right, 1, labels, spread, left.schema)
     )

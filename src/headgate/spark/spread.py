@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from headgate.engine.condition import Condition
 from headgate.engine.relation import Bound
-from headgate.spec import RowWindow, SpecError, Window
+from headgate.spec import SpecError, Window
 
 BANDS_A_CELL = 4
 """Cells this many times as wide as the band: about a fourth of the copied side's rows lie near a
@@ -61,11 +61,6 @@ class Spread:
             raise SpecError(
                 f"shards={shards}: without keys, and without both limits of a Band, any two rows "
                 f"may match and must be in one place: use one shard, or give keys with on="
-            )
-        if any(isinstance(window, RowWindow) for window in windows):
-            raise SpecError(
-                f"shards={shards}: a window of the last n rows needs them in one place; use one "
-                f"shard, or a window in time"
             )
         return cls(condition, shards, copied=0 if windows[0].span < windows[1].span else 1)
 

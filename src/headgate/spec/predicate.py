@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
 
 from headgate.spec.errors import SpecError
 from headgate.spec.quantity import parse_duration_us
@@ -127,19 +129,22 @@ def _columns(what: str, column: str | None, left: str | None, right: str | None)
     return pair  # type: ignore[return-value]
 
 
-def _limit(given: "str | Limit", what: str) -> Limit:
+def _limit(given: Any, what: str) -> Limit:
     if given is None:
         return None
     if isinstance(given, str | timedelta):
         return _duration(given, what)
-    if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
+    if isinstance(given, bool) or not isinstance(given, Real | Decimal):
         raise SpecError(
             f"{what}={given!r} is not a limit: give a number, or for timestamps a duration such "
             f'as "5 seconds"'
         )
     if not math.isfinite(given):
         raise SpecError(f"{what}={given!r} is no limit: leave it out where there is none")
-    return given
+    # NumPy's numbers become plain ones, so that a join is described alike whichever was given.
+    if isinstance(given, Decimal):
+        return given
+    return int(given) if isinstance(given, Integral) else float(given)
 
 
 def _duration(given: str | timedelta, what: str) -> timedelta:
