@@ -42,6 +42,11 @@ class Relation:
     real: bool = False
     """Numbers are float64, not int64."""
 
+    @property
+    def is_band(self) -> bool:
+        """Whether partners lie within a known distance of each other."""
+        return self.lower_bound == self.upper_bound == Bound.DIFFERENCE
+
     def mirrored(self) -> "Relation":
         """The same relation seen from the right."""
         return Relation(

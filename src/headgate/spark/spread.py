@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.engine.condition import Condition
-from headgate.engine.relation import Bound
 from headgate.spec import SpecError, Window
 
 BANDS_A_CELL = 4
@@ -54,10 +53,7 @@ class Spread:
         """
         if shards == 1:
             return None
-        bounds = (
-            (condition.relation.lower_bound, condition.relation.upper_bound) if condition else ()
-        )
-        if condition is None or any(bound != Bound.DIFFERENCE for bound in bounds):
+        if condition is None or not condition.relation.is_band:
             raise SpecError(
                 f"shards={shards}: without keys, and without both limits of a Band, any two rows "
                 f"may match and must be in one place: use one shard, or give keys with on="
