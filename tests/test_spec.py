@@ -13,6 +13,10 @@ from headgate.spec.quantity import (
 )
 from headgate.spec.window import parse_window
 
+NO_KEYS = (
+    "a join needs keys: give on=, or both left_on= and right_on=; without keys, give "
+    "where=hg.Band(...) or where=hg.Compare(...)"
+)
 UNITS = "microseconds, milliseconds, seconds, minutes, hours, days, weeks"
 
 
@@ -156,8 +160,8 @@ def test_keys_are_one_column_or_several() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "a join needs keys: give on=, or both left_on= and right_on="),
-        ({"left_on": "a"}, "a join needs keys: give on=, or both left_on= and right_on="),
+        ({}, NO_KEYS),
+        ({"left_on": "a"}, NO_KEYS),
         ({"on": "a", "left_on": "a"}, "give either on= or left_on= and right_on=, not both"),
         ({"on": []}, "on [] names no columns: give a column name or several"),
         ({"on": ""}, "on '' names no columns: give a column name or several"),

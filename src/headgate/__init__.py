@@ -14,14 +14,26 @@ from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
 from headgate.profiler import profile
 from headgate.profiling import Profile
-from headgate.spec import Budget, Goal, MaxSubset, RowWindow, Side, SpecError, TimeWindow
+from headgate.spec import (
+    Band,
+    Budget,
+    Compare,
+    Goal,
+    MaxSubset,
+    RowWindow,
+    Side,
+    SpecError,
+    TimeWindow,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AgeCurve",
     "AgeCurves",
+    "Band",
     "Budget",
+    "Compare",
     "Estimate",
     "Frequencies",
     "Goal",

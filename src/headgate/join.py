@@ -17,7 +17,7 @@ from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
 from headgate.monitor import Estimate
 from headgate.policies import Learned, Policy, make_policy
-from headgate.spec import Budget, Goal, Keys, MaxSubset, Side, SpecError
+from headgate.spec import Budget, Goal, Keys, MaxSubset, Predicate, Side, SpecError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,17 +76,21 @@ class Outcome:
 class WindowJoin(Request):
     """A join of two streams over sliding windows, within a budget.
 
-    Rows l and r make a pair when their keys are equal and r comes at most the left window after l
-    and at most the right window before it, both ends included.
+    Rows l and r make a pair when their keys are equal, ``where`` holds for them if it is given, and
+    r comes at most the left window after l and at most the right window before it, both ends
+    included.
 
     Parameters
     ----------
     on, left_on, right_on
-        Key columns: ``on`` where both sides use the same names, otherwise the other two.
+        Key columns: ``on`` where both sides use the same names, otherwise the other two. May be
+        left out where ``where`` is given.
     left, right
         Each side's time column and window.
     budget
         How much may be stored.
+    where
+        A `Band` or a `Compare` that pairs must also satisfy.
     goal
         What to make the most of.
     policy
@@ -114,6 +118,19 @@ class WindowJoin(Request):
     ... )
     >>> join.run(clicks, buys)
     Outcome(1 pairs, recall 1.000, peak 2 rows)
+
+    Without keys, on a band alone:
+
+    >>> asks = pd.DataFrame({"price": [10.0, 12.0], "asked": [start, start]})
+    >>> bids = pd.DataFrame({"price": [10.5, 15.0], "made": [start + minute, start + minute]})
+    >>> join = hg.WindowJoin(
+    ...     where=hg.Band("price", lower=0, upper=1),
+    ...     left=hg.Side(time="asked", window="5 minutes"),
+    ...     right=hg.Side(time="made", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1000),
+    ... )
+    >>> join.run(asks, bids).pairs.select(["price", "price_right"]).to_pylist()
+    [{'price': 10.0, 'price_right': 10.5}]
     """
 
     def __init__(
@@ -125,6 +142,7 @@ class WindowJoin(Request):
         on: Columns | None = None,
         left_on: Columns | None = None,
         right_on: Columns | None = None,
+        where: Predicate | None = None,
         goal: Goal | None = None,
         policy: str | Policy = "auto",
         frequencies: Frequencies | None = None,
@@ -139,7 +157,20 @@ class WindowJoin(Request):
         ):
             if not isinstance(given, wanted):
                 raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
+        if where is not None and not isinstance(where, Predicate):
+            raise SpecError(
+                f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
+            )
+        keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         chosen = make_policy(policy, frequencies, ages)
+        if chosen == Learned("auto") and not keys.left:
+            chosen = Learned("age")
+        ranks_keys = chosen.weighs_keys or (isinstance(chosen, Learned) and chosen.counts_keys)
+        if ranks_keys and not keys.left:
+            raise SpecError(
+                f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has none: give '
+                f"on=, or choose another policy"
+            )
         chosen.check((left.window, right.window))
         if isinstance(chosen, Learned) and budget.monitor == 0:
             raise SpecError(
@@ -148,13 +179,14 @@ class WindowJoin(Request):
                 f"another policy"
             )
         super().__init__(
-            keys=Keys.parse(on, left_on, right_on),
+            keys=keys,
             left=left,
             right=right,
             budget=budget,
             goal=goal or MaxSubset(),
             policy=chosen,
             suffix=suffix,
+            where=where,
         )
 
     def run(self, left: "pa.Table | pd.DataFrame", right: "pa.Table | pd.DataFrame") -> Outcome:
@@ -168,20 +200,21 @@ class WindowJoin(Request):
             screen(
                 table,
                 shape.times[side],
-                self.policy.weigh(shape.key_columns(table, side), side) if table.num_rows else None,
+                self.policy.weigh(shape.key_columns(table, side), side)
+                if self.policy.weighs_keys and table.num_rows
+                else None,
             )
             for side, table in enumerate(tables)
         ]
         held = [screened.rows for screened in arriving]
         batches, count = coded(shape, held)
         share = self.monitor_share(live=False)
-        terms = terms_for(self.budget, self.windows, self.policy, monitor=share)
-        monitor = (
-            new_monitor(self.windows, room_for(self.budget, self.policy, 1, share))
-            if share
-            else None
+        terms = terms_for(
+            self.budget, self.windows, self.policy, monitor=share, where=shape.relation
         )
-        replay = Replay(terms, batches[0], batches[1], count, monitor, key_bytes(shape, held))
+        room = room_for(self.budget, self.policy, 1, share)
+        monitor = new_monitor(self.windows, room) if share else None
+        replay = Replay(terms, batches[0], batches[1], count, monitor, key_bytes(shape, tables))
         results = [
             shape.result(
                 held[0].table,
@@ -231,7 +264,8 @@ class WindowJoin(Request):
             Streaming DataFrames with ``withWatermark`` on the side's time column.
         shards
             Into how many independent parts keys are hashed, each with its part of the budget; one
-            a core when not given.
+            a core when not given. Without keys there is one; for a `Band` with both limits there
+            may be more, and a row near the border of two is then stored in both.
         name
             The name of the metrics.
         """
@@ -249,7 +283,7 @@ class WindowJoin(Request):
 
     def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
         columns = (tables[0].column_names, tables[1].column_names)
-        shape = Shape.of(self.keys, self.sides, columns, self.suffix)
+        shape = Shape.of(self.keys, self.sides, columns, self.suffix, self.where)
         types: tuple[dict[str, Any], dict[str, Any]] = tuple(
             dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
         )  # type: ignore[assignment]
@@ -261,7 +295,7 @@ class WindowJoin(Request):
                     f'time column "{shape.times[side]}" of the {which} side is {kind}: '
                     f"give a timestamp column (cast it first)"
                 )
-        return shape
+        return shape.under(self.where, (tables[0].schema, tables[1].schema))
 
 
 def _as_arrow(given: Any, which: str) -> pa.Table:

@@ -1,7 +1,8 @@
 """Generated inputs, and drivers that run them in one step or several.
 
 Rows are known by their place in the whole input, so that runs cut differently can be compared.
-Domains are small: keys collide, times tie, windows are unequal or empty, budgets are tight.
+Domains are small: keys collide, times tie, windows are unequal or empty, budgets are tight; rows
+must be equal in key, satisfy a band or comparison, or both.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from headgate.engine.layout import Count, Watch
 from headgate.engine.reference import PlainStep
+from headgate.engine.relation import Bound, Relation
 from headgate.engine.step import (
     NO_WATERMARK,
     Batch,
@@ -36,6 +38,21 @@ GAPS = (1, 0, 0, 1, 2, 5)
 ROW_KEYS = (0, 1, 2, 3, 0, 1, NULL)
 SIZES = (1, 2, 3, 7)
 DELAYS = (0, 0, 1, 3, 7)
+VALUES = (0, 1, 2, 3, 5, 8, -2, 2, None)
+
+RELATIONS = {
+    "band": Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -1, 2),
+    "band below": Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -6, -1),
+    "band that nothing is in": Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, 1, 0),
+    "at least": Relation(Bound.DIFFERENCE, Bound.NONE, 2),
+    "real band": Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -0.1, 0.2, real=True),
+    "<": Relation(Bound.PASSED, Bound.NONE),
+    "<=": Relation(Bound.REACHED, Bound.NONE),
+    ">": Relation(Bound.NONE, Bound.PASSED),
+    ">=": Relation(Bound.NONE, Bound.REACHED, 0.0, 0.0, real=True),
+    "!=": Relation(Bound.REACHED, Bound.REACHED, inverted=True),
+}
+"""Bands and comparisons to try, beside equal keys or without."""
 
 RISING, FALLING, WITH_MINIMUM = (1, 4, 9), (9, 4, 1), (3, 0, 2)
 SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
@@ -60,6 +77,8 @@ class Arrival(NamedTuple):
     size: int
     delay: int
     """How much later than its time it may be handed over."""
+    value: int | None = 0
+    """What a band or comparison looks at."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +87,32 @@ class Case:
 
     arrivals: tuple[Arrival, ...]
     terms: Terms
+    keyed: bool = True
+    """Whether keys must be equal; otherwise the band or comparison alone decides."""
 
     @property
     def windows(self) -> tuple[Window, Window]:
         """How long rows wait."""
         return self.terms.windows
+
+    def is_null(self, row: Arrival) -> bool:
+        """Whether the row can match nothing."""
+        no_value = self.terms.where is not None and row.value is None
+        return no_value or (self.keyed and row.key == NULL)
+
+    def value(self, row: Arrival) -> float:
+        """The number a band or comparison looks at; tenths where numbers are real."""
+        value = row.value or 0
+        return value / 10 if self.terms.where is not None and self.terms.where.real else value
+
+    def may_meet(self, one: Arrival, other: Arrival) -> bool:
+        """Whether two rows are partners if their times allow it."""
+        if one.side == other.side or self.is_null(one) or self.is_null(other):
+            return False
+        left, right = (one, other) if one.side == 0 else (other, one)
+        where = self.terms.where
+        fits = where is None or where.holds(self.value(left), self.value(right))
+        return fits and (not self.keyed or one.key == other.key)
 
     def with_ample_memory(self) -> "Case":
         """The same join without limits."""
@@ -208,10 +248,8 @@ def exact_pairs(case: Case) -> list[tuple[int, int]]:
         for other in order[place + 1 :]:
             second = case.arrivals[other]
             rows_of_side += second.side == first.side
-            if second.side == first.side or NULL in (first.key, second.key):
-                continue
             waited = rows_of_side if isinstance(window, RowWindow) else second.time - first.time
-            if first.key == second.key and waited <= window.span:
+            if case.may_meet(first, second) and waited <= window.span:
                 pairs.append((one, other) if first.side == 0 else (other, one))
     return sorted(pairs)
 
@@ -232,7 +270,11 @@ def cases(draw: st.DrawFn, policy: type[Policy], time_windows: bool = False) -> 
         chosen.check(windows)
     except SpecError:
         windows = tuple(TimeWindow(span) for span in spans)
-    return Case(arrivals, Terms(windows, chosen, *draw(budgets())))
+    where, keyed = None, True
+    if draw(st.booleans()):
+        where = RELATIONS[draw(st.sampled_from(list(RELATIONS)))]
+        keyed = draw(st.booleans())
+    return Case(arrivals, Terms(windows, chosen, *draw(budgets()), where), keyed)
 
 
 @st.composite
@@ -303,8 +345,9 @@ def _decoded(choices: Sequence[int]) -> tuple[Arrival, ...]:
         choice, gap = divmod(choice, len(GAPS))
         choice, size = divmod(choice, len(SIZES))
         time += GAPS[gap]
-        delay = DELAYS[choice % len(DELAYS)]
-        arrivals.append(Arrival(time, side, ROW_KEYS[key], SIZES[size], delay))
+        choice, delay = divmod(choice, len(DELAYS))
+        value = VALUES[choice % len(VALUES)]
+        arrivals.append(Arrival(time, side, ROW_KEYS[key], SIZES[size], DELAYS[delay], value))
     return tuple(sorted(arrivals, key=lambda row: (row.time, row.side)))
 
 
@@ -321,11 +364,16 @@ def _keys(rows: "Sequence[Arrival] | object") -> pa.ChunkedArray:
 
 def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
     mine = [case.arrivals[i] for i in rows]
+    where = case.terms.where
+    codes = [NULL if case.is_null(row) else row.key if case.keyed else 0 for row in mine]
     return Batch.of_arrivals(
         np.array([row.time for row in mine], np.int64),
-        np.array([row.key for row in mine], np.int32),
+        np.array(codes, np.int32),
         np.array([row.size for row in mine], np.int64),
         weights[rows],
+        None
+        if where is None
+        else np.array([case.value(row) for row in mine], np.float64 if where.real else np.int64),
     )
 
 

@@ -16,7 +16,6 @@ from headgate.engine.step import Step
 from headgate.policies import ALL_POLICIES, Policy
 from tests.checks.arrivals import (
     EVERY_ROW,
-    NULL,
     Case,
     Part,
     budgets,
@@ -225,7 +224,7 @@ def test_every_loss_is_counted(policy: type[Policy], data: st.DataObject) -> Non
     for side in (0, 1):
         happened = {what: outcome.count(what, side) for what in Count}
         arrived = sum(row.side == side for row in case.arrivals)
-        nulls = sum(row.side == side and row.key == NULL for row in case.arrivals)
+        nulls = sum(row.side == side and case.is_null(row) for row in case.arrivals)
         alive = sum(case.arrivals[i].side == side for i in outcome.alive)
         turned_away = happened[Count.REFUSED] + happened[Count.UNNEEDED] + nulls
         gone = happened[Count.SHED] + happened[Count.EXPIRED]

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.codes import encode_together
+from headgate.columns.codes import NULL, encode_together
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.shape import Shape
@@ -49,8 +50,8 @@ class Held:
             return table.slice(first, count)
         return table.take(pa.array(self.place))
 
-    def batch(self, code: np.ndarray) -> Batch:
-        """The rows as the kernel wants them, given the codes of their keys."""
+    def batch(self, code: np.ndarray, value: np.ndarray) -> Batch:
+        """The rows as the kernel wants them, given the codes of their keys and their values."""
         return Batch(
             self.time,
             code,
@@ -59,6 +60,7 @@ class Held:
             self.sequence,
             self.matches,
             self.touched,
+            value,
         )
 
     def where(self, keep: np.ndarray) -> "Held":
@@ -108,26 +110,60 @@ def screen(
     return Screened(rows, len(time) - len(rows.time) - null_times, null_times)
 
 
-def key_bytes(shape: Shape, groups: Sequence[Held]) -> int:
-    """The most that a key of these rows takes; groups are of the left and right side in turn."""
-    names = (list(shape.keys.left), list(shape.keys.right))
+class Coded(NamedTuple):
+    """Keys as codes on one scale, and what a predicate looks at as numbers on another."""
+
+    codes: list[np.ndarray]
+    values: list[np.ndarray]
+    """Empty arrays where there is no predicate."""
+    distinct: int
+    """How many different codes there are."""
+
+
+def code_tables(
+    shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()
+) -> Coded:
+    """Code tables of the left and the right side in turn, and then some of keys alone."""
+    count = 1
+    codes = [np.zeros(table.num_rows, np.int32) for table in (*tables, *more_keys)]
+    if shape.keys.left:
+        keys = [shape.key_columns(table, place % 2) for place, table in enumerate(tables)]
+        codes, count = encode_together([*keys, *(table.columns for table in more_keys)])
+    if shape.condition is None:
+        return Coded(codes, [np.empty(0) for _ in tables], count)
+    names = shape.condition.columns
+    numbers = shape.condition.numbers_together(
+        [table.column(names[place % 2]) for place, table in enumerate(tables)]
+    )
+    for place, (_, missing) in enumerate(numbers):
+        codes[place] = np.where(missing, np.int32(NULL), codes[place])
+    return Coded(codes, [value for value, _ in numbers], count)
+
+
+def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
+    """The columns of a side that decide what matches: keys, and what a predicate looks at."""
+    names = list((shape.keys.left, shape.keys.right)[side])
+    if shape.condition is not None and shape.condition.columns[side] not in names:
+        names.append(shape.condition.columns[side])
+    return table.select(names)
+
+
+def key_bytes(shape: Shape, tables: Sequence[pa.Table]) -> int:
+    """The most that what decides a match takes; tables are of the left and right side in turn."""
     sizes = [
-        int(row_bytes(held.table.select(names[number % 2])).max(initial=0))
-        for number, held in enumerate(groups)
+        int(row_bytes(matched(shape, table, place % 2)).max(initial=0))
+        for place, table in enumerate(tables)
     ]
     return max(max(sizes) - BOOKKEEPING_BYTES, 0)
 
 
 def coded(shape: Shape, groups: Sequence[Held]) -> tuple[list[Batch], int]:
-    """Rows as the kernel wants them, their keys coded on one scale; and the number of codes.
+    """Rows as the kernel wants them, and the number of codes.
 
     Groups are of the left and the right side in turn.
     """
-    names = (list(shape.keys.left), list(shape.keys.right))
-    codes, count = encode_together(
-        [
-            held.only(held.table.select(names[number % 2])).columns
-            for number, held in enumerate(groups)
-        ]
-    )
-    return [held.batch(code) for held, code in zip(groups, codes, strict=True)], count
+    tables = [held.only(matched(shape, held.table, place % 2)) for place, held in enumerate(groups)]
+    codes, values, count = code_tables(shape, tables)
+    return [
+        held.batch(code, value) for held, code, value in zip(groups, codes, values, strict=True)
+    ], count

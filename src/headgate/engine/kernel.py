@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined, prefetch
-from headgate.engine import heap, ranking
-from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk, Watch
+from headgate.engine import heap, ranges, ranking
+from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.watching import FINISHED, GHOST, OPEN, note_met
 from headgate.policies.base import Kind
 
 HISTORY = int(Kind.HISTORY)
@@ -26,9 +27,6 @@ NULL_KEYS = int(Count.NULL_KEYS)
 UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
-OPEN = int(Watch.OPEN)
-FINISHED = int(Watch.FINISHED)
-GHOST = int(Watch.GHOST)
 FAR = np.int64(1 << 62)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
@@ -57,6 +55,8 @@ def remove(desk: Desk, row: int) -> None:
     own.alive = 0
     pool.rows -= 1
     pool.bytes -= own.size
+    if desk.terms[0].ranged and own.watch != OPEN:
+        ranges.leave(desk.ranges, row)
     if pool.ranked:
         ranking.leave(desk, row)
 
@@ -70,6 +70,8 @@ def expire(desk: Desk, row: int, side: int) -> None:
         remove(desk, row)
     if own.watch == OPEN:
         own.watch = FINISHED
+        if desk.terms[0].ranged:
+            ranges.leave(desk.ranges, row)
 
 
 @inlined
@@ -153,26 +155,35 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
 
 @inlined
 def store(desk: Desk, row: int) -> None:
-    """Store a row for which there is room: in its key's chain, and in its policy's structure."""
+    """Store a row for which there is room: where probes find it, and in its policy's structure."""
     own = desk.links[row]
     side = desk.sides[own.side]
     pool = desk.pools[side.pool]
     own.alive = 1
     pool.rows += 1
     pool.bytes += own.size
-    chain(desk, row)
+    make_found(desk, row)
     if pool.ranked:
         ranking.enter(desk, row)
     note_peak(desk)
 
 
 @inlined
+def make_found(desk: Desk, row: int) -> None:
+    """Enter a row where probes look for partners: a stored one, or a ghost."""
+    side = desk.sides[desk.links[row].side]
+    if desk.rows[row].side_index < side.pointer:
+        side.pointer = desk.rows[row].side_index  # it has yet to expire
+    if desk.terms[0].ranged:
+        ranges.enter(desk.ranges, row)
+    else:
+        chain(desk, row)
+
+
+@inlined
 def chain(desk: Desk, row: int) -> None:
     """Enter a row into its key's chain: at the head, unless it comes out of order."""
     own = desk.links[row]
-    side = desk.sides[own.side]
-    if desk.rows[row].side_index < side.pointer:
-        side.pointer = desk.rows[row].side_index  # it has yet to expire
     head = desk.newest[2 * desk.rows[row].code + own.side]
     newer, older, older_mark = np.int64(NONE), head.row, head.mark
     while older != NONE and older_mark > own.mark:
@@ -207,18 +218,6 @@ def note_peak(desk: Desk) -> None:
 
 
 @inlined
-def note_met(desk: Desk, partner: int, time: int, count: int) -> None:
-    """Count that a watched row met an arrival of that time."""
-    link = desk.links[partner]
-    row = desk.rows[partner]
-    row.met += count
-    if link.alive:
-        row.made += count
-    age = max(time - row.time, 0) // desk.sides[link.side].bucket_us
-    desk.ages[link.side, min(age, desk.ages.shape[1] - 1)] += count
-
-
-@inlined
 def take_back(desk: Desk, head: Any, last: int, time: int, limit: int) -> None:
     """Undo what a probe counted before it reached ``last``, since it will be made again."""
     partner, mark = head.row, head.mark
@@ -227,6 +226,61 @@ def take_back(desk: Desk, head: Any, last: int, time: int, limit: int) -> None:
         if candidate.watch == OPEN and mark <= limit:
             note_met(desk, partner, time, -1)
         partner, mark = np.int64(candidate.older), candidate.older_mark
+
+
+@inlined
+def take_back_ranged(desk: Desk, row: int, reach: int, limit: int, last: int) -> None:
+    """The same under a band or comparison, whose probes go by value."""
+    spot = desk.ranges.spots[row]
+    at, end = np.int64(spot.first), np.int64(spot.end)
+    for part in range(2):
+        if part == 1:
+            at, end = np.int64(spot.more), np.int64(spot.last)
+        while at < end:
+            at = ranges.next_stored(desk.ranges, at, end)
+            if at >= end:
+                break
+            partner = desk.ranges.rows[at]
+            if partner == last:
+                return
+            candidate = desk.links[partner]
+            if candidate.watch == OPEN and reach <= candidate.mark <= limit:
+                note_met(desk, partner, desk.rows[row].time, -1)
+            at += 1
+
+
+@inlined
+def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray, made: int) -> int:
+    """Write the row's stored partners whose mark is from ``reach`` to ``limit``, by value.
+
+    Starts at ``made``; returns the new end, or -1 when ``pairs`` is full. O(stored rows in the
+    row's range), whether their time fits or not.
+    """
+    spot = desk.ranges.spots[row]
+    count_only = desk.terms[0].count_only
+    at, end = np.int64(spot.first), np.int64(spot.end)
+    for part in range(2):
+        if part == 1:
+            at, end = np.int64(spot.more), np.int64(spot.last)
+        while at < end:
+            at = ranges.next_stored(desk.ranges, at, end)
+            if at >= end:
+                break
+            partner = desk.ranges.rows[at]
+            candidate = desk.links[partner]
+            if reach <= candidate.mark <= limit:
+                if candidate.alive:
+                    if not count_only:
+                        if made >= pairs.size:
+                            take_back_ranged(desk, row, reach, limit, partner)
+                            return -1
+                        pairs[made].probe = row
+                        pairs[made].partner = partner
+                    made += 1
+                if candidate.watch == OPEN:
+                    note_met(desk, partner, desk.rows[row].time, 1)
+            at += 1
+    return made
 
 
 @inlined
@@ -240,6 +294,8 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
     else:
         reach = time - other_window.span
         limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
+    if desk.terms[0].ranged:
+        return ranged_probe(desk, row, reach, limit, pairs, made)
     count_only = desk.terms[0].count_only
     head = desk.newest[2 * desk.rows[row].code + 1 - side]
     newer, partner, mark = np.int64(NONE), head.row, head.mark
@@ -355,7 +411,7 @@ def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[in
             desk.tally[ADMITTED, own.side] += 1
             store(desk, row)
         elif own.watch == OPEN:
-            chain(desk, row)  # a ghost from the start
+            make_found(desk, row)  # a ghost from the start
     return desk.links.size, made
 
 
@@ -369,7 +425,7 @@ def restore(desk: Desk) -> None:
         own = desk.links[row]
         if own.watch == GHOST:
             own.watch = OPEN
-            chain(desk, row)
+            make_found(desk, row)
         elif not own.arriving:
             store(desk, row)
     let_go_behind_watermark(desk)

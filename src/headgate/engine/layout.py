@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.engine.ranges import Ranges
+
 LEFT, RIGHT = 0, 1
 NULL_KEY = -1
 NONE = -1
@@ -77,6 +79,7 @@ TERMS = np.dtype(
         ("clock", "i8"),  # event key (twice the time, plus the side) of the latest arrival
         ("watermark", "i8"),  # rows at or before it can no longer arrive
         ("keep_late", "i8"),  # rows past their window may still meet an out-of-order row
+        ("ranged", "i8"),  # partners are found in `ranges`, not in the chains of keys
         ("count_only", "i8"),  # count pairs, do not list them
         ("kind", "i8"),  # of the policy's score
         ("parameter", "f8"),  # of a history score
@@ -115,6 +118,7 @@ class Desk(NamedTuple):
     groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
     pieces: np.ndarray  # PIECE (side, piece)
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
+    ranges: Ranges  # the ordered index, where a band or comparison decides
     tally: np.ndarray  # int64 (Count, side)
 
 
@@ -140,7 +144,7 @@ class Count(IntEnum):
     SHED = 3  # stored rows given up within their window
     EXPIRED = 4  # stored rows whose window passed
     RETIRED = 5  # given up past their window, while a late row could still have matched
-    NULL_KEYS = 6
+    NULL_KEYS = 6  # rows that match nothing: a null key, or no value for the predicate
     UNNEEDED = 7  # arrivals that no later row can match: not stored, nothing lost
     PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
     PEAK_BYTES = 9

@@ -4,7 +4,7 @@ Models are those of earlier steps alone, so nothing looks ahead. What a step lea
 `finish`, after the last pair.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -44,16 +44,20 @@ class OpenRows(NamedTuple):
     made: np.ndarray  # int32
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
+    value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
+    source: (
+        np.ndarray
+    )  # int64, where it stood in the step: among its side's open rows, then arrivals
 
     @classmethod
     def none(cls) -> "OpenRows":
         """No rows."""
-        kinds = (np.uint8, *(np.int64,) * 2, np.float64, np.int32, np.int32, np.int64, np.int32)
+        kinds = ("u1", "i8", "i8", "f8", "i4", "i4", "i8", "i4", "f8", "i8")
         return cls(*(np.zeros(0, kind) for kind in kinds))
 
     def where(self, which: np.ndarray) -> "OpenRows":
         """Some of the rows."""
-        return OpenRows(*(column[which] for column in self))
+        return OpenRows(*(column[which] if column.size else column for column in self))
 
     @property
     def evidence(self) -> Evidence:
@@ -133,7 +137,11 @@ class LearningStep:
         self._codes, self._tracked = codes, tracked
         self._arriving, self._before = arriving, progress
         self._stored_rows = tuple(len(side.time) for side in stored)
-        self._open = self._fitting(open_rows, arriving, keep_late)
+        self._open_before = tuple(int(np.count_nonzero(open_rows.side == s)) for s in (0, 1))
+        source = np.empty(len(open_rows.side), np.int64)
+        for side in (0, 1):
+            source[open_rows.side == side] = np.arange(self._open_before[side])
+        self._open = self._fitting(open_rows._replace(source=source), arriving, keep_late)
         self._worth = Worth.of(monitor, tracked, codes)
         if isinstance(terms.policy, Learned):
             terms, stored, arriving = self._settled(terms, stored, arriving)
@@ -170,7 +178,9 @@ class LearningStep:
         self._learn(sides)
         self.monitor.finished += sides[0].finished_evidence + sides[1].finished_evidence
         tracked = self._count_keys(self.monitor.room.most_keys(self._key_bytes))
-        opened = OpenRows(*(np.concatenate(both) for both in zip(*(s.open for s in sides))))  # noqa: B905
+        opened = OpenRows(
+            *(_joined(both) for both in zip(sides[0].open, sides[1].open, strict=True))
+        )
         return opened, tracked, sides[0].evidence + sides[1].evidence
 
     def _fitting(
@@ -245,6 +255,7 @@ class LearningStep:
             self._open.where((self._open.side == side) & (self._open.number != GHOST)),
             self._ghosts[side],
             self.monitor.share,
+            self._open_before[side],
         )
 
     def _learn(self, sides: list["_Followed"]) -> None:
@@ -303,9 +314,17 @@ def _covered(arriving: tuple[Batch, Batch]) -> int:
     return int(times.max() - times.min()) if len(times) else 0
 
 
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays one after the other; an empty one does not turn whole numbers into real ones."""
+    filled = [part for part in parts if part.size]
+    return np.concatenate(filled) if filled else parts[-1]
+
+
 def _ghost_batch(rows: OpenRows) -> Batch:
     count = len(rows.time)
-    batch = Batch.of_arrivals(rows.time, rows.code, np.zeros(count, np.int64), np.zeros(count))
+    batch = Batch.of_arrivals(
+        rows.time, rows.code, np.zeros(count, np.int64), np.zeros(count), rows.value
+    )
     watched = Watched(np.full(count, Watch.GHOST, np.uint8), rows.met, rows.made)
     return batch._replace(sequence=rows.sequence, watched=watched)
 
@@ -334,6 +353,7 @@ class _Followed(NamedTuple):
         watched_stored: OpenRows,
         ghosts: OpenRows,
         share: float,
+        open_before: int,
     ) -> "_Followed":
         own = len(alive)
         new = stored + np.flatnonzero(watched.state[stored:own])
@@ -347,11 +367,13 @@ class _Followed(NamedTuple):
                 (watched_stored.sequence, ghosts.sequence, sequence[new]),
                 (watched_stored.share, ghosts.share, np.full(len(new), share)),
                 (watched_stored.code, ghosts.code, arriving.code[came]),
+                (watched_stored.source, ghosts.source, open_before + came),
                 (watched_stored.met, ghosts.met, np.zeros(len(new), np.int32)),
                 (watched_stored.made, ghosts.made, np.zeros(len(new), np.int32)),
             )
         ]
-        time, sequences, shares, code, met_before, made_before = columns
+        time, sequences, shares, code, source, met_before, made_before = columns
+        came_with = arriving.value[came] if arriving.value.size else arriving.value
         met, made = watched.met[number], watched.made[number]
         is_stored = np.zeros(len(watched.state), bool)
         is_stored[:own] = alive
@@ -365,6 +387,8 @@ class _Followed(NamedTuple):
             made,
             np.where(is_stored[number], rank[number], GHOST),
             code,
+            _joined((watched_stored.value, ghosts.value, came_with)),
+            source,
         )
         still_open = watched.state[number] == Watch.OPEN
         return cls(

@@ -3,15 +3,12 @@
 Codes mean something within a step only, so what a monitor keeps from step to step it keeps by key.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.codes import encode_together
-from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
-from headgate.engine.held import Held, key_bytes
+from headgate.engine.held import Held, code_tables, key_bytes, matched
 from headgate.engine.learning import LearningStep, OpenRows, new_monitor
 from headgate.engine.shape import Shape
 from headgate.engine.step import Progress, Step, Terms
@@ -29,22 +26,34 @@ class Lessons:
     ----------
     monitor
         The models so far. A step changes it, so read it anew for every step.
-    open_rows, open_keys
-        The watched rows whose window is open, and their keys.
+    open_rows
+        The watched rows whose window is open, left ones first.
+    open_columns
+        Of each side's open rows, the columns that decide what matches.
     tracked
         The keys the monitor counts, in its order.
     """
 
     monitor: Monitor
     open_rows: OpenRows
-    open_keys: pa.Table
+    open_columns: tuple[pa.Table, pa.Table]
     tracked: pa.Table
 
     @classmethod
-    def none_yet(cls, windows: tuple[Window, Window], room: Room, keys: pa.Schema) -> "Lessons":
+    def none_yet(
+        cls,
+        windows: tuple[Window, Window],
+        room: Room,
+        shape: Shape,
+        schemas: tuple[pa.Schema, pa.Schema],
+    ) -> "Lessons":
         """Nothing learned so far."""
-        none = keys.empty_table()
-        return cls(new_monitor(windows, room), OpenRows.none(), none, none)
+        none = (
+            matched(shape, schemas[0].empty_table(), 0),
+            matched(shape, schemas[1].empty_table(), 1),
+        )
+        tracked = schemas[0].empty_table().select(list(shape.keys.left))
+        return cls(new_monitor(windows, room), OpenRows.none(), none, tracked)
 
 
 @dataclass(frozen=True)
@@ -87,32 +96,33 @@ class LearnsFromTables:
         lessons: Lessons,
     ) -> None:
         held = (*stored, *arriving)
-        schema = lessons.tracked.schema
-        keys = [_keys(shape, rows, place % 2, schema) for place, rows in enumerate(held)]
-        # Rows to come and rows watched so far are where keys worth keeping are found again.
-        self._found = [*keys[2:], lessons.open_keys, lessons.tracked]
-        codes, count = encode_together(
-            [table.columns for table in (*keys, lessons.open_keys, lessons.tracked)]
-        )
-        self._found_codes, self._count = codes[2:], count
-        batches = [rows.batch(code) for rows, code in zip(held, codes, strict=False)]
-        kept = (lessons.open_keys, lessons.tracked)
-        self._key_bytes = max(
-            key_bytes(shape, arriving),
-            *(int(row_bytes(keys).max(initial=0)) - BOOKKEEPING_BYTES for keys in kept),
-        )
+        tables = [
+            *(rows.only(matched(shape, rows.table, place % 2)) for place, rows in enumerate(held)),
+            *lessons.open_columns,
+        ]
+        codes, values, self._count = code_tables(shape, tables, [lessons.tracked])
+        batches = [
+            rows.batch(code, value) for rows, code, value in zip(held, codes, values, strict=False)
+        ]
+        self._came, self._were_open = tables[2:4], lessons.open_columns
+        self._key_names = (list(shape.keys.left), list(shape.keys.right))
+        self._tracked, self._tracked_codes = lessons.tracked, codes[6]
+        self._came_codes = codes[2:4]
+        self._key_bytes = key_bytes(shape, tables[2:6])
         self._is_learning = isinstance(terms.policy, Learned)
         self._learning = LearningStep(
             terms,
             (batches[0], batches[1]),
             (batches[2], batches[3]),
-            count,
+            self._count,
             progress,
             watermark,
             keep_late,
             lessons.monitor,
-            lessons.open_rows._replace(code=codes[4]),
-            codes[5],
+            lessons.open_rows._replace(
+                code=np.concatenate(codes[4:6]), value=np.concatenate(values[4:6])
+            ),
+            codes[6],
             self._key_bytes,
         )
 
@@ -124,28 +134,32 @@ class LearnsFromTables:
     def finish(self) -> LessonsLearned:
         """After the last pair: what was learned."""
         open_rows, tracked, evidence = self._learning.finish()
-        monitor = self._learning.monitor
-        lessons = Lessons(monitor, open_rows, self._values(open_rows.code), self._values(tracked))
+        columns = [
+            pa.concat_tables([self._were_open[side], self._came[side]])
+            .take(pa.array(open_rows.source[open_rows.side == side]))
+            .combine_chunks()
+            for side in (0, 1)
+        ]
+        lessons = Lessons(
+            self._learning.monitor, open_rows, (columns[0], columns[1]), self._keys(tracked)
+        )
         size = len(open_rows.time) * (self._key_bytes + WATCHED_BYTES) + len(tracked) * (
             self._key_bytes + COUNTS_BYTES
         )
         return LessonsLearned(lessons, evidence, self._learning.policy, size, self._is_learning)
 
-    def _values(self, codes: np.ndarray) -> pa.Table:
-        """The keys behind some codes."""
+    def _keys(self, codes: np.ndarray) -> pa.Table:
+        """The keys behind some codes: counted before, or come in this step."""
+        if not len(codes):
+            return self._tracked.slice(0, 0)
+        schema = self._tracked.schema
+        tables = [self._tracked] + [
+            came.select(names).rename_columns(schema.names).cast(schema)
+            for came, names in zip(self._came, self._key_names, strict=True)
+        ]
         row = np.zeros(self._count + 1, np.int64)
         first = 0
-        for table, known in zip(self._found, self._found_codes, strict=True):
+        for known in (self._tracked_codes, *self._came_codes):
             row[known] = first + np.arange(len(known))
-            first += table.num_rows
-        return pa.concat_tables(self._found).take(pa.array(row[codes])).combine_chunks()
-
-
-def key_schema(shape: Shape, left: pa.Schema) -> pa.Schema:
-    """The columns of a key, by their names and types on the left side."""
-    return pa.schema([(name, left.field(name).type) for name in shape.keys.left])
-
-
-def _keys(shape: Shape, held: Held, side: int, schema: pa.Schema) -> pa.Table:
-    names: Sequence[str] = (shape.keys.left, shape.keys.right)[side]
-    return held.only(held.table.select(list(names))).rename_columns(schema.names).cast(schema)
+            first += len(known)
+        return pa.concat_tables(tables).take(pa.array(row[codes])).combine_chunks()

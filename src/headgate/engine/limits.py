@@ -1,6 +1,7 @@
 """From a budget to the limits of the kernel's pools, for the whole join or one shard of it."""
 
 from headgate.columns.sizes import BOOKKEEPING_BYTES
+from headgate.engine.relation import Relation
 from headgate.engine.step import Terms
 from headgate.monitor import Part, Room
 from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
@@ -20,6 +21,7 @@ def terms_for(
     shards: int = 1,
     reserve: float = 0.0,
     monitor: float = 0.0,
+    where: Relation | None = None,
 ) -> Terms:
     """The kernel's terms for one of ``shards`` equal parts of a join.
 
@@ -29,6 +31,8 @@ def terms_for(
         The fraction of a memory budget kept back for bytes that are held but not live.
     monitor
         The fraction of the budget that is the monitor's.
+    where
+        The relation of a band or comparison.
     """
     room = room_for(budget, policy, shards, monitor)
     rows, memory = UNLIMITED, UNLIMITED
@@ -43,7 +47,7 @@ def terms_for(
             f"give more, or fewer shards"
         )
     if budget.shares is None:
-        return Terms(windows, policy, (rows, 0), (memory, 0), pooled=True)
+        return Terms(windows, policy, (rows, 0), (memory, 0), pooled=True, where=where)
     shares = budget.shares
     most_rows = [UNLIMITED if rows == UNLIMITED else int(rows * share) for share in shares]
     most_bytes = [UNLIMITED if memory == UNLIMITED else int(memory * share) for share in shares]
@@ -53,6 +57,7 @@ def terms_for(
         (most_rows[0], most_rows[1]),
         (most_bytes[0], most_bytes[1]),
         pooled=False,
+        where=where,
     )
 
 

@@ -35,6 +35,7 @@ class Row:
     sequence: int
     matches: int
     touched: int
+    value: float  # what a band or comparison looks at; 0 where there is none
     watch: int = Watch.NONE
     met: int = 0
     made: int = 0
@@ -161,9 +162,15 @@ class PlainStep:
             self._ghosts.append(row)
 
     def _probe(self, row: Row) -> None:
-        """Pair the arrival with its partners, the newest first; a history policy takes note."""
+        """Pair the arrival with its partners; a history policy takes note.
+
+        The newest partner comes first; under a band or comparison, the one of least value.
+        """
         partners = [other for other in self._held if self._meet(row, other)]
-        partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
+        if self._terms.where is None:
+            partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
+        else:
+            partners.sort(key=lambda other: (other.value, other.position))
         for ghost in self._ghosts:
             if self._meet(row, ghost):
                 self._note_met(row, ghost)
@@ -189,6 +196,9 @@ class PlainStep:
     def _meet(self, row: Row, stored: Row) -> bool:
         """Whether an arrival and a stored row are partners."""
         if stored.side == row.side or stored.code != row.code:
+            return False
+        left, right = (row, stored) if row.side == LEFT else (stored, row)
+        if self._terms.where is not None and not self._terms.where.holds(left.value, right.value):
             return False
         if stored.by_rows:
             return self._seen[stored.side] <= stored.end
@@ -275,9 +285,11 @@ class PlainStep:
 def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:
     rows: list[Row] = []
     for batch, is_arriving in ((stored, False), (arriving, True)):
-        columns = (*batch[:7], *(batch.watched or Watched.none(len(batch.time))))
-        for values in zip(*(column.tolist() for column in columns), strict=True):
-            rows.append(Row(side, len(rows), is_arriving, *values))
+        values = batch.value if batch.value.size else np.zeros(len(batch.time))
+        watched = batch.watched or Watched.none(len(batch.time))
+        columns = (*batch[:7], values, *watched)
+        for entry in zip(*(column.tolist() for column in columns), strict=True):
+            rows.append(Row(side, len(rows), is_arriving, *entry))
     return rows
 
 

@@ -147,4 +147,15 @@ def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
         np.concatenate(both)[alive] for both in zip(stored[:4], arriving[:4], strict=True)
     )
     sequence = step.sequences(side)[alive]
-    return Batch(time, code, size, weight, sequence, matches[alive], touched[alive])
+    # Nothing stored yet has no type either, and must not turn whole numbers into real ones.
+    value = np.concatenate([stored.value.astype(arriving.value.dtype), arriving.value])
+    return Batch(
+        time,
+        code,
+        size,
+        weight,
+        sequence,
+        matches[alive],
+        touched[alive],
+        value[alive] if value.size else value,
+    )

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from headgate.policies import Learned, Policy
-from headgate.spec import Budget, Goal, Keys, Side, Window
+from headgate.spec import Budget, Goal, Keys, Predicate, Side, Window
 from headgate.spec.budget import MONITOR
 
 
 @dataclass(frozen=True)
 class Request:
-    """Keys, sides, budget, goal and policy of a window join.
+    """Keys, sides, budget, goal, policy and predicate of a window join.
 
     ``suffix`` is appended to a right column whose name the left has too.
     """
@@ -21,6 +21,7 @@ class Request:
     goal: Goal
     policy: Policy
     suffix: str
+    where: Predicate | None = None
 
     @property
     def sides(self) -> tuple[Side, Side]:

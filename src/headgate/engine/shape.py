@@ -1,12 +1,14 @@
 """The columns of a join: which are keys and times, and what the result is made of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.spec import Keys, Side, SpecError
+from headgate.engine.condition import Condition
+from headgate.engine.relation import Relation
+from headgate.spec import Keys, Predicate, Side, SpecError
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,14 @@ class Shape:
         The time column of each side.
     output
         (name in the result, side, name in the side's columns).
+    condition
+        The band or comparison, if there is one.
     """
 
     keys: Keys
     times: tuple[str, str]
     output: tuple[tuple[str, int, str], ...]
+    condition: Condition | None = None
 
     @classmethod
     def of(
@@ -37,11 +42,13 @@ class Shape:
         sides: tuple[Side, Side],
         columns: tuple[Sequence[str], Sequence[str]],
         suffix: str,
+        where: Predicate | None = None,
     ) -> "Shape":
         """Check that all named columns exist, and name the result's columns."""
+        asked = ((), ()) if where is None else ((where.left,), (where.right,))
         for which, wanted, present in (
-            ("left", (*keys.left, sides[0].time), columns[0]),
-            ("right", (*keys.right, sides[1].time), columns[1]),
+            ("left", (*keys.left, *asked[0], sides[0].time), columns[0]),
+            ("right", (*keys.right, *asked[1], sides[1].time), columns[1]),
         ):
             for name in wanted:
                 if name not in present:
@@ -62,6 +69,18 @@ class Shape:
             taken.add(shown)
             output.append((shown, 1, name))
         return cls(keys, (sides[0].time, sides[1].time), tuple(output))
+
+    def under(self, where: Predicate | None, schemas: tuple[pa.Schema, pa.Schema]) -> "Shape":
+        """With the predicate bound to its columns; raises when their types do not fit it."""
+        if where is None:
+            return self
+        types = (schemas[0].field(where.left).type, schemas[1].field(where.right).type)
+        return replace(self, condition=Condition.of(where, types))
+
+    @property
+    def relation(self) -> Relation | None:
+        """What the predicate asks of two rows' numbers."""
+        return None if self.condition is None else self.condition.relation
 
     def key_columns(self, table: pa.Table, side: int) -> list[pa.ChunkedArray]:
         """A side's key columns, in the order in which they are compared."""

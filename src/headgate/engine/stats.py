@@ -33,6 +33,7 @@ class Stats:
     late: int = 0
     """Rows behind the watermark, dropped."""
     null_keys: int = 0
+    """Rows with a null in a key, or a null or NaN in the column of a band or comparison."""
     null_times: int = 0
     stored_rows: int = 0
     """Stored at the end."""

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.engine import arrange, heap, kernel, layout
+from headgate.engine import arrange, heap, kernel, layout, ranges
 from headgate.engine.layout import NONE, Count, Desk, Watch
+from headgate.engine.relation import Relation
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
@@ -32,7 +33,7 @@ NO_WATERMARK = -(1 << 62)
 
 @dataclass(frozen=True)
 class Terms:
-    """What the kernel must know of a join: windows, policy, limits of the pools."""
+    """What the kernel must know of a join: windows, policy, limits of the pools, predicate."""
 
     windows: tuple[Window, Window]
     policy: Policy
@@ -40,10 +41,12 @@ class Terms:
     most_bytes: tuple[int, int] = (UNLIMITED, UNLIMITED)
     pooled: bool = True
     """Both sides draw on the first pool; otherwise each has its own."""
+    where: Relation | None = None
+    """What the values of two rows must satisfy beside equal keys."""
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""
-        return Terms(self.windows, self.policy)
+        return Terms(self.windows, self.policy, where=self.where)
 
 
 class Watched(NamedTuple):
@@ -85,11 +88,17 @@ class Batch(NamedTuple):
     sequence: np.ndarray  # int64, counts the rows of the side (arrivals: to be filled in)
     matches: np.ndarray  # int32
     touched: np.ndarray  # int64
+    value: np.ndarray  # int64 or float64, for the predicate; empty where there is none
     watched: Watched | None = None
 
     @classmethod
     def of_arrivals(
-        cls, time: np.ndarray, code: np.ndarray, size: np.ndarray, weight: np.ndarray
+        cls,
+        time: np.ndarray,
+        code: np.ndarray,
+        size: np.ndarray,
+        weight: np.ndarray,
+        value: np.ndarray | None = None,
     ) -> "Batch":
         """Rows without a past."""
         return cls(
@@ -100,17 +109,19 @@ class Batch(NamedTuple):
             np.zeros(len(time), np.int64),
             np.zeros(len(time), np.int32),
             time,
+            np.empty(0) if value is None else value,
         )
-
-    def take(self, rows: np.ndarray) -> "Batch":
-        """Some of the rows, by number or by mask; not what is watched."""
-        return Batch(*(column[rows] for column in self[:7]))
 
     @classmethod
     def empty(cls) -> "Batch":
         """No rows."""
         none = np.empty(0, np.int64)
         return cls.of_arrivals(none, none.astype(np.int32), none, none.astype(np.float64))
+
+    def take(self, numbers: np.ndarray) -> "Batch":
+        """Some of the rows, in the order asked for; not what is watched."""
+        columns = [column[numbers] if column.size else column for column in self[:8]]
+        return Batch(*columns)  # type: ignore[arg-type]  # all but the last, which may be left out
 
 
 class Progress(NamedTuple):
@@ -218,13 +229,14 @@ class Step:
             rows=rows,
             sides=_sides(terms, by_rows, left_rows, total, progress, watching),
             pools=_pools(terms),
-            terms=_terms(terms.policy, progress.clock, watermark, keep_late),
+            terms=_terms(terms, progress.clock, watermark, keep_late),
             newest=_newest(codes),
             side_rows=_side_rows(links, rows, by_rows, left_rows),
             heap=_heap(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
+            ranges=_ranges(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
 
@@ -430,14 +442,28 @@ def _pools(terms: Terms) -> np.ndarray:
     return pools
 
 
-def _terms(policy: Policy, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
+def _terms(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
+    policy = given.policy
     terms = np.zeros(1, layout.TERMS)
     terms["clock"] = clock
     terms["watermark"] = watermark
     terms["keep_late"] = keep_late
+    terms["ranged"] = given.where is not None
     terms["kind"] = policy.kind
     terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
     return terms
+
+
+def _ranges(
+    terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
+) -> ranges.Ranges:
+    """The ordered index; ``side`` is as given, ``order`` the event order."""
+    if terms.where is None:
+        return ranges.no_ranges()
+    kind = np.float64 if terms.where.real else np.int64
+    value = np.concatenate([group.value.astype(kind, copy=False) for group in groups])
+    code = np.concatenate([group.code for group in groups])
+    return ranges.index_rows(terms.where, code[order], value[order], side[order], codes)
 
 
 def _newest(codes: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
@@ -27,6 +27,7 @@ from headgate.spark.requirements import (
     check_watermarks,
 )
 from headgate.spark.shards import shard_labels
+from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread
 from headgate.spark.warm import warm_kernel
 from headgate.spec import RowWindow, SpecError
 
@@ -44,7 +45,7 @@ def stream(
             "both sides are the same DataFrame object: read the stream twice (two readStream "
             "calls), with a watermark and column names for each side"
         )
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
+    shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
     delays = check_watermarks(shape, (left, right))
     check_state_store(session)
     if session.conf.get(CHANGELOG, "false") != "true":
@@ -54,13 +55,16 @@ def stream(
             stacklevel=3,
         )
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
     plan = _plan(join, shape, (left, right), count, partitions, RESERVE, live=True)
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
-    packed = _packed(join, shape, left, 0, labels).unionAll(_packed(join, shape, right, 1, labels))
+    packed = _packed(join, shape, left, 0, labels, spread).unionAll(
+        _packed(join, shape, right, 1, labels, spread)
+    )
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=metrics.OUTPUT,
@@ -83,13 +87,14 @@ def stream(
 def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix)
+    shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
     count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    spread = _spread(join, shape, count)
     labels = shard_labels(count, count)
     plan = _plan(join, shape, (left, right), count, count, reserve=0.0, live=False)
     warm_kernel(plan.terms)
-    rows = tagged(left, 0, _label(join.keys.left, labels), shape, right.schema).unionAll(
-        tagged(right, 1, _label(join.keys.right, labels), shape, left.schema)
+    rows = _tagged(shape, left, 0, labels, spread, right.schema).unionAll(
+        _tagged(shape, right, 1, labels, spread, left.schema)
     )
     return (
         rows.repartition(count, "shard")
@@ -101,7 +106,7 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
 def _shard_count(join: Request, given: int | None, cores: int) -> int:
     by_rows = any(isinstance(window, RowWindow) for window in join.windows)
     if given is None:
-        return 1 if by_rows else cores
+        return 1 if by_rows or not join.keys.left else cores
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise SpecError(f"shards={given!r}: give a whole number of shards, one or more")
     if by_rows and given > 1:
@@ -133,6 +138,8 @@ def _plan(
         "left columns": frames[0].schema.simpleString(),
         "right columns": frames[1].schema.simpleString(),
     }
+    if join.where is not None:
+        facts["predicate"] = repr(join.where)
     return ShardPlan(
         terms=terms,
         shape=shape,
@@ -154,16 +161,44 @@ def _label(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
 
 
 def _shard(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+    if not keys:
+        return F.lit(0)
     columns = [F.col(f"`{name}`") for name in keys]
     return F.pmod(F.xxhash64(*columns), F.lit(len(labels))).cast("int")
 
 
+def _spread(join: Request, shape: Shape, shards: int) -> Spread | None:
+    """How rows without keys are shared out over shards."""
+    return None if join.keys.left else Spread.of(shape.condition, join.windows, shards)
+
+
+def _tagged(
+    shape: Shape,
+    frame: DataFrame,
+    side: int,
+    labels: tuple[int, ...],
+    spread: Spread | None,
+    other: StructType,
+) -> DataFrame:
+    if spread is None:
+        label = _label((shape.keys.left, shape.keys.right)[side], labels)
+        return tagged(frame, side, label, shape, other)
+    schema = StructType([*frame.schema.fields, StructField(LABEL_COLUMN, IntegerType())])
+    labelled = frame.mapInArrow(Labelled(spread, side, labels), schema)
+    return tagged(labelled, side, F.col(LABEL_COLUMN), shape, other)
+
+
 def _packed(
-    join: Request, shape: Shape, frame: DataFrame, side: int, labels: tuple[int, ...]
+    join: Request,
+    shape: Shape,
+    frame: DataFrame,
+    side: int,
+    labels: tuple[int, ...],
+    spread: Spread | None,
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
     return frame.select(_shard(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
-        Pack(side, labels, keys, join.policy), PACKED
+        Pack(side, labels, keys, join.policy, spread), PACKED
     )
 
 

@@ -14,6 +14,7 @@ from pyspark import TaskContext
 from headgate.policies import Policy
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.shards import CONTROL
+from headgate.spark.spread import Spread
 
 PACKED = "shard int, side int, part int, ordinal int, blob binary"
 _PACKED_ARROW = pa.schema(
@@ -41,6 +42,7 @@ class Pack:
     labels: tuple[int, ...]
     keys: tuple[str, ...]
     policy: Policy
+    spread: Spread | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -63,12 +65,16 @@ class Pack:
         if len(self.labels) == 1:
             yield self.labels[0], rows
             return
+        sent = np.arange(len(shard))
+        if self.spread is not None:
+            name = self.spread.condition.columns[self.side]
+            sent, shard = self.spread.route(rows.column(name), self.side)
         order = np.argsort(shard.astype(np.uint16), kind="stable")
         ends = np.searchsorted(shard[order], np.arange(len(self.labels) + 1))
         for index, label in enumerate(self.labels):
             mine = order[ends[index] : ends[index + 1]]
             if len(mine):
-                yield label, rows.take(pa.array(mine))
+                yield label, rows.take(pa.array(sent[mine]))
 
 
 def _gather(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -16,20 +16,21 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.engine.held import Held, Screened, screen
-from headgate.engine.lessons import Lessons, key_schema
+from headgate.engine.lessons import Lessons
 from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from
 from headgate.engine.shape import Shape
 from headgate.engine.step import Progress
 from headgate.engine.tables import TableStep
 from headgate.policies import Policy
 from headgate.spark.plan import ShardPlan
+from headgate.spark.spread import LABEL_COLUMN
 
 
 def tagged(
     frame: DataFrame, side: int, label: Column, shape: Shape, other: StructType
 ) -> DataFrame:
     """A side's rows as structs beside an empty one for the other side, so that both can mix."""
-    own = F.struct(*(F.col(f"`{name}`") for name in frame.columns))
+    own = F.struct(*(F.col(f"`{name}`") for name in frame.columns if name != LABEL_COLUMN))
     none = F.lit(None).cast(other)
     left, right = (own, none) if side == 0 else (none, own)
     return frame.select(
@@ -65,8 +66,9 @@ class _ShardReplay:
         self._progress = Progress()
         self._lessons: Lessons | None = None
         if plan.room is not None:
-            keys = key_schema(plan.shape, plan.schemas[0])
-            self._lessons = Lessons.none_yet(plan.terms.windows, plan.room, keys)
+            self._lessons = Lessons.none_yet(
+                plan.terms.windows, plan.room, plan.shape, plan.schemas
+            )
 
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         first = 0

@@ -3,10 +3,11 @@
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import TimestampNTZType, TimestampType
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
 from headgate.engine.shape import Shape, check_types
-from headgate.spec import Keys, Side, SpecError
+from headgate.spec import Keys, Predicate, Side, SpecError
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -34,10 +35,15 @@ def check_inputs(left: Any, right: Any, streaming: bool) -> SparkSession:
 
 
 def check_columns(
-    keys: Keys, sides: tuple[Side, Side], frames: tuple[DataFrame, DataFrame], suffix: str
+    keys: Keys,
+    sides: tuple[Side, Side],
+    frames: tuple[DataFrame, DataFrame],
+    suffix: str,
+    where: Predicate | None = None,
 ) -> Shape:
     """All columns named in the join exist and have fitting types."""
-    shape = Shape.of(keys, sides, (frames[0].columns, frames[1].columns), suffix)
+    columns = (frames[0].columns, frames[1].columns)
+    shape = Shape.of(keys, sides, columns, suffix, where)
     types = tuple({field.name: field.dataType for field in frame.schema} for frame in frames)
     named = tuple({name: kind.simpleString() for name, kind in side.items()} for side in types)
     check_types(keys, shape.times, (named[0], named[1]))
@@ -61,6 +67,12 @@ def check_columns(
                 f'key column "{left}" is a {kind.simpleString()}: Spark cannot compare such '
                 f"values; join on a part of it"
             )
+    if where is not None:
+        looked_at = [
+            to_arrow_schema(StructType([frame.schema[name]]), timezone="UTC")
+            for frame, name in zip(frames, (where.left, where.right), strict=True)
+        ]
+        shape = shape.under(where, (looked_at[0], looked_at[1]))
     return shape
 
 

@@ -1,17 +1,21 @@
-"""What a user asks for: sides, windows, keys, budget and goal. Frozen, parsed and validated."""
+"""What a user asks for: sides, windows, keys, predicate, budget, goal. Frozen, parsed, checked."""
 
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError
 from headgate.spec.goal import Goal, MaxSubset
 from headgate.spec.keys import Keys
+from headgate.spec.predicate import Band, Compare, Predicate
 from headgate.spec.side import Side
 from headgate.spec.window import RowWindow, TimeWindow, Window
 
 __all__ = [
+    "Band",
     "Budget",
+    "Compare",
     "Goal",
     "Keys",
     "MaxSubset",
+    "Predicate",
     "RowWindow",
     "Side",
     "SpecError",

@@ -12,6 +12,8 @@ Columns = str | Sequence[str]
 class Keys:
     """The columns on which two rows must agree; null agrees with nothing.
 
+    There may be none, in a join on a band or comparison alone.
+
     Examples
     --------
     >>> Keys.parse(on="auction")
@@ -29,6 +31,7 @@ class Keys:
         on: Columns | None = None,
         left_on: Columns | None = None,
         right_on: Columns | None = None,
+        optional: bool = False,
     ) -> "Keys":
         """Build from the ``on`` or the ``left_on`` and ``right_on`` of a join."""
         if on is not None and (left_on is not None or right_on is not None):
@@ -36,8 +39,13 @@ class Keys:
         if on is not None:
             names = _names(on, "on")
             return cls(names, names)
+        if optional and left_on is None and right_on is None:
+            return cls((), ())
         if left_on is None or right_on is None:
-            raise SpecError("a join needs keys: give on=, or both left_on= and right_on=")
+            raise SpecError(
+                "a join needs keys: give on=, or both left_on= and right_on=; without keys, "
+                "give where=hg.Band(...) or where=hg.Compare(...)"
+            )
         left, right = _names(left_on, "left_on"), _names(right_on, "right_on")
         if len(left) != len(right):
             raise SpecError(

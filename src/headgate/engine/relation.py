@@ -1,0 +1,77 @@
+"""A predicate on plain numbers: what is left of a band or comparison once columns are numbers."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+Value = int | float
+
+
+class Bound(IntEnum):
+    """How one end of a relation is tested; `clears` says what each means."""
+
+    NONE = 0
+    DIFFERENCE = 1
+    REACHED = 2
+    PASSED = 3
+
+
+@dataclass(frozen=True)
+class Relation:
+    """When a left number x and a right number y are partners.
+
+    The lower end asks that y be ``lower`` or more above x, or at least x, or above x; the upper
+    end asks the mirror image. An ``inverted`` relation holds where these two do not both.
+
+    Differences of real numbers are rounded as the processor rounds them, which keeps their order,
+    so partners of a number stand together among the sorted numbers of the other side.
+
+    Examples
+    --------
+    >>> band = Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, lower=-1, upper=5)
+    >>> band.holds(10, 9), band.holds(10, 8)
+    (True, False)
+    >>> band.mirrored().holds(9, 10)
+    True
+    """
+
+    lower_bound: Bound
+    upper_bound: Bound
+    lower: Value = 0
+    upper: Value = 0
+    inverted: bool = False
+    real: bool = False
+    """Numbers are float64, not int64."""
+
+    @property
+    def is_band(self) -> bool:
+        """Whether partners lie within a known distance of each other."""
+        return self.lower_bound == self.upper_bound == Bound.DIFFERENCE
+
+    def mirrored(self) -> "Relation":
+        """The same relation seen from the right."""
+        return Relation(
+            self.upper_bound, self.lower_bound, -self.upper, -self.lower, self.inverted, self.real
+        )
+
+    def holds(self, x: Value, y: Value) -> bool:
+        """Whether a left x and a right y are partners. Plain, for the twin."""
+        lower = clears(y, x, self.lower_bound, self.lower)
+        upper = clears(x, y, self.upper_bound, -self.upper)
+        return (lower and upper) != self.inverted
+
+
+def clears(one: Value, other: Value, bound: Bound, least: Value) -> bool:
+    """Whether ``one`` is far enough above ``other``.
+
+    Examples
+    --------
+    >>> clears(7, 5, Bound.DIFFERENCE, 2), clears(5, 5, Bound.REACHED, 0)
+    (True, True)
+    >>> clears(5, 5, Bound.PASSED, 0), clears(4, 5, Bound.NONE, 0)
+    (False, True)
+    """
+    if bound == Bound.DIFFERENCE:
+        return one - other >= least
+    if bound == Bound.REACHED:
+        return one >= other
+    return bound == Bound.NONE or one > other

@@ -1,0 +1,137 @@
+"""Shards for a band without keys: the range of values cut into cells, with copies at the borders.
+
+Rows of one side go to the shard of their cell; rows of the other side go to every shard that holds
+a cell where partners may be. So a pair meets in exactly one shard. Cells take turns over the
+shards, so nothing need be known of the range in advance.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.engine.condition import Condition
+from headgate.spec import SpecError, Window
+
+BANDS_A_CELL = 4
+"""Cells this many times as wide as the band: about a fourth of the copied side's rows lie near a
+border and go to two shards."""
+FARTHEST_CELL = 1 << 52
+"""Where real numbers stop telling neighbouring cells apart; values beyond share the last one."""
+SLACK = 1e-15
+"""More than rounding can move a sum of two real numbers, as a fraction of them."""
+INT64 = np.iinfo(np.int64)
+LABEL_COLUMN = "__headgate_label"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where rows go.
+
+    Parameters
+    ----------
+    condition
+        The band.
+    shards
+        How many shards there are.
+    copied
+        The side whose rows may go to several.
+    """
+
+    condition: Condition
+    shards: int
+    copied: int
+
+    @classmethod
+    def of(
+        cls, condition: Condition | None, windows: tuple[Window, Window], shards: int
+    ) -> "Spread | None":
+        """None for one shard; raises where partners of a row can be anywhere.
+
+        Copies are stored like any row, so the side that waits less is the one copied.
+        """
+        if shards == 1:
+            return None
+        if condition is None or not condition.relation.is_band:
+            raise SpecError(
+                f"shards={shards}: without keys, and without both limits of a Band, any two rows "
+                f"may match and must be in one place: use one shard, or give keys with on="
+            )
+        return cls(condition, shards, copied=0 if windows[0].span < windows[1].span else 1)
+
+    def route(self, column: pa.ChunkedArray, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """For each copy to be sent, which row it is of, and the number of the shard.
+
+        Examples
+        --------
+        >>> from headgate.spec import Band
+        >>> band = Condition.of(Band("x", lower=0, upper=5), (pa.int64(), pa.int64()))
+        >>> spread = Spread(band, shards=3, copied=1)
+        >>> [part.tolist() for part in spread.route(pa.chunked_array([[18, 21, 39]]), side=0)]
+        [[0, 1, 2], [0, 1, 1]]
+        >>> [part.tolist() for part in spread.route(pa.chunked_array([[18, 21, 39]]), side=1)]
+        [[0, 1, 1, 2], [0, 0, 1, 1]]
+        """
+        numbers, missing = self.condition.numbers(column)
+        first, last = self._cells(numbers, side)
+        # Rows that match nothing are counted by one shard, and only by one.
+        copies = np.where(missing, 1, np.minimum(last - first + 1, self.shards))
+        rows = np.repeat(np.arange(len(numbers)), copies)
+        begins = np.cumsum(copies) - copies
+        cell = np.repeat(first, copies) + (np.arange(len(rows)) - np.repeat(begins, copies))
+        return rows, np.mod(cell, self.shards)
+
+    @property
+    def width(self) -> int | float:
+        """How wide a cell is."""
+        relation = self.condition.relation
+        wide = BANDS_A_CELL * max(relation.upper - relation.lower, 0) or 1
+        return wide if relation.real else min(wide, int(INT64.max))
+
+    def _cells(self, numbers: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last cell each row must be in."""
+        if side != self.copied:
+            own = self._cell(numbers)
+            return own, own
+        relation = self.condition.relation
+        seen_from = relation if side == 0 else relation.mirrored()
+        below = self._moved(numbers, seen_from.lower, -1)
+        above = self._moved(numbers, seen_from.upper, 1)
+        first = self._cell(below)
+        return first, np.maximum(first, self._cell(above))
+
+    def _cell(self, numbers: np.ndarray) -> np.ndarray:
+        """The cell of each number: never falls as numbers rise, which is all that matters."""
+        if not self.condition.relation.real:
+            return np.asarray(numbers // np.int64(self.width))
+        with np.errstate(invalid="ignore", over="ignore"):
+            cells = np.clip(np.floor(numbers / self.width), -FARTHEST_CELL, FARTHEST_CELL)
+        return np.asarray(np.nan_to_num(cells), np.int64)
+
+    def _moved(self, numbers: np.ndarray, by: int | float, outwards: int) -> np.ndarray:
+        """Numbers plus a limit; real ones a little farther, whole ones kept within 64 bits."""
+        if self.condition.relation.real:
+            with np.errstate(invalid="ignore", over="ignore"):
+                slack = SLACK * (np.abs(numbers) + abs(by))
+                return np.asarray(numbers + by + outwards * slack)
+        within = (INT64.min - min(by, 0), INT64.max - max(by, 0))
+        return np.asarray(np.clip(numbers, *within) + np.int64(by))
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Gives rows of a bounded side the labels of their shards; to be run by ``mapInArrow``."""
+
+    spread: Spread
+    side: int
+    labels: tuple[int, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        name = self.spread.condition.columns[self.side]
+        for batch in batches:
+            table = pa.Table.from_batches([batch])
+            rows, shard = self.spread.route(table.column(name), self.side)
+            label = pa.array(np.array(self.labels, np.int32)[shard])
+            sent = table.take(pa.array(rows)).append_column(LABEL_COLUMN, label)
+            yield from sent.combine_chunks().to_batches()
