@@ -1,0 +1,87 @@
+"""What studies leave: results as CSV, figures as PNG and SVG, and a verdict a claim."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from headgate.drawing import save
+from headgate.studies.study import Status, Study, Verdict
+
+COLOURS = {
+    Status.HOLDS: "green",
+    Status.DEPARTS: "yellow",
+    Status.STALE: "yellow",
+    Status.FAILS: "bold red",
+}
+
+
+def save_results(study: Study, results: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write the study's results and figures; returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / f"{study.name}.csv"
+    results.to_csv(table, index=False, float_format="%.6g")
+    paths = [table]
+    for figure in study.figures:
+        name = "-".join(filter(None, (study.name, figure.name)))
+        paths += save(lambda draw=figure.draw: draw(results), folder, name)  # type: ignore[misc]
+    return paths
+
+
+def save_verdicts(verdicts: Sequence[Verdict], folder: Path) -> Path:
+    """Write the verdicts as CSV, declared departures with their reasons."""
+    path = folder / "verdicts.csv"
+    pd.DataFrame(
+        [
+            {
+                "study": verdict.study,
+                "claim": verdict.claim.name,
+                "says": verdict.claim.says,
+                "measured": verdict.finding.measured,
+                "verdict": verdict.status.value,
+                "departs": verdict.claim.departs,
+            }
+            for verdict in verdicts
+        ]
+    ).to_csv(path, index=False)
+    return path
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> Table:
+    """A row a claim, studies apart; departures with the reason declared."""
+    table = Table(box=box.SIMPLE_HEAD, title="What became of the claims", title_style="bold")
+    table.add_column("study", no_wrap=True)
+    table.add_column("the paper says", ratio=5)
+    table.add_column("measured", ratio=4)
+    table.add_column("verdict", no_wrap=True)
+    last = ""
+    for verdict in verdicts:
+        if last and verdict.study != last:
+            table.add_section()
+        measured = escape(verdict.finding.measured)
+        if verdict.status in (Status.DEPARTS, Status.STALE):
+            measured += f"\n[dim]declared: {escape(verdict.claim.departs)}[/]"
+        status = verdict.status
+        table.add_row(
+            verdict.study if verdict.study != last else "",
+            escape(verdict.claim.says),
+            measured,
+            f"[{COLOURS[status]}]{status.value}[/]",
+        )
+        last = verdict.study
+    return table
+
+
+def study_list(studies: Sequence[Study]) -> Table:
+    """What there is to reproduce."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("study", no_wrap=True)
+    table.add_column("what", ratio=3)
+    table.add_column("source", ratio=4)
+    table.add_column("claims", justify="right")
+    for study in studies:
+        table.add_row(study.name, study.title, study.source, str(len(study.claims)))
+    return table
