@@ -69,9 +69,10 @@ def reproduce(settings: Settings, console: Console) -> int:
     verdicts = []
     for study in studies:
         save_results(study, results[study.name], settings.out)
-        verdicts += judge(study, results[study.name])
+        judged = judge(study, results[study.name])
+        console.print(verdict_table(study, judged), highlight=False)
+        verdicts += judged
     save_verdicts(verdicts, settings.out)
-    console.print(verdict_table(verdicts))
     counts = Counter(verdict.status for verdict in verdicts)
     console.print(
         f"{len(verdicts)} claims: "

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator
 
-from headgate.drawing import PERCENT, PERCENT_OF_100, STYLES
+from headgate.drawing import PERCENT, PERCENT_OF_100, QUIET, STYLES
 from headgate.studies.study import Finding
 
 Style = Mapping[str, object]
@@ -48,11 +48,17 @@ def least_lead(leads: Mapping[str, "pd.Series[float]"], by: float) -> Finding:
 
 
 def line_styles(policies: tuple[str, ...], theory: str) -> dict[str, Style]:
-    """A colour and marker a policy; the theory is a thin dashed line over the measured one."""
+    """A colour and marker a policy; the theory is a thin dashed line over the measured ones.
+
+    The first policy has rings for markers and lies on top, so that lines that coincide with it
+    are seen inside.
+    """
     styles: dict[str, Style] = {
-        policy: {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.6}
+        policy: {"color": colour, "marker": marker, "markersize": 4.5, "linewidth": 1.6}
         for policy, (colour, marker) in zip(policies, STYLES, strict=False)
     }
+    ring = {"markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.4, "zorder": 4}
+    styles[policies[0]] = {**styles[policies[0]], **ring}
     return {
         **styles,
         theory: {"color": "#000000", "linewidth": 1.1, "linestyle": (0, (4, 2)), "zorder": 5},
@@ -70,3 +76,9 @@ def draw_recall(axes: Axes, table: pd.DataFrame, styles: Mapping[str, Style]) ->
     axes.yaxis.set_major_locator(MultipleLocator(0.2))
     axes.xaxis.set_major_formatter(PERCENT_OF_100)
     axes.yaxis.set_major_formatter(PERCENT)
+
+
+def mark_best(axes: Axes, percent: float) -> None:
+    """Mark the memory that keeps every row to the best age."""
+    axes.axvline(percent, color=QUIET, linewidth=0.9, linestyle=":", zorder=1)
+    axes.text(percent + 1.2, 0.03, rf"$r_1 k_1^{{opt}}$ ({percent:.0f} %)", color=QUIET)

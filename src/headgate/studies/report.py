@@ -1,6 +1,7 @@
 """What studies leave: results as CSV, figures as PNG and SVG, and a verdict a claim."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -27,7 +28,7 @@ def save_results(study: Study, results: pd.DataFrame, folder: Path) -> list[Path
     paths = [table]
     for figure in study.figures:
         name = "-".join(filter(None, (study.name, figure.name)))
-        paths += save(lambda draw=figure.draw: draw(results), folder, name)  # type: ignore[misc]
+        paths += save(partial(figure.draw, results), folder, name)
     return paths
 
 
@@ -50,28 +51,24 @@ def save_verdicts(verdicts: Sequence[Verdict], folder: Path) -> Path:
     return path
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> Table:
-    """A row a claim, studies apart; departures with the reason declared."""
-    table = Table(box=box.SIMPLE_HEAD, title="What became of the claims", title_style="bold")
-    table.add_column("study", no_wrap=True)
-    table.add_column("the paper says", ratio=5)
-    table.add_column("measured", ratio=4)
-    table.add_column("verdict", no_wrap=True)
-    last = ""
+def verdict_table(study: Study, verdicts: Sequence[Verdict]) -> Table:
+    """A row a claim; departures with the reason declared."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=f"[bold]{study.name}[/]  {escape(study.title)}",
+        title_justify="left",
+        title_style="",
+        expand=True,
+    )
+    table.add_column("the paper says", ratio=6)
+    table.add_column("measured", ratio=5)
+    table.add_column("verdict", no_wrap=True, min_width=7)
     for verdict in verdicts:
-        if last and verdict.study != last:
-            table.add_section()
-        measured = escape(verdict.finding.measured)
-        if verdict.status in (Status.DEPARTS, Status.STALE):
-            measured += f"\n[dim]declared: {escape(verdict.claim.departs)}[/]"
         status = verdict.status
-        table.add_row(
-            verdict.study if verdict.study != last else "",
-            escape(verdict.claim.says),
-            measured,
-            f"[{COLOURS[status]}]{status.value}[/]",
-        )
-        last = verdict.study
+        measured = escape(verdict.finding.measured)
+        if verdict.claim.departs:
+            measured += f"\n[dim]declared: {escape(verdict.claim.departs)}[/]"
+        table.add_row(escape(verdict.claim.says), measured, f"[{COLOURS[status]}]{status.value}[/]")
     return table
 
 

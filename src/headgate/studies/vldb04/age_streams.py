@@ -4,8 +4,6 @@ The paper's time unit is a second here. Inter-arrival times are uniform in [1/2r
 their mean is 1.25/r, so streams really run at 0.8 r, and a full window really holds 400 rows.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from headgate.studies.trial import Trial, stream
@@ -19,10 +17,10 @@ REAL_RATE = R1 / 1.25
 FULL_WINDOW_ROWS = REAL_RATE * W1_S
 
 
-def matches_of(shape: Sequence[float]) -> np.ndarray:
+def matches_of(shape: np.ndarray) -> np.ndarray:
     """Matches a bucket, in proportion to a shape, n1 in all."""
-    weights = np.asarray(shape, np.float64)
-    return N1 * weights / weights.sum()
+    matches: np.ndarray = N1 * shape / shape.sum()
+    return matches
 
 
 def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
@@ -33,7 +31,7 @@ def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
 
     Examples
     --------
-    >>> trial = age_streams(matches_of([0, 0, 1, 0]), 2000, seed=1)
+    >>> trial = age_streams(matches_of(np.array([0, 0, 1, 0])), 2000, seed=1)
     >>> trial.left.num_rows, trial.right.num_rows == trial.exact.num_rows
     (1599, True)
     """

@@ -1,4 +1,9 @@
-"""Figure 7: recall on synthetic age-based data, for three shapes of the age curve."""
+"""Figure 7: recall on synthetic age-based data, for three shapes of the age curve.
+
+Equation 3 knows averages: with memory for the 400 rows that a window holds on average it promises
+everything. Arrivals are not that even, and what the window holds beyond 400 rows is shed: on INC,
+where old rows matter most, AGE is 0.015 short of the equation at 100 % memory.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,8 +12,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
+from headgate.drawing import QUIET
 from headgate.models import AgeCurve
-from headgate.studies.recall import by_policy, draw_recall, least_lead, line_styles, worst_gap
+from headgate.studies.recall import (
+    by_policy,
+    draw_recall,
+    least_lead,
+    line_styles,
+    mark_best,
+    worst_gap,
+)
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.trial import Trial
 from headgate.studies.vldb04.age_streams import (
@@ -65,8 +78,12 @@ def best_percent(shape: str) -> float:
 
 
 def _follows_theory(results: pd.DataFrame) -> Finding:
-    tables = {shape: by_policy(results, stream=shape) for shape in SHAPES}
-    return worst_gap({name: each[AGE] - each[THEORY] for name, each in tables.items()}, 0.02)
+    gaps = {}
+    for shape in SHAPES:
+        for seed in results["seed"].unique():
+            table = by_policy(results, stream=shape, seed=seed)
+            gaps[f"{shape}, seed {seed},"] = table[AGE] - table[THEORY]
+    return worst_gap(gaps, 0.02)
 
 
 def _increasing(results: pd.DataFrame) -> Finding:
@@ -100,7 +117,7 @@ def _until_expiry(results: pd.DataFrame) -> Finding:
 def _shapes_differ(results: pd.DataFrame) -> Finding:
     ages = pd.DataFrame({shape: by_policy(results, stream=shape)[AGE] for shape in SHAPES})
     spread = (ages.max(axis=1) - ages.min(axis=1)).loc[:80]
-    at_half = ", ".join(f"{shape} {ages.loc[50, shape]:.3f}" for shape in SHAPES)
+    at_half = ", ".join(f"{shape} {float(ages[shape][50]):.3f}" for shape in SHAPES)
     return Finding(
         bool(spread.min() > 0.15), f"least spread {spread.min():.3f}; with 50 %: {at_half}"
     )
@@ -116,11 +133,11 @@ def draw(results: pd.DataFrame) -> Drawing:
         axes.set_xlabel("allocated memory (% of the full window)")
         best = best_percent(shape)
         if 10 <= best < 100:
-            axes.axvline(best, color="#777777", linewidth=0.9, linestyle=":", zorder=1)
-            axes.text(best + 1.5, 0.03, r"$r_1 k_1^{opt}$", color="#444444")
+            mark_best(axes, best)
     panels[0].set_ylabel("recall")
     panels[0].legend(loc="upper left", handlelength=2.4)
-    panels[1].text(97, 0.2, "AGE and RECENT coincide", ha="right", color="#444444")
+    for axes, pair in zip(panels, ((AGE, UNTIL_EXPIRY), (AGE, RECENT)), strict=False):
+        axes.text(98, 0.03, " and ".join(pair) + " coincide", ha="right", color=QUIET)
     return figure
 
 
@@ -138,7 +155,8 @@ FIG7 = Study(
     claims=(
         Claim(
             "age-follows-equation-3",
-            "Measured AGE recall is that of Equation 3 at every memory size (within 0.02)",
+            "Measured AGE recall is that of Equation 3 at every memory size (within 0.02 on "
+            "every seed)",
             _follows_theory,
         ),
         Claim(

@@ -7,9 +7,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, QUIET, STYLES
+from headgate.drawing import QUIET, STYLES
 from headgate.models import AgeCurve
-from headgate.studies.recall import by_policy, draw_recall, least_lead, line_styles, worst_gap
+from headgate.studies.recall import (
+    by_policy,
+    draw_recall,
+    least_lead,
+    line_styles,
+    mark_best,
+    worst_gap,
+)
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.trial import SECOND_US, Trial
 from headgate.studies.vldb04.strategies import (
@@ -24,6 +31,8 @@ from headgate.studies.vldb04.strategies import (
 from headgate.studies.vldb04.wan_trace import BUCKET_S, RATE, W1_S, curve_of, wan_trace
 
 MINUTES, QUICK_MINUTES = 40.0, 20.0
+QUICK_BUCKET_S = 0.5
+"""A shed looks at every bucket of the age curve, so a quick run has fewer."""
 FULL_WINDOW_ROWS = RATE * W1_S
 PEAK_S, K_OPT_S = 63.0, 68.8
 """Where the paper's curve has its peak and its best age."""
@@ -31,15 +40,21 @@ NEAR_K_OPT = (52, 54, 55, 56, 57, 58, 59)
 
 
 @lru_cache(maxsize=2)
-def trace_of(seed: int, quick: bool, window_s: float = W1_S) -> tuple[Trial, AgeCurve]:
-    """A trace and the age curve it was found to have."""
-    trial = wan_trace(QUICK_MINUTES if quick else MINUTES, seed, window_s)
-    return trial, curve_of(trial)
+def trace_of(seed: int, quick: bool, window_s: float = W1_S) -> Trial:
+    """A trace; the same for every window."""
+    return wan_trace(QUICK_MINUTES if quick else MINUTES, seed, window_s)
+
+
+@lru_cache(maxsize=2)
+def modelled(seed: int, quick: bool, window_s: float) -> tuple[Trial, AgeCurve]:
+    """A trace and the age curve AGE goes by."""
+    trial = trace_of(seed, quick, window_s)
+    return trial, curve_of(trial, QUICK_BUCKET_S if quick else BUCKET_S)
 
 
 def measure_curve(cell: Cell) -> Sequence[Row]:
     """The age curve, a row a bucket, normalised by n1; k_opt beside it."""
-    _, curve = trace_of(cell.seed, cell.quick)
+    curve = curve_of(trace_of(cell.seed, cell.quick))
     shares = curve.matches / curve.total
     best = curve.best_age / SECOND_US
     return [
@@ -50,7 +65,7 @@ def measure_curve(cell: Cell) -> Sequence[Row]:
 
 def measure_recall(cell: Cell) -> Sequence[Row]:
     """Recall of one strategy with one memory size, in percent of 120 seconds of rows."""
-    trial, curve = trace_of(cell.seed, cell.quick, cell["window"])
+    trial, curve = modelled(cell.seed, cell.quick, cell["window"])
     rows = round(FULL_WINDOW_ROWS * cell["memory"] / 100)
     best = curve.best_age / SECOND_US
     return [{**recall_row(trial, curve, RATE, cell["policy"], rows), "k_opt": best}]
@@ -73,7 +88,7 @@ def _best_age(results: pd.DataFrame) -> Finding:
 
 def _minima(results: pd.DataFrame) -> Finding:
     dips = [deepest_dip(curve["p"].to_numpy()) for _, curve in results.groupby("seed")]
-    return Finding(max(dips) <= 0.25, f"deepest dip {max(dips):.0%} of the peak")
+    return Finding(min(dips) > 0 and max(dips) <= 0.05, f"deepest dip {max(dips):.1%} of the peak")
 
 
 def deepest_dip(curve: np.ndarray) -> float:
@@ -105,7 +120,7 @@ def _beats_until_expiry(results: pd.DataFrame) -> Finding:
 
 
 def _beats_recent(results: pd.DataFrame) -> Finding:
-    table = by_policy(results).loc[: best_percent(results) - 2]
+    table = by_policy(results).loc[: best_percent(results) - 1]
     return least_lead({"": table[AGE] - table[RECENT]}, by=0.0)
 
 
@@ -115,8 +130,11 @@ def _is_recent(results: pd.DataFrame) -> Finding:
 
 
 def _follows_theory(results: pd.DataFrame) -> Finding:
-    table = by_policy(results)
-    return worst_gap({"": table[AGE] - table[THEORY]}, 0.02)
+    gaps = {}
+    for seed in results["seed"].unique():
+        table = by_policy(results, seed=seed)
+        gaps[f"seed {seed}"] = table[AGE] - table[THEORY]
+    return worst_gap(gaps, 0.02)
 
 
 def _crossover(results: pd.DataFrame) -> Finding:
@@ -139,13 +157,13 @@ def _wider_window(results: pd.DataFrame) -> Finding:
         f"{window:g} s: {recall.loc[window, UNTIL_EXPIRY].mean():.2f}" for window in recall.index
     )
     return Finding(
-        age <= 0.01 and bool((falls < -0.02).all(axis=None)),
+        age <= 0.01 and bool((falls.to_numpy() < -0.02).all()),
         f"AGE moves by {age:.4f}; UNTIL-EXPIRY on average {shown}",
     )
 
 
 def draw_curve(results: pd.DataFrame) -> Drawing:
-    """Figure 5, of the first seed's trace: where the matches are, and the whole window."""
+    """Figure 5, of the first seed's trace, at the ages at which rows match."""
     curve = results[results["seed"] == results["seed"].min()]
     edges, shares = np.append(0.0, curve["k"].to_numpy()), curve["p"].to_numpy()
     best = float(curve["k_opt"].iloc[0])
@@ -157,9 +175,8 @@ def draw_curve(results: pd.DataFrame) -> Drawing:
     axes.text(best + 0.3, 0.9 * shares.max(), f"$k_1^{{opt}}$ = {best:.1f} s", color=QUIET)
     axes.set_xlim(55, 85)
     axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(PERCENT)
     axes.set_xlabel(f"age k (seconds, buckets of {BUCKET_S:g} s; window of {W1_S:g} s)")
-    axes.set_ylabel(r"share of a row's results, $p_1(k)\,/\,n_1$")
+    axes.set_ylabel(r"fraction of a row's results, $p_1(k)\,/\,n_1$")
     axes.set_title("Age curve of the WAN trace", loc="left")
     return figure
 
@@ -170,8 +187,7 @@ def draw_recall_on_trace(results: pd.DataFrame) -> Drawing:
     axes = figure.add_subplot()
     draw_recall(axes, by_policy(results), line_styles(STRATEGIES, THEORY))
     best = best_percent(results)
-    axes.axvline(best, color="#777777", linewidth=0.9, linestyle=":", zorder=1)
-    axes.text(best + 1, 0.03, rf"$r_1 k_1^{{opt}}$ ({best:.0f} %)", color=QUIET)
+    mark_best(axes, best)
     axes.set_title("Recall on the WAN trace", loc="left")
     axes.set_xlabel(r"allocated memory (% of $r_1 W_1$)")
     axes.set_ylabel("recall")
@@ -196,7 +212,7 @@ FIG5 = Study(
         Claim(
             "minima",
             "The curve has minima but never rises significantly after it fell (dips of at most "
-            "25 % of the peak)",
+            "5 % of the peak)",
             _minima,
         ),
     ),
@@ -228,7 +244,7 @@ FIG6 = Study(
         ),
         Claim(
             "age-beats-recent",
-            "AGE outperforms RECENT while M1 < r1·k_opt",
+            "AGE outperforms RECENT while M1 < r1·k_opt (up to a point below, where they meet)",
             _beats_recent,
         ),
         Claim(
@@ -244,7 +260,7 @@ FIG6 = Study(
         ),
         Claim(
             "age-follows-equation-3",
-            "Measured AGE recall is that of Equation 3 (within 0.02)",
+            "Measured AGE recall is that of Equation 3 (within 0.02 on every seed)",
             _follows_theory,
         ),
     ),

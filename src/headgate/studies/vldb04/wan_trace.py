@@ -21,6 +21,7 @@ RATE = 50
 """Rows a second of each source."""
 W1_S = 120.0
 BUCKET_S = 0.1
+"""How finely the age curve is taken, as in the paper."""
 BAND = range(2995, 3006)
 """S2.ts - S1.ts in [59.9, 60.1] s, counted in rows: timestamps are 1/50 s apart."""
 
@@ -79,12 +80,12 @@ def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Pa
     )
 
 
-def curve_of(trial: Trial) -> AgeCurve:
+def curve_of(trial: Trial, bucket_s: float = BUCKET_S) -> AgeCurve:
     """The age curve by an initial pass through the trace, over rows whose whole window is in it."""
     stored, probed = seconds(trial.exact, "stored_at"), seconds(trial.exact, "probed_at")
     last = seconds(trial.left, "stored_at")[-1] - trial.window_s
     whole = stored <= last
-    buckets = round(trial.window_s / BUCKET_S)
+    buckets = round(trial.window_s / bucket_s)
     made, _ = np.histogram((probed - stored)[whole], bins=buckets, range=(0, trial.window_s))
     rows = int(np.count_nonzero(seconds(trial.left, "stored_at") <= last))
-    return age_curve(BUCKET_S, (made / rows).tolist())
+    return age_curve(bucket_s, (made / rows).tolist())
