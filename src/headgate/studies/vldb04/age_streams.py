@@ -33,7 +33,7 @@ def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
     --------
     >>> trial = age_streams(matches_of(np.array([0, 0, 1, 0])), 2000, seed=1)
     >>> trial.left.num_rows, trial.right.num_rows == trial.exact.num_rows
-    (1599, True)
+    (1594, True)
     """
     rng = np.random.default_rng(seed)
     left = _arrivals(rng, R1, 0.0, duration_s)
