@@ -76,7 +76,7 @@ def reproduce(settings: Settings, console: Console) -> int:
     counts = Counter(verdict.status for verdict in verdicts)
     console.print(
         f"{len(verdicts)} claims: "
-        + ", ".join(f"{counts[status]} {status.value}" for status in Status if counts[status])
+        + ", ".join(f"{status.value} {counts[status]}" for status in Status if counts[status])
         + f". Results, figures and verdicts are in {settings.out}/",
         highlight=False,
     )

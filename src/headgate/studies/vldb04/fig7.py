@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headgate.drawing import QUIET
 from headgate.models import AgeCurve
@@ -125,7 +126,7 @@ def _shapes_differ(results: pd.DataFrame) -> Finding:
 
 def draw(results: pd.DataFrame) -> Drawing:
     """A panel a shape."""
-    figure = Drawing(figsize=(10.2, 3.7), layout="constrained")
+    figure = Drawing(figsize=(10.4, 3.7), layout=ConstrainedLayoutEngine(w_pad=0.1))
     panels = figure.subplots(1, 3, sharey=True)
     for axes, shape in zip(panels, SHAPES, strict=True):
         draw_recall(axes, by_policy(results, stream=shape), line_styles(STRATEGIES, THEORY))
@@ -137,7 +138,7 @@ def draw(results: pd.DataFrame) -> Drawing:
     panels[0].set_ylabel("recall")
     panels[0].legend(loc="upper left", handlelength=2.4)
     for axes, pair in zip(panels, ((AGE, UNTIL_EXPIRY), (AGE, RECENT)), strict=False):
-        axes.text(98, 0.03, " and ".join(pair) + " coincide", ha="right", color=QUIET)
+        axes.text(98, 0.03, " and\n".join(pair) + "\ncoincide", ha="right", color=QUIET)
     return figure
 
 
