@@ -1,6 +1,7 @@
 """Studies: every claim of every study in a quick run, and the frame that runs and judges them."""
 
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,8 +23,8 @@ from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, W1_S, age_streams, matches_of
 from headgate.studies.vldb04.examples import best_average
 from headgate.studies.vldb04.fig7 import SHAPES, best_percent
+from headgate.studies.vldb04.wan_trace import BAND, RATE, wan_trace
 from headgate.studies.vldb04.wan_trace import Path as WanPath
-from headgate.studies.vldb04.wan_trace import wan_trace
 
 
 def quiet() -> Console:
@@ -183,6 +184,20 @@ class TestStreams:
         assert trial.right.num_rows == pytest.approx(0.5 * 11 * (rows - 3000), rel=0.02)
         ages = seconds(trial.exact, "probed_at") - seconds(trial.exact, "stored_at")
         assert ages.min() > 59.9 + 1.5 - 0.1
+
+    def test_the_wan_model_has_the_papers_peak_and_best_age(self) -> None:
+        path = WanPath()
+        log_mean = math.log(path.mode_s) + path.sigma**2
+        ages = np.arange(1, 12_001) / 100
+        share = np.zeros(len(ages))
+        for lag in BAND:
+            delay = ages - lag / RATE - path.clock_behind_s - path.least_latency_s
+            late = [
+                math.erf((math.log(d) - log_mean) / path.sigma / 2**0.5) for d in delay[delay > 0]
+            ]
+            share[delay > 0] += (1 + np.array(late)) / 2 / len(BAND)
+        assert ages[np.argmax(np.diff(share))] == pytest.approx(63.0, abs=0.05)
+        assert ages[np.argmax(share / ages)] == pytest.approx(68.8, abs=0.05)
 
     def test_bell_reduces_to_recent_from_65_percent_on(self) -> None:
         assert best_percent("BELL") == 65
