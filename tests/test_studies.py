@@ -61,7 +61,8 @@ def made_up(*claims: Claim, seeds: tuple[int, ...] = ()) -> Study:
     return Study(
         name="made-up",
         title="Squares",
-        source="nowhere",
+        paper="Nobody: Nothing",
+        place="nowhere",
         grid={"x": (1, 2, 3), "policy": ("AGE",)},
         quick_grid={"x": (2,)},
         measure=squares,

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 from rich import box
+from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
 
@@ -72,13 +74,19 @@ def verdict_table(study: Study, verdicts: Sequence[Verdict]) -> Table:
     return table
 
 
-def study_list(studies: Sequence[Study]) -> Table:
-    """What there is to reproduce."""
-    table = Table(box=box.SIMPLE_HEAD)
+def study_list(studies: Sequence[Study]) -> Group:
+    """What there is to reproduce, a table a paper."""
+    return Group(*(_paper_list(list(own)) for _, own in groupby(studies, lambda s: s.paper)))
+
+
+def _paper_list(studies: Sequence[Study]) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, title=studies[0].paper, title_justify="left", title_style="bold"
+    )
     table.add_column("study", no_wrap=True)
-    table.add_column("what", ratio=3)
-    table.add_column("source", ratio=4)
+    table.add_column("what")
+    table.add_column("where")
     table.add_column("claims", justify="right")
     for study in studies:
-        table.add_row(study.name, study.title, study.source, str(len(study.claims)))
+        table.add_row(study.name, study.title, study.place, str(len(study.claims)))
     return table

@@ -92,8 +92,8 @@ class Study:
         The paper and the figure or example, as the command line takes it: "vldb04-fig7".
     title
         What is measured, in a line.
-    source
-        Title, venue and section.
+    paper, place
+        Authors, title and venue; the section, and the figure or example.
     grid
         The values of each axis; every combination is a cell. Axes become columns of the results.
     measure
@@ -109,7 +109,7 @@ class Study:
     Examples
     --------
     >>> study = Study(
-    ...     name="squares", title="Squares", source="",
+    ...     name="squares", title="Squares", paper="", place="",
     ...     grid={"x": (1, 2, 3)}, quick_grid={"x": (2,)},
     ...     measure=lambda cell: [{"y": cell["x"] ** 2}],
     ... )
@@ -121,7 +121,8 @@ class Study:
 
     name: str
     title: str
-    source: str
+    paper: str
+    place: str
     grid: Mapping[str, Sequence[Any]]
     measure: Callable[[Cell], Sequence[Row]]
     claims: tuple[Claim, ...] = ()

@@ -120,7 +120,8 @@ def _best_age(matches: Sequence[int], expected: int) -> Callable[[pd.DataFrame],
 EXAMPLE_33 = Study(
     name="vldb04-ex3.3",
     title="AGE on p = (1, 1, 2, 1) with one cell of memory, and with two",
-    source=f"{PAPER}, Example 3.3",
+    paper=PAPER,
+    place="Example 3.3",
     grid={"policy": (AGE, RECENT), "memory": (1, 2)},
     measure=measure_33,
     claims=(
@@ -142,7 +143,8 @@ EXAMPLE_33 = Study(
 EXAMPLE_34 = Study(
     name="vldb04-ex3.4",
     title="AGE on a curve with a minimum, p = (3, 0, 2), with two cells of memory",
-    source=f"{PAPER}, Example 3.4",
+    paper=PAPER,
+    place="Example 3.4",
     grid={"policy": (AGE, RECENT), "memory": (2,)},
     measure=measure_34,
     claims=(

@@ -145,7 +145,8 @@ def draw(results: pd.DataFrame) -> Drawing:
 FIG7 = Study(
     name="vldb04-fig7",
     title="Recall against memory on synthetic age-based streams",
-    source=f"{PAPER}, section 6.2.2, Figure 7",
+    paper=PAPER,
+    place="section 6.2.2, Figure 7",
     grid={
         "stream": tuple(SHAPES),
         "policy": (*STRATEGIES, THEORY),

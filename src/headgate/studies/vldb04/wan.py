@@ -202,7 +202,8 @@ def _listed(values: Sequence[float]) -> str:
 FIG5 = Study(
     name="vldb04-fig5",
     title="The age curve of two sources across a WAN",
-    source=f"{PAPER}, section 6.1, Figure 5",
+    paper=PAPER,
+    place="section 6.1, Figure 5",
     grid={"stream": ("WAN",)},
     measure=measure_curve,
     seeds=(1, 2, 3),
@@ -221,7 +222,8 @@ FIG5 = Study(
 FIG6 = Study(
     name="vldb04-fig6",
     title="Recall against memory on the WAN trace",
-    source=f"{PAPER}, section 6.1.1, Figure 6",
+    paper=PAPER,
+    place="section 6.1.1, Figure 6",
     grid={
         "stream": ("WAN",),
         "window": (W1_S,),
@@ -269,7 +271,8 @@ FIG6 = Study(
 WIDER = Study(
     name="vldb04-fig6-window",
     title="The same memory for a window set too wide",
-    source=f"{PAPER}, section 6.1.1, last paragraph",
+    paper=PAPER,
+    place="section 6.1.1, last paragraph",
     grid={
         "stream": ("WAN",),
         "window": (W1_S, 2 * W1_S),
