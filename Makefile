@@ -9,7 +9,7 @@ CODE  := src $(wildcard tests tools)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo test check format bench soak lock clean
+.PHONY: help venv java demo test check format bench study soak lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ format: venv ## format the code and mend what ruff can
 bench: venv java ## measure throughput and memory
 	@$(BIN)/headgate bench
 
+study: venv ## reproduce the papers' experiments, all of them in full
+	@$(BIN)/headgate reproduce
+
 soak: venv java ## run long streams and watch the budget
 	@$(BIN)/pytest -m slow tests/soak
 
@@ -58,6 +61,6 @@ lock: venv ## pin every dependency again, keeping the versions that still fit
 		--quiet --output-file requirements.lock > /dev/null
 
 clean: ## remove .venv, caches and what runs leave behind
-	rm -rf $(VENV) build dist out spark-warehouse metastore_db derby.log
+	rm -rf $(VENV) build dist out reproduced spark-warehouse metastore_db derby.log
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src $(wildcard tests) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""The command line: ``headgate demo``, ``profile``, ``bench`` and ``version``.
+"""The command line: ``headgate demo``, ``profile``, ``reproduce``, ``bench`` and ``version``.
 
 Commands import what they need when they run, so that ``headgate --help`` is quick.
 """
@@ -115,6 +115,38 @@ def bench(
         from headgate.bench.main import PARTS, run
 
         run(tuple(part or PARTS), rounds, rows)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Papers or studies; all of them when not given.")
+    ] = None,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Say what there is to reproduce, and stop.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter streams, fewer sizes, one seed.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for results and figures.")] = Path("reproduced"),
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds, as in 1,2,3; each study's own when not given.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core when not given.")
+    ] = None,
+) -> None:
+    """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
+    with _plain_errors():
+        from headgate.studies import main
+
+        chosen = tuple(names or ())
+        if listing:
+            main.list_studies(chosen, Console())
+            return
+        settings = main.Settings(chosen, out, quick, main.parse_seeds(seeds), jobs)
+        status = main.reproduce(settings, Console())
+    raise typer.Exit(status)
 
 
 @app.command()

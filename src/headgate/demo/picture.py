@@ -3,43 +3,16 @@
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from headgate.demo.auctions import MINUTE_US, OPEN_US, WINDOW_US, AuctionStream, bid_ages_us
 from headgate.demo.compare import Result
-
-# Okabe and Ito's colours, which the colour-blind tell apart, and a marker each.
-STYLES = (
-    ("#0072B2", "o"),
-    ("#D55E00", "v"),
-    ("#009E73", "s"),
-    ("#CC79A7", "D"),
-    ("#E69F00", "P"),
-    ("#000000", "X"),
-    ("#56B4E9", "^"),
-    ("#8C6D31", "<"),
-)
-PERCENT = PercentFormatter(1.0, decimals=0, symbol=" %")
-LOOK: Any = {
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "svg.hashsalt": "headgate",
-}
-
+from headgate.drawing import PERCENT, PERCENT_OF_100, QUIET, STYLES, save
 
 MODEL_NOTE = "* frequencies counted on\n   the first tenth of the data"
 
@@ -48,13 +21,7 @@ def save_picture(
     stream: AuctionStream, results: Sequence[Result], folder: Path, name: str = "recall"
 ) -> tuple[Path, Path]:
     """Draw the picture and save it as PNG and SVG; returns the two paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with rc_context(LOOK):
-        figure = draw(stream, results)
-        png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-        figure.savefig(png, dpi=160)
-        figure.savefig(svg, metadata={"Date": None})
-    return png, svg
+    return save(lambda: draw(stream, results), folder, name)
 
 
 def draw(stream: AuctionStream, results: Sequence[Result]) -> Figure:
@@ -78,7 +45,7 @@ def _draw_ages(axes: Axes, stream: AuctionStream) -> None:
         f"auctions close after {OPEN_US // MINUTE_US} minutes,\nthe window is {minutes}",
         transform=axes.transAxes,
         va="top",
-        color="#444444",
+        color=QUIET,
         bbox={"facecolor": "w", "edgecolor": "none", "pad": 1.5},
     )
     axes.set_xlabel("age of the auction at the bid (minutes)")
@@ -114,11 +81,11 @@ def _draw_recall(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator([*percents, 100]))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(PercentFormatter(100.0, decimals=0, symbol=" %"))
+    axes.xaxis.set_major_formatter(PERCENT_OF_100)
     axes.yaxis.set_major_formatter(PERCENT)
     axes.set_xlim(percents[0] * 0.9, 104)
     axes.set_ylim(0, 1.04)
     axes.set_xlabel("memory (% of the rows the exact join stores)")
     axes.set_ylabel("recall (% of the exact result rows)")
     axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.55))
-    axes.text(1.05, 0.1, MODEL_NOTE, transform=axes.transAxes, fontsize=8, color="#444444")
+    axes.text(1.05, 0.1, MODEL_NOTE, transform=axes.transAxes, fontsize=8, color=QUIET)

@@ -45,9 +45,7 @@ class OpenRows(NamedTuple):
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
-    source: (
-        np.ndarray
-    )  # int64, where it stood in the step: among its side's open rows, then arrivals
+    source: np.ndarray  # int64, where it stood: among its side's open rows, then its arrivals
 
     @classmethod
     def none(cls) -> "OpenRows":

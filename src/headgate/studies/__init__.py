@@ -1,0 +1,1 @@
+"""`headgate reproduce`: the papers' experiments again, and what became of their claims."""

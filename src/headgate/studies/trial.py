@@ -1,0 +1,90 @@
+"""Two streams and the join asked of them, tried under one policy and budget after another."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.join import Outcome, WindowJoin
+from headgate.policies import Fifo, Policy
+from headgate.spec import Budget, Side, TimeWindow
+
+SECOND_US = 1_000_000
+START_US = SECOND_US
+"""Clocks begin a second after zero, where Spark's first watermark lies."""
+AMPLE = Budget(rows=1 << 40)
+
+
+def stream(keys: np.ndarray, seconds: np.ndarray, time: str) -> pa.Table:
+    """A stream of keys and arrival times, given in seconds from the start."""
+    us = START_US + np.rint(seconds * SECOND_US).astype(np.int64)
+    return pa.table({"key": keys, time: pa.array(us).cast(pa.timestamp("us"))})
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Left rows wait for right rows; right rows wait for nobody (the paper's S1-probe results).
+
+    Parameters
+    ----------
+    left, right
+        Streams with columns ``key`` and ``stored_at``, ``key`` and ``probed_at``.
+    window_s
+        How long left rows wait.
+    counted_from_s
+        Results before this time are not counted: memory is still filling.
+
+    Examples
+    --------
+    >>> times = np.arange(4.0)
+    >>> trial = Trial(
+    ...     stream(np.arange(4), times, "stored_at"),
+    ...     stream(np.arange(4), times + 1.5, "probed_at"),
+    ...     window_s=2,
+    ... )
+    >>> trial.exact_results, trial.results(Fifo(), rows=1), trial.recall(Fifo(), rows=2)
+    (4, 1, 1.0)
+    """
+
+    left: pa.Table
+    right: pa.Table
+    window_s: float
+    counted_from_s: float = 0.0
+
+    def join(self, policy: Policy, budget: Budget) -> Outcome:
+        """Run the join."""
+        return WindowJoin(
+            on="key",
+            left=Side(time="stored_at", window=TimeWindow(round(self.window_s * SECOND_US))),
+            right=Side(time="probed_at", window=TimeWindow(0)),
+            budget=budget,
+            policy=policy,
+        ).run(self.left, self.right)
+
+    @cached_property
+    def exact(self) -> pa.Table:
+        """The whole result, with memory to spare."""
+        return self.join(Fifo(), AMPLE).pairs
+
+    @cached_property
+    def exact_results(self) -> int:
+        """Results of the whole window, those that count."""
+        return self._counted(self.exact)
+
+    def results(self, policy: Policy, rows: int) -> int:
+        """Results within so many stored rows, those that count."""
+        return self._counted(self.join(policy, Budget(rows=rows)).pairs)
+
+    def recall(self, policy: Policy, rows: int) -> float:
+        """The share of the exact result that was made."""
+        return self.results(policy, rows) / self.exact_results
+
+    def _counted(self, pairs: pa.Table) -> int:
+        return int(np.count_nonzero(seconds(pairs, "probed_at") >= self.counted_from_s))
+
+
+def seconds(table: pa.Table, column: str) -> np.ndarray:
+    """A time column in seconds from the start."""
+    us: np.ndarray = table.column(column).cast(pa.int64()).to_numpy()
+    return (us - START_US) / SECOND_US

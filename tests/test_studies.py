@@ -1,0 +1,207 @@
+"""Studies: every claim of every study in a quick run, and the frame that runs and judges them."""
+
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure as Drawing
+from rich.console import Console
+from typer.testing import CliRunner
+
+from headgate.cli import app
+from headgate.spec import SpecError
+from headgate.studies import catalogue, main
+from headgate.studies.catalogue import ALL_STUDIES, chosen
+from headgate.studies.main import Settings, parse_seeds, reproduce
+from headgate.studies.run import run
+from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Status, Study, Verdict, judge
+from headgate.studies.trial import seconds
+from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, W1_S, age_streams, matches_of
+from headgate.studies.vldb04.examples import best_average
+from headgate.studies.vldb04.fig7 import SHAPES, best_percent
+from headgate.studies.vldb04.wan_trace import BAND, RATE, wan_trace
+from headgate.studies.vldb04.wan_trace import Path as WanPath
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO(), width=120)
+
+
+@pytest.mark.parametrize("study", ALL_STUDIES, ids=lambda study: study.name)
+class TestEveryStudy:
+    def test_no_claim_fails_in_a_quick_run(self, study: Study) -> None:
+        results = run([study], seeds=None, quick=True, jobs=1, console=quiet())[study.name]
+        verdicts = judge(study, results)
+        assert verdicts
+        failed = [
+            f"{v.claim.name}: {v.finding.measured}" for v in verdicts if v.status is Status.FAILS
+        ]
+        assert not failed
+        for figure in study.figures:
+            assert figure.draw(results).axes
+
+    def test_claims_have_names_of_their_own(self, study: Study) -> None:
+        names = [claim.name for claim in study.claims]
+        assert len(set(names)) == len(names)
+
+
+def squares(cell: Cell) -> Sequence[Row]:
+    return [{"square": cell["x"] ** 2 + cell.seed}]
+
+
+def finding(holds: bool) -> Claim:
+    return Claim("claim", "It does", lambda results: Finding(holds, "as seen"))
+
+
+def made_up(*claims: Claim, seeds: tuple[int, ...] = ()) -> Study:
+    return Study(
+        name="made-up",
+        title="Squares",
+        paper="Nobody: Nothing",
+        place="nowhere",
+        grid={"x": (1, 2, 3), "policy": ("AGE",)},
+        quick_grid={"x": (2,)},
+        measure=squares,
+        claims=claims,
+        figures=(Figure(lambda results: Drawing()),),
+        seeds=seeds,
+    )
+
+
+@pytest.fixture
+def only(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """Make one study the whole catalogue."""
+
+    def put(study: Study) -> None:
+        monkeypatch.setattr(catalogue, "ALL_STUDIES", (study,))
+
+    return put
+
+
+class TestFrame:
+    def test_results_have_a_row_a_cell_in_the_order_of_the_grid(self, only) -> None:  # type: ignore[no-untyped-def]
+        study = made_up(seeds=(10, 20))
+        only(study)
+        results = run([study], None, False, 1, quiet())["made-up"]
+        assert results.columns.tolist() == ["x", "policy", "seed", "square"]
+        assert results["square"].tolist() == [11, 14, 19, 21, 24, 29]
+
+    def test_seeds_can_be_given_unless_nothing_is_random(self) -> None:
+        assert {cell.seed for cell in made_up(seeds=(1, 2)).cells((7,), quick=False)} == {7}
+        assert {cell.seed for cell in made_up(seeds=(1, 2)).cells(None, quick=True)} == {1}
+        assert {cell.seed for cell in made_up().cells((7,), quick=False)} == {0}
+
+    @pytest.mark.parametrize(
+        ("holds", "departs", "status", "exit_code"),
+        [
+            (True, "", Status.HOLDS, 0),
+            (False, "", Status.FAILS, 1),
+            (False, "the paper rounds", Status.DEPARTS, 0),
+            (True, "the paper rounds", Status.STALE, 0),
+        ],
+    )
+    def test_only_an_undeclared_departure_fails(  # type: ignore[no-untyped-def]
+        self, holds: bool, departs: str, status: Status, exit_code: int, only, tmp_path: Path
+    ) -> None:
+        claim = Claim("claim", "It does", lambda results: Finding(holds, "seen"), departs)
+        only(made_up(claim))
+        console = quiet()
+        assert reproduce(Settings(out=tmp_path, jobs=1), console) == exit_code
+        assert Verdict("", claim, Finding(holds, "")).status is status
+        saved = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
+        assert saved["verdict"].tolist() == [status.value]
+        assert saved["departs"].tolist() == [departs]
+        assert departs in console.file.getvalue()  # type: ignore[attr-defined]
+
+    def test_results_and_figures_are_saved(self, only, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+        only(made_up(finding(True)))
+        reproduce(Settings(out=tmp_path / "new", jobs=1), quiet())
+        names = {path.name for path in (tmp_path / "new").iterdir()}
+        assert names == {"made-up.csv", "made-up.png", "made-up.svg", "verdicts.csv"}
+
+    def test_many_processes_find_what_one_finds(self) -> None:
+        studies = chosen(["vldb04-ex3.3"])
+        one, two = (run(studies, None, True, jobs, quiet()) for jobs in (1, 2))
+        assert one["vldb04-ex3.3"].equals(two["vldb04-ex3.3"])
+
+    def test_names_must_be_known(self) -> None:
+        with pytest.raises(SpecError, match=r'no study is called "vldb05".*vldb04-fig7'):
+            chosen(["vldb05"])
+
+    @pytest.mark.parametrize("text", ["", "1,", "one", "1,1", "-1"])
+    def test_seeds_that_make_no_sense_are_refused(self, text: str) -> None:
+        with pytest.raises(SpecError, match="seeds"):
+            parse_seeds(text)
+
+
+class TestCommand:
+    def test_list_says_what_there_is(self) -> None:
+        result = CliRunner().invoke(app, ["reproduce", "--list"])
+        assert result.exit_code == 0
+        assert all(study.name in result.output for study in ALL_STUDIES)
+
+    def test_a_study_runs_by_name(self, tmp_path: Path) -> None:
+        args = ["reproduce", "vldb04-ex3.4", "--out", str(tmp_path), "--jobs", "1"]
+        result = CliRunner().invoke(app, args)
+        assert result.exit_code == 0
+        assert "5 claims: holds 5" in " ".join(result.output.split())
+
+    def test_a_claim_that_fails_shows_in_the_exit_status(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(main, "reproduce", lambda settings, console: 1)
+        assert CliRunner().invoke(app, ["reproduce"]).exit_code == 1
+
+    def test_an_unknown_name_is_the_users_to_mend(self) -> None:
+        assert CliRunner().invoke(app, ["reproduce", "vldb05"]).exit_code == 2
+
+
+class TestStreams:
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_age_streams_have_the_age_curve_they_are_made_from(self, shape: str) -> None:
+        matches = matches_of(SHAPES[shape])
+        trial = age_streams(matches, 20_000, seed=5)
+        assert trial.exact.num_rows == trial.right.num_rows
+        ages = seconds(trial.exact, "probed_at") - seconds(trial.exact, "stored_at")
+        made, _ = np.histogram(ages, bins=len(matches), range=(0, W1_S))
+        assert made / made.sum() == pytest.approx(matches / matches.sum(), abs=0.005)
+
+    def test_a_full_window_holds_what_memory_is_measured_by(self) -> None:
+        trial = age_streams(matches_of(SHAPES["INC"]), 20_000, seed=5)
+        assert trial.left.num_rows / 20_000 * W1_S == pytest.approx(FULL_WINDOW_ROWS, rel=0.01)
+
+    def test_the_same_seed_gives_the_same_streams(self) -> None:
+        one, again, other = (wan_trace(3, seed) for seed in (1, 1, 2))
+        assert one.right.equals(again.right)
+        assert not one.right.equals(other.right)
+
+    def test_wan_rows_match_by_timestamp_and_some_are_lost(self) -> None:
+        trial = wan_trace(5, seed=3, path=WanPath(loss=0.5))
+        rows = trial.left.num_rows
+        assert trial.right.num_rows == pytest.approx(0.5 * 11 * (rows - 3000), rel=0.02)
+        ages = seconds(trial.exact, "probed_at") - seconds(trial.exact, "stored_at")
+        assert ages.min() > 59.9 + 1.5 - 0.1
+
+    def test_the_wan_model_has_the_papers_peak_and_best_age(self) -> None:
+        path = WanPath()
+        log_mean = math.log(path.mode_s) + path.sigma**2
+        ages = np.arange(1, 12_001) / 100
+        share = np.zeros(len(ages))
+        for lag in BAND:
+            delay = ages - lag / RATE - path.clock_behind_s - path.least_latency_s
+            late = [
+                math.erf((math.log(d) - log_mean) / path.sigma / 2**0.5) for d in delay[delay > 0]
+            ]
+            share[delay > 0] += (1 + np.array(late)) / 2 / len(BAND)
+        assert ages[np.argmax(np.diff(share))] == pytest.approx(63.0, abs=0.05)
+        assert ages[np.argmax(share / ages)] == pytest.approx(68.8, abs=0.05)
+
+    def test_bell_reduces_to_recent_from_65_percent_on(self) -> None:
+        assert best_percent("BELL") == 65
+
+    def test_exhaustive_search_knows_when_memory_is_ample(self) -> None:
+        assert best_average((3, 0, 2), rows=3) == 5
