@@ -168,8 +168,8 @@ class WindowJoin(Request):
         ranks_keys = chosen.weighs_keys or (isinstance(chosen, Learned) and chosen.counts_keys)
         if ranks_keys and not keys.left:
             raise SpecError(
-                f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has none: give '
-                f"on=, or choose another policy"
+                f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has '
+                f"none: give on=, or choose another policy"
             )
         chosen.check((left.window, right.window))
         if isinstance(chosen, Learned) and budget.monitor == 0:
