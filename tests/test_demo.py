@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 from headgate import __version__
 from headgate.cli import app
 from headgate.demo.auctions import OPEN_US, START_US, auction_stream, bid_ages_us
-from headgate.demo.compare import Exact, auction_join, compare, named_policy, run_exact
+from headgate.demo.compare import Exact, auction_join, compare, contenders, run_exact
 from headgate.demo.main import Settings, join_stream
 from headgate.demo.picture import save_picture
 from headgate.demo.report import comparison_table, save_terminal
 from headgate.demo.tally import METRICS, Tally
 from headgate.demo.view import View
+from headgate.monitor import Estimate
 from headgate.policies import ALL_POLICIES, Random
 from headgate.spark import session
-from headgate.spec import SpecError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -92,7 +92,7 @@ class TestCompare:
         stream = auction_stream(ROWS)
         exact = run_exact(stream)
         results = list(compare(stream, exact, percents=(10, 50)))
-        assert len(results) == 2 * len(ALL_POLICIES)
+        assert len(results) == 2 * (len(ALL_POLICIES) + 2)
         for result in results:
             assert result.peak_rows <= (exact.budget(result.percent).rows or 0)
             assert 0.0 <= result.recall <= 1.0
@@ -104,9 +104,9 @@ class TestCompare:
         with console.capture() as shown:
             console.print(comparison_table(exact, list(compare(stream, exact, percents=(20,)))))
         text = shown.get()
-        for policy in ALL_POLICIES:
-            assert named_policy(policy.name, stream).label in text
-        assert "first tenth" in text
+        for label in contenders(stream):
+            assert label in text
+        assert "learns its model as it runs" in text
         assert f"{exact.peak_rows:,}" in text
 
     def test_pictures_are_saved_as_png_and_svg(self, tmp_path: Path) -> None:
@@ -122,7 +122,12 @@ class TestView:
     @staticmethod
     def _report(batch: int, **figures: int) -> dict[str, Any]:
         names = ("left_rows", "right_rows", "pairs", "shed", "refused", "stored_rows")
-        every = {**dict.fromkeys((*names, "peak_rows", "held_bytes"), 0), **figures}
+        kinds = ("shards_by_age", "shards_by_key", "shards_neutral")
+        every = {
+            **dict.fromkeys((*names, *kinds, "peak_rows", "held_bytes"), 0),
+            **dict.fromkeys(("total_recall", "total_recall_low", "total_recall_high")),
+            **figures,
+        }
         return {
             "batchId": batch,
             "observedMetrics": {METRICS: every},
@@ -191,8 +196,11 @@ class TestOnSpark:
         assert 0 < tally.most_stored <= tally.budget_rows
         if percent > 100:
             assert tally.pairs == tally.exact_pairs == stream.bids.num_rows
+            assert tally.estimate == Estimate(1.0, 1.0, 1.0)
         else:
             assert 0.0 < tally.recall < 1.0
+            assert tally.estimate is not None
+            assert tally.estimate.low <= tally.recall <= tally.estimate.high
 
 
 class TestCommandLine:
@@ -240,9 +248,3 @@ class TestCommandLine:
         shown = CliRunner().invoke(app, ["demo"])
         assert shown.exit_code == 1
         assert 'pip install "headgate[spark]"' in shown.output
-
-    def test_policies_that_weigh_keys_get_their_model(self) -> None:
-        stream = auction_stream(ROWS)
-        assert named_policy("prob", stream).label == "PROB"
-        with pytest.raises(SpecError, match="unknown"):
-            named_policy("best", stream)

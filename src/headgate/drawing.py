@@ -18,6 +18,9 @@ STYLES = (
     ("#000000", "X"),
     ("#56B4E9", "^"),
     ("#8C6D31", "<"),
+    ("#7F7F7F", ">"),
+    ("#882255", "p"),
+    ("#44AA99", "h"),
 )
 QUIET = "#444444"
 """For notes that must not outshine the lines."""

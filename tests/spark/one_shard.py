@@ -1,6 +1,6 @@
 """A shard driven batch by batch in memory: the real processor, Spark's own tester around it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -10,7 +10,7 @@ import headgate as hg
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
 from headgate.spark.blobs import from_blob
-from headgate.spark.metrics import FIGURES
+from headgate.spark.metrics import EVIDENCE, FIGURES
 from headgate.spark.operator import RESERVE
 from headgate.spark.packing import SHARD_COLUMN, Pack
 from headgate.spark.plan import ShardPlan, describe
@@ -23,7 +23,7 @@ class ShardBatch(NamedTuple):
     """What a shard put out for one batch."""
 
     pairs: pa.Table
-    metrics: dict[str, int]
+    metrics: dict[str, Any]
 
 
 class OneShard:
@@ -73,7 +73,9 @@ class OneShard:
         empty = self._shape.schema(*self._schemas).empty_table()
         figures = rows[rows["blob"].isna()].iloc[0]
         return ShardBatch(
-            pa.concat_tables([empty, *results]), {name: int(figures[name]) for name in FIGURES}
+            pa.concat_tables([empty, *results]),
+            {name: int(figures[name]) for name in FIGURES}
+            | {name: float(figures[name]) for name in EVIDENCE},
         )
 
     def _packed(self, table: pa.Table | None, side: int) -> pd.DataFrame:

@@ -57,13 +57,13 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def uninterrupted(spark: SparkSession, inputs: Path) -> dict[str, Counter]:
     """What each policy's query puts out when nothing happens to it."""
     outputs = {}
-    for policy in ("random", "lru"):
+    for policy in ("auto", "lru"):
         got = collect(joined(spark, inputs, policy), inputs / f"checkpoint_{policy}")
         assert got.total("shed") > 1000, "the budget must bind for the test to mean anything"
         assert got.total("late") > 10
         assert got.rows.total() > 1000
         outputs[policy] = got.rows
-    assert outputs["random"] != outputs["lru"]
+    assert outputs["auto"] != outputs["lru"]
     return outputs
 
 
@@ -73,7 +73,7 @@ def own_copy(inputs: Path, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("policy", ["random", "lru"])
+@pytest.mark.parametrize("policy", ["auto", "lru"])
 def test_a_stopped_query_carries_on_as_if_it_had_not_been(
     spark: SparkSession,
     inputs: Path,
@@ -109,7 +109,7 @@ def test_a_stopped_query_carries_on_as_if_it_had_not_been(
     assert multiset(spark.read.parquet(str(tmp_path / "out"))) == uninterrupted[policy]
 
 
-@pytest.mark.parametrize("policy", ["lru", pytest.param("random", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("policy", ["lru", pytest.param("auto", marks=pytest.mark.slow)])
 def test_a_killed_query_carries_on_as_if_it_had_not_been(
     spark: SparkSession,
     inputs: Path,

@@ -13,21 +13,28 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from headgate.demo.auctions import AuctionStream, SideName, auction_stream
+from headgate.demo.auctions import (
+    MINUTE_US,
+    OPEN_US,
+    WINDOW_US,
+    AuctionStream,
+    SideName,
+    auction_stream,
+)
 from headgate.demo.compare import (
     PERCENTS,
     Exact,
     Result,
     auction_join,
     compare,
-    named_policy,
+    contenders,
     run_exact,
 )
 from headgate.demo.picture import save_picture
 from headgate.demo.report import comparison_table, save_terminal
 from headgate.demo.tally import METRICS, Tally
 from headgate.demo.view import View
-from headgate.policies import ALL_POLICIES, Policy
+from headgate.policies import Policy, make_policy
 from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget
 
@@ -51,7 +58,7 @@ class Settings:
     policy: str = "auto"
     out: Path = Path("out/demo")
     seed: int = 0
-    batches: int = 12
+    batches: int = 20
 
     @property
     def batch(self) -> int:
@@ -69,7 +76,7 @@ def run(settings: Settings, console: Console) -> None:
     check_ready()
     started = time.monotonic()
     stream = auction_stream(settings.rows, settings.seed)
-    policy = named_policy(settings.policy, stream)
+    policy = make_policy(settings.policy)
     console.print(introduction := _introduction(stream), highlight=False)
     with ThreadPoolExecutor(1) as beside, console.status("starting Spark…") as status:
         exact_run = beside.submit(run_exact, stream)
@@ -138,8 +145,9 @@ def _query(joined: "DataFrame") -> Iterator[Any]:
 
 def _introduction(stream: AuctionStream) -> str:
     return (
-        f"[bold]Headgate[/]: {stream.auctions.num_rows:,} auctions, open for 10 minutes each, "
-        f"joined with {stream.bids.num_rows:,} bids, most of which come near the close.\n"
+        f"[bold]Headgate[/]: {stream.auctions.num_rows:,} auctions, open for "
+        f"{OPEN_US // MINUTE_US} minutes each, joined with {stream.bids.num_rows:,} bids, most of "
+        f"which come near the close; the window is {WINDOW_US // MINUTE_US} minutes.\n"
     )
 
 
@@ -148,11 +156,19 @@ def _compare(stream: AuctionStream, exact: Exact, console: Console) -> list[Resu
     doing = "every policy on the same data, in process: {}"
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(doing.format("…"), total=len(ALL_POLICIES) * len(PERCENTS))
+        runs = len(contenders(stream)) * len(PERCENTS)
+        task = progress.add_task(doing.format("…"), total=runs)
         for result in compare(stream, exact):
             results.append(result)
-            progress.update(task, advance=1, description=doing.format(result.policy.label))
+            progress.update(task, advance=1, description=doing.format(result.label))
     return results
+
+
+def _estimated(tally: Tally) -> str:
+    if tally.estimate is None:
+        return ""
+    low, high = tally.estimate.low, tally.estimate.high
+    return f" (its own estimate: {tally.estimate.value:.1%}, from {low:.1%} to {high:.1%})"
 
 
 def _conclusion(
@@ -161,8 +177,8 @@ def _conclusion(
     return (
         f"\nOn Spark, {policy.label} stored at most {tally.most_stored:,} rows "
         f"({tally.most_stored / tally.exact_rows:.0%} of the {tally.exact_rows:,} that the exact "
-        f"join stores) and found {tally.recall:.1%} of its results, at "
-        f"{tally.mean_rate:,.0f} rows/s.\n"
+        f"join stores) and found {tally.recall:.1%} of its results"
+        f"{_estimated(tally)}, at {tally.mean_rate:,.0f} rows/s.\n"
         f"The picture: {pictures[0]} and {pictures[1]}. All in {seconds:.0f} seconds.\n"
         f"Next, for example: [bold cyan]headgate demo --policy lru --memory 20[/]"
     )

@@ -14,7 +14,7 @@ from headgate.demo.auctions import MINUTE_US, OPEN_US, WINDOW_US, AuctionStream,
 from headgate.demo.compare import Result
 from headgate.drawing import PERCENT, PERCENT_OF_100, QUIET, STYLES, save
 
-MODEL_NOTE = "* frequencies counted on\n   the first tenth of the data"
+MODEL_NOTE = "* learns its model as it runs\n  told: given the true curve"
 
 
 def save_picture(
@@ -61,8 +61,7 @@ def _draw_recall(axes: Axes, results: Sequence[Result]) -> None:
     axes.plot([100], [1.0], "*", color="#555555", markersize=12, clip_on=False, label="exact join")
     by_policy: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda result: result.percent):
-        label = result.policy.label + (" *" if result.policy.weighs_keys else "")
-        by_policy.setdefault(label, []).append(result)
+        by_policy.setdefault(result.label, []).append(result)
     best_last = sorted(by_policy, key=lambda label: -by_policy[label][-1].recall)
     styles = dict(zip(by_policy, cycle(STYLES), strict=False))
     for label in best_last:

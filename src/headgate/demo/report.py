@@ -11,8 +11,8 @@ from rich.table import Table
 from headgate.demo.compare import Exact, Result
 
 MODEL_NOTE = (
-    "* key frequencies counted on the first tenth of the data; auction ids do not come back, "
-    "so this model knows nothing of later auctions"
+    "* learns its model as it runs, within its memory. AGE, told: is given the true age curve. "
+    "Auction ids do not come back, so key frequencies tell PROB and LIFE nothing here."
 )
 
 
@@ -57,8 +57,7 @@ def save_terminal(path: Path, *shown: RenderableType) -> None:
 def _by_policy(results: Sequence[Result]) -> dict[str, list[Result]]:
     rows: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda result: result.percent):
-        label = result.policy.label + (" *" if result.policy.weighs_keys else "")
-        rows.setdefault(label, []).append(result)
+        rows.setdefault(result.label, []).append(result)
     return rows
 
 

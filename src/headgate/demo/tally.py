@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from headgate.demo.auctions import AuctionStream
+from headgate.monitor import Estimate
 
 METRICS = "headgate"
 """The name the join's metrics are observed under."""
@@ -33,6 +34,10 @@ class Tally:
     stored_rows: int = 0
     most_stored: int = 0
     held_bytes: int = 0
+    estimate: Estimate | None = None
+    """Recall so far as the join itself estimates it, without knowing the exact result."""
+    following: str = ""
+    """What rows are ranked by."""
     recalls: list[float] = field(default_factory=list)
     """Of the exact result so far, after each batch."""
     _batches: list[tuple[int, float]] = field(default_factory=list)
@@ -58,6 +63,14 @@ class Tally:
         self.stored_rows = figures["stored_rows"]
         self.most_stored = max(self.most_stored, figures["peak_rows"])
         self.held_bytes = figures["held_bytes"]
+        if figures["total_recall"] is not None:
+            self.estimate = Estimate(
+                figures["total_recall"], figures["total_recall_low"], figures["total_recall_high"]
+            )
+        kinds = {"age": "shards_by_age", "key": "shards_by_key", "nothing yet": "shards_neutral"}
+        self.following = ", ".join(
+            f"{name} on {figures[kind]} shards" for name, kind in kinds.items() if figures[kind]
+        )
         self._batches.append((arrived, seconds))
         self.recalls.append(self.recall)
 

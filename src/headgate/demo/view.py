@@ -67,6 +67,12 @@ class View:
                 "green",
                 f"{tally.pairs:,} of {tally.exact_pairs:,} results",
             ),
+            (
+                "recall (est.)",
+                tally.estimate.value if tally.estimate else 0.0,
+                "green",
+                _interval(tally),
+            ),
         ):
             bar = ProgressBar(
                 total=1.0,
@@ -89,6 +95,7 @@ class View:
             ("batch", f"{tally.batches}" if tally.batches else "starting the query…"),
             ("event time", f"{clock:%Y-%m-%d %H:%M:%S}" if clock else "–"),
             ("rows/s", rate if tally.batches else "–"),
+            ("ranked by", tally.following or "–"),
             ("shed", f"{tally.shed:,} stored rows given up, {tally.refused:,} arrivals refused"),
             (
                 "most stored",
@@ -100,6 +107,12 @@ class View:
         ):
             table.add_row(name, said)
         return table
+
+
+def _interval(tally: Tally) -> str:
+    if tally.estimate is None:
+        return "not known yet"
+    return f"{tally.estimate.low:.1%} to {tally.estimate.high:.1%} with 95 % confidence"
 
 
 def _course(recalls: list[float]) -> Text:

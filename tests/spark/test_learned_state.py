@@ -1,0 +1,96 @@
+"""What a shard learns, through its state: within the budget, and the same after a restart."""
+
+import uuid
+from dataclasses import astuple
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headgate as hg
+from headgate.monitor import Evidence
+from headgate.spark.metrics import EVIDENCE
+from tests.spark.one_shard import LABEL, OneShard
+from tests.streams_in_process import START_US, aging, zipf
+
+pytestmark = pytest.mark.spark
+
+BATCHES = 30
+
+
+def drive(
+    sides: tuple[pa.Table, pa.Table], budget: hg.Budget, policy: str, windows: tuple[int, int]
+) -> tuple[OneShard, list[dict[str, float]]]:
+    """Join in batches of equal time; the metrics of each."""
+    join = hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="lt", window=f"{windows[0]} seconds"),
+        right=hg.Side(time="rt", window=f"{windows[1]} seconds"),
+        budget=budget,
+        policy=policy,
+    )
+    shard = OneShard(join, (sides[0].schema, sides[1].schema), uuid.uuid4().hex)
+    times = [side.column(1).cast("int64").to_numpy() - START_US for side in sides]
+    end = max(int(time[-1]) for time in times) + 1
+    metrics = []
+    for number in range(BATCHES):
+        cuts = [
+            np.searchsorted(time, [end * number // BATCHES, end * (number + 1) // BATCHES])
+            for time in times
+        ]
+        parts = [side.slice(cut[0], cut[1] - cut[0]) for side, cut in zip(sides, cuts, strict=True)]
+        watermark = (START_US + end * number // BATCHES) // 1000 if number else None
+        metrics.append(shard.batch(*parts, watermark_ms=watermark).metrics)
+    return shard, metrics
+
+
+@pytest.mark.parametrize("policy", ["auto", "age", "prob", "life", "fifo", "lru"])
+def test_a_shard_and_its_monitor_stay_within_the_memory(policy: str) -> None:
+    memory = 40_000
+    _, metrics = drive(
+        zipf(9_000, 90, seed=1), hg.Budget(memory=memory, monitor=0.1), policy, (9, 9)
+    )
+    for figures in metrics:
+        assert figures["held_bytes"] + figures["monitor_bytes"] <= memory
+    assert max(figures["watched_rows"] for figures in metrics) > 4
+    counts_keys = policy in ("auto", "prob", "life")
+    assert (metrics[-1]["tracked_keys"] > 10) == counts_keys
+    assert metrics[0]["shards_neutral"] == (policy in ("auto", "age", "prob", "life"))
+    assert metrics[-1]["shards_by_key"] == counts_keys
+    assert metrics[-1]["shards_by_age"] == (policy == "age")
+
+
+def test_rows_of_a_shard_and_its_monitor_stay_within_the_budget() -> None:
+    _, metrics = drive(zipf(9_000, 90, seed=2), hg.Budget(rows=400, monitor=0.1), "auto", (9, 9))
+    for figures in metrics:
+        monitored = figures["watched_rows"] / 2 + figures["tracked_keys"] / 4
+        assert figures["peak_rows"] + monitored <= 400
+
+
+def test_auto_follows_ages_where_rows_match_by_age() -> None:
+    sides = aging(6_000, 120, window=10, shapes=["rising"], seed=3)
+    _, metrics = drive(sides, hg.Budget(rows=150, monitor=0.2), "auto", (10, 0))
+    assert metrics[-1]["shards_by_age"] == 1
+
+
+def test_recall_is_estimated_batch_by_batch_and_over_all() -> None:
+    sides = zipf(9_000, 90, seed=4)
+    shard, metrics = drive(sides, hg.Budget(rows=800, monitor=0.4), "random", (9, 9))
+    batches = [Evidence(*(f[name] for name in EVIDENCE[:5])) for f in metrics]
+    total = Evidence(*(metrics[-1][name] for name in EVIDENCE[5:]))
+    made = sum(figures["pairs"] for figures in metrics)
+    assert made == metrics[-1]["total_pairs"]
+    exact = hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="lt", window="9 seconds"),
+        right=hg.Side(time="rt", window="9 seconds"),
+        budget=hg.Budget(rows=1 << 40),
+        policy="fifo",
+    ).run(*sides)
+    estimate = total.recall()
+    assert estimate.low <= made / exact.stats.pairs <= estimate.high
+    assert estimate.high - estimate.low < 0.2
+    # Thinning drops rows that told something before, so the sum is near the total, not equal.
+    assert sum(batch.met for batch in batches) == pytest.approx(total.met, rel=0.2)
+    assert astuple(total)[0] == pytest.approx(exact.stats.pairs, rel=0.25)
+    assert shard.tester.peekValueState("lessons", LABEL) is not None
