@@ -47,13 +47,13 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
     """
     rng = np.random.default_rng(1)
     minute = TimeWindow(60_000_000)
-    sides = tuple(_side(rng, rows // 2, 120_000) for _ in range(2))
+    sides = tuple(side_of(rng, rows // 2, 120_000) for _ in range(2))
     terms = Terms((minute, minute), Random())
     yield _timed("none shed", "exact", None, terms, (sides[0], sides[1]), 120_000, rounds)
     for policy in policies():
         for budget in BUDGETS:
             arrivals = max(rows, 4 * budget)
-            both = tuple(_side(rng, arrivals // 2, 2 * budget) for _ in range(2))
+            both = tuple(side_of(rng, arrivals // 2, 2 * budget) for _ in range(2))
             window = TimeWindow(budget * GAP_US)  # as many rows of each side
             terms = Terms((window, window), policy, (budget, UNLIMITED))
             yield _timed(
@@ -67,7 +67,8 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
             )
 
 
-def _side(rng: np.random.Generator, rows: int, keys: int) -> Batch:
+def side_of(rng: np.random.Generator, rows: int, keys: int) -> Batch:
+    """A side's rows, a millisecond apart, keys drawn evenly; weights of a few levels."""
     time_us = 1_767_225_600_000_000 + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
     code = rng.integers(0, keys, rows).astype(np.int32)
     weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.kernel import measure_kernel
+from headgate.bench.learning import measure_learning
 from headgate.bench.measure import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.spread import Spread
 from headgate.bench.workload import Workload
@@ -25,7 +26,7 @@ SETTINGS = {
 }
 """The same for all contenders."""
 AMPLE = Budget(rows=50_000_000)
-PARTS = ("kernel", "uniform", "skew", "budgets")
+PARTS = ("kernel", "learning", "uniform", "skew", "budgets")
 ROWS_A_BATCH = 1_600_000
 
 
@@ -34,6 +35,8 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
     console = Console()
     if "kernel" in parts:
         _kernel(console, rounds)
+    if "learning" in parts:
+        _learning(console, rounds)
     if set(parts) & {"uniform", "skew", "budgets"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
@@ -68,6 +71,16 @@ def _kernel(console: Console, rounds: int) -> None:
         least, most = min(by_budget), max(by_budget)
         ratio = by_budget[least] / by_budget[most]
         console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
+
+
+def _learning(console: Console, rounds: int) -> None:
+    table = Table(title="What learning costs, million arrivals a second on one core")
+    for heading in ("", "without", "learning", "times as long"):
+        table.add_column(heading, justify="right" if heading else "left")
+    with console.status("measuring what learning costs"):
+        for cost in measure_learning(rounds):
+            table.add_row(cost.name, str(cost.without), str(cost.learning), str(cost.ratio))
+    console.print(table)
 
 
 def _run_one(

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.compiling import compiled
 from headgate.engine.layout import NULL_KEY, Watch
 from headgate.engine.step import (
     NO_WATERMARK,
     Batch,
+    FollowedRows,
     Progress,
     Step,
     Terms,
@@ -244,7 +246,7 @@ class LearningStep:
 
     def _followed(self, side: int) -> "_Followed":
         return _Followed.of(
-            self.step.watched(side),
+            self.step.followed(side),
             side,
             self._stored_rows[side],
             self._arriving[side],
@@ -292,18 +294,37 @@ class LearningStep:
 
     def _count_keys(self, most: int) -> np.ndarray:
         """Count arriving keys; returns the codes of the most frequent."""
+        if not most:
+            self.monitor.counts = np.zeros((0, 2))
+            return np.empty(0, np.int64)
         counts = np.zeros((self._codes, 2))
         counts[self._tracked] = self.monitor.counts
         for side, batch in enumerate(self._arriving):
-            known = batch.code[batch.code != NULL_KEY]
-            counts[:, side] += np.bincount(known, minlength=self._codes)[: self._codes]
-        total = counts.sum(axis=1)
+            _count(np.require(batch.code, np.int32, ["C", "W"]), side, counts)
+        total = counts[:, 0] + counts[:, 1]
         tracked = np.flatnonzero(total)
         if len(tracked) > most:
-            # Of equally frequent keys the earliest coded, whatever the partition makes of them.
-            tracked = np.sort(tracked[np.argsort(-total[tracked], kind="stable")[:most]])
+            tracked = tracked[_most_frequent(total[tracked], most)]
         self.monitor.counts = counts[tracked]
         return tracked
+
+
+@compiled
+def _count(code: np.ndarray, side: int, counts: np.ndarray) -> None:
+    for row in range(code.size):
+        if code[row] != NULL_KEY:
+            counts[code[row], side] += 1.0
+
+
+def _most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
+    """The places of the greatest counts, ascending; of equal ones the first."""
+    if not most:
+        return np.empty(0, np.int64)
+    least = np.partition(counts, len(counts) - most)[len(counts) - most]
+    chosen = counts > least
+    equal = np.flatnonzero(counts == least)
+    chosen[equal[: most - int(np.count_nonzero(chosen))]] = True
+    return np.flatnonzero(chosen)
 
 
 def _covered(arriving: tuple[Batch, Batch]) -> int:
@@ -342,7 +363,7 @@ class _Followed(NamedTuple):
     @classmethod
     def of(
         cls,
-        watched: Watched,
+        watched: FollowedRows,
         side: int,
         stored: int,
         arriving: Batch,
@@ -354,10 +375,14 @@ class _Followed(NamedTuple):
         open_before: int,
     ) -> "_Followed":
         own = len(alive)
-        new = stored + np.flatnonzero(watched.state[stored:own])
+        is_new = (watched.number >= stored) & (watched.number < own)
+        new = watched.number[is_new]
         old = np.concatenate([watched_stored.number, own + np.arange(len(ghosts.time))])
-        number = np.concatenate([old, new])
         came = new - stored
+        # The step lists watched rows by number; here old ones come in the order they were given.
+        by_number = np.searchsorted(watched.number, old)
+        at = np.concatenate([by_number, np.flatnonzero(is_new)])
+        number = watched.number[at]
         columns = [
             np.concatenate([first, second, third])
             for first, second, third in (
@@ -372,8 +397,8 @@ class _Followed(NamedTuple):
         ]
         time, sequences, shares, code, source, met_before, made_before = columns
         came_with = arriving.value[came] if arriving.value.size else arriving.value
-        met, made = watched.met[number], watched.made[number]
-        is_stored = np.zeros(len(watched.state), bool)
+        met, made = watched.met[at], watched.made[at]
+        is_stored = np.zeros(own + len(ghosts.time), bool)
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
         all_rows = OpenRows(
@@ -388,7 +413,7 @@ class _Followed(NamedTuple):
             _joined((watched_stored.value, ghosts.value, came_with)),
             source,
         )
-        still_open = watched.state[number] == Watch.OPEN
+        still_open = watched.state[at] == Watch.OPEN
         return cls(
             is_new=np.arange(len(number)) >= len(old),
             time=time,

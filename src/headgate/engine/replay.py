@@ -126,17 +126,20 @@ class Replay:
         while at < len(order):
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
             if self._monitor is not None:
-                size = min(size, most_to_learn_from(at))
+                size = min(size, most_to_learn_from(at, len(stored[0]) + len(stored[1])))
             part = order[at : at + size]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
             at += size
 
 
-def most_to_learn_from(seen: int) -> int:
-    """Rows after which to look at the models again: early on there is much to learn, later they
-    change little from step to step."""
-    return max(LEARNING_ROWS_AT_ONCE, seen // 8)
+def most_to_learn_from(seen: int, stored: int) -> int:
+    """Rows after which to look at the models again.
+
+    Early on there is much to learn, later they change little; and every step takes up all that is
+    stored, so it should bring as much.
+    """
+    return max(LEARNING_ROWS_AT_ONCE, seen // 8, 2 * stored)
 
 
 def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:

@@ -62,6 +62,15 @@ class Watched(NamedTuple):
         return cls(*(np.zeros(rows, kind) for kind in (np.uint8, np.int32, np.int32)))
 
 
+class FollowedRows(NamedTuple):
+    """Watched rows of a side alone: who they are, and what they met."""
+
+    number: np.ndarray
+    state: np.ndarray
+    met: np.ndarray
+    made: np.ndarray
+
+
 class Watching(NamedTuple):
     """Which arrivals to watch: a random share, the same on every restart."""
 
@@ -172,6 +181,9 @@ class Step:
         ghosts: tuple[Batch, Batch] | None = None,
     ) -> None:
         self._terms = terms
+        self._is_done = False
+        self._alive: dict[int, np.ndarray] = {}
+        """Who is stored, by side; kept once all pairs are made."""
         groups = (*stored, *arriving, *(ghosts or (Batch.empty(), Batch.empty())))
         lengths = np.array([len(group.time) for group in groups])
         total = int(lengths.sum())
@@ -252,9 +264,11 @@ class Step:
                 yield self._numbered(block[:made])
             elif at == before:
                 block = np.empty(2 * block.size, layout.PAIR)
+        self._is_done = True
 
     def raise_watermark(self, watermark: int) -> None:
         """After the last pair: expire rows that nothing after this watermark can meet."""
+        self._alive.clear()
         self._desk.terms["watermark"] = watermark
         kernel.let_go_behind_watermark(self._desk)
 
@@ -290,8 +304,12 @@ class Step:
 
     def alive(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, whether it is stored now."""
+        if side in self._alive:
+            return self._alive[side]
         places = self._of_side(self._place, side)
         alive: np.ndarray = self._desk.links["alive"][places[: self._own_rows(side)]] != 0
+        if self._is_done:
+            self._alive[side] = alive
         return alive
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
@@ -308,6 +326,18 @@ class Step:
             self._by_number(self._desk.links["watch"], side),
             self._by_number(rows["met"], side),
             self._by_number(rows["made"], side),
+        )
+
+    def followed(self, side: int) -> FollowedRows:
+        """The watched rows of a side, in order of their numbers."""
+        links = self._desk.links
+        place = np.flatnonzero(links["watch"])
+        place = place[links["side"][place] == side]
+        number = self._number[place].astype(np.int64)
+        place = place[np.argsort(number)]
+        rows = self._desk.rows
+        return FollowedRows(
+            np.sort(number), links["watch"][place], rows["met"][place], rows["made"][place]
         )
 
     @property

@@ -1,11 +1,19 @@
 """AGE: keep the rows at the age at which they match most."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
+import numpy as np
+
+from headgate.compiling import compiled
 from headgate.models import AgeCurves
 from headgate.policies.base import AgeScore, Piece
 from headgate.spec import RowWindow, SpecError, Window
+
+TOLERANCE, MOST_PIECES = 0.01, 16
+"""How far a piece may be from the priority, as a share of the greatest; more where that makes too
+many pieces."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +62,43 @@ class Age(AgeScore):
         """The greedy priority, bucket by bucket; nothing beyond the curve."""
         curve = self.curves[side]
         starts, ends = curve.priorities()
-        buckets = [
-            Piece(float(bucket * curve.width), float(start), float((end - start) / curve.width))
-            for bucket, (start, end) in enumerate(zip(starts, ends, strict=True))
-        ]
-        return (*buckets, Piece(float(curve.window), 0.0, 0.0))
+        tolerance = TOLERANCE * starts.max(initial=0.0)
+        cuts = np.empty(len(starts), np.int64)
+        while (count := _cut_straight(starts, ends, tolerance, cuts)) > MOST_PIECES:
+            tolerance *= 2
+        pieces = []
+        for first, beyond in pairwise((*cuts[:count].tolist(), len(starts))):
+            rise = ends[beyond - 1] - starts[first]
+            slope = rise / ((beyond - first) * curve.width)
+            pieces.append(Piece(float(first * curve.width), float(starts[first]), float(slope)))
+        return (*pieces, Piece(float(curve.window), 0.0, 0.0))
+
+
+@compiled
+def _cut_straight(starts: np.ndarray, ends: np.ndarray, tolerance: float, cuts: np.ndarray) -> int:
+    """Cut a priority into nearly straight pieces; ``cuts`` gets the buckets they begin with.
+
+    A shed looks at every piece, so few are worth a little exactness.
+    """
+    count = 0
+    first = 0
+    while first < starts.size:
+        cuts[count] = first
+        count += 1
+        beyond = first + 1
+        while beyond < starts.size:
+            slope = (ends[beyond] - starts[first]) / (beyond + 1 - first)
+            straight = True
+            for bucket in range(first, beyond + 1):
+                line = starts[first] + slope * (bucket - first)
+                if (
+                    abs(starts[bucket] - line) > tolerance
+                    or abs(ends[bucket] - line - slope) > tolerance
+                ):
+                    straight = False
+                    break
+            if not straight:
+                break
+            beyond += 1
+        first = beyond
+    return count

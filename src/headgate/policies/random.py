@@ -1,15 +1,17 @@
 """RANDOM: keep a uniform random sample of the rows in the windows."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from headgate.compiling import compiled, inlined
 from headgate.policies.base import Arrivals, FixedScore
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+_ONE = np.uint64(1)
 
 
 def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
@@ -22,19 +24,25 @@ def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
     >>> uniform(0, np.array([0, 1], np.uint8), np.array([5, 5])).round(3).tolist()
     [0.146, 0.512]
     """
-    with np.errstate(over="ignore"):
-        stream = _mix(
-            np.uint64(seed % (1 << 64)) + _GOLDEN * (side.astype(np.uint64) + np.uint64(1))
-        )
-        bits = _mix(stream + _GOLDEN * (sequence.astype(np.uint64) + np.uint64(1)))
-    return (bits >> np.uint64(11)) * 2.0**-53
+    drawn = np.empty(len(sequence))
+    sides, sequences = side.astype(np.uint8), sequence.astype(np.int64)
+    _draw(np.uint64(seed % (1 << 64)), sides, sequences, drawn)
+    return drawn
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
+@compiled
+def _draw(seed: int, side: np.ndarray, sequence: np.ndarray, drawn: np.ndarray) -> None:
+    for row in range(drawn.size):
+        stream = _mix(seed + _GOLDEN * (np.uint64(side[row]) + _ONE))
+        bits = _mix(stream + _GOLDEN * (np.uint64(sequence[row]) + _ONE))
+        drawn[row] = np.float64(bits >> np.uint64(11)) * 2.0**-53
+
+
+@inlined
+def _mix(x: Any) -> Any:
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
     x = (x ^ (x >> np.uint64(27))) * _MIX_2
-    mixed: np.ndarray = x ^ (x >> np.uint64(31))
-    return mixed
+    return x ^ (x >> np.uint64(31))
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Profile:
     >>> found
     Profile(1,000 and 15,000 rows, 15,000 pairs, better explained by age)
     >>> round(found.windows_needed.left[50].total_seconds() / 60)
-    8
+    5
     >>> Profile.from_json(found.to_json())
     Profile(1,000 and 15,000 rows, 15,000 pairs, better explained by age)
     """

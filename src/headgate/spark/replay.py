@@ -75,7 +75,8 @@ class _ShardReplay:
         while first < table.num_rows:
             size = table.num_rows
             if self._lessons is not None:
-                size = most_to_learn_from(sum(self._progress.seen))
+                stored = len(self._held[0].place) + len(self._held[1].place)
+                size = most_to_learn_from(sum(self._progress.seen), stored)
             yield from self._advance(table.slice(first, size))
             first += size
 
