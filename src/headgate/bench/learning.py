@@ -32,8 +32,8 @@ class Cost:
 
 
 def measure_learning(rounds: int) -> Iterator[Cost]:
-    """The same policy, hence the same work, with nothing learned and with all there is to learn:
-    recall, age curves and key counts."""
+    """The same policy with a given model, hence the same work, with nothing learned and with all it
+    would have to learn: recall, and key counts for PROB, age curves for AGE."""
     rng = np.random.default_rng(1)
     sides = (side_of(rng, ROWS // 2, 2 * BUDGET), side_of(rng, ROWS // 2, 2 * BUDGET))
     levels = dict(enumerate(np.linspace(0.0, 1.0, LEVELS).tolist()))
@@ -55,7 +55,7 @@ def measure_learning(rounds: int) -> Iterator[Cost]:
 def _speed(policy: Policy, sides: tuple[Batch, Batch], learns: bool) -> float:
     windows = (TimeWindow(BUDGET * GAP_US), TimeWindow(BUDGET * GAP_US))
     budget = Budget(rows=BUDGET)
-    room = room_for(budget, Learned("auto"), 1, MONITOR)
+    room = room_for(budget, Learned(policy.name) if policy.model else policy, 1, MONITOR)
     replay = Replay(
         terms_for(budget, windows, policy),
         *sides,
