@@ -1,7 +1,7 @@
 """A profile as a picture: matches by age, and how often keys come."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headgate.models.plotting import best_unit
 
@@ -12,38 +12,22 @@ if TYPE_CHECKING:
     from headgate.profiling.profile import Profile
 
 COLOURS = ("#0072B2", "#D55E00")
-LOOK: Any = {
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "svg.hashsalt": "headgate",
-}
 NAMES = ("left", "right")
 
 
 def save_picture(profile: "Profile", folder: Path, name: str = "profile") -> tuple[Path, Path]:
     """Draw the picture and save it as PNG and SVG; returns the two paths."""
-    from matplotlib import rc_context
+    from headgate.drawing import save
 
-    folder.mkdir(parents=True, exist_ok=True)
-    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    with rc_context(LOOK):
-        figure = draw(profile)
-        figure.savefig(png, dpi=160)
-        figure.savefig(svg, metadata={"Date": None})
-    return png, svg
+    return save(lambda: draw(profile), folder, name)
 
 
 def draw(profile: "Profile") -> "Figure":
     """The figure: a panel for each side whose stored rows match, and one for the keys."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
+
+    from headgate.drawing import LOOK
 
     stored = [side for side in (0, 1) if profile.windows_needed[side]] or [0]
     with rc_context(LOOK):
