@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 import headgate as hg
+from headgate.engine.learning import LearningStep, OpenRows, new_monitor
+from headgate.engine.limits import room_for
+from headgate.engine.step import NO_WATERMARK, Batch, Progress, Terms
 from headgate.monitor.ages import AgeLearner
 from headgate.monitor.monitor import Candidates
 from headgate.monitor.recall import Evidence
+from headgate.policies import Learned
 from tests.streams_in_process import aging, joined, zipf
 
 RISING = hg.AgeCurves.of_buckets((20_000_000, 0), (np.arange(40) ** 2, (0,)))
@@ -142,6 +146,38 @@ def test_an_age_curve_is_matches_over_rows_that_reached_the_age() -> None:
     curves = learner.curves()
     assert curves is not None
     assert curves.left.matches.tolist() == [0, 2, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_watched_rows_that_missed_a_step_are_given_up() -> None:
+    minute = hg.TimeWindow(60_000_000)
+    room = room_for(hg.Budget(rows=1000), Learned("age"), 1, 0.5)
+    terms = Terms((minute, minute), hg.policies.Fifo())
+    rows = Batch.of_arrivals(np.arange(5), np.zeros(5, np.int32), np.ones(5, np.int64), np.zeros(5))
+
+    def step(stored: Batch, open_rows: OpenRows) -> OpenRows:
+        learning = LearningStep(
+            terms,
+            (stored, Batch.empty()),
+            (rows, Batch.empty()),
+            1,
+            Progress(8, (len(stored.time), 0)),
+            NO_WATERMARK,
+            False,
+            new_monitor(terms.windows, room),
+            open_rows,
+            np.empty(0, np.int64),
+            8,
+        )
+        assert not list(learning.pairs())
+        return learning.finish()[0]
+
+    opened = step(Batch.empty(), OpenRows.none())
+    assert opened.number.tolist() == [0, 1, 2, 3, 4]
+    kept = rows._replace(sequence=np.arange(5))
+    assert len(step(kept, opened).time) == 10
+    # Had the join gone on without its monitor, other rows would be in their places.
+    assert len(step(kept.take(np.array([0, 1])), opened).time) == 5
+    assert len(step(kept._replace(sequence=np.arange(5) + 9), opened).time) == 5
 
 
 def test_rows_watched_at_once_are_counted_at_their_most() -> None:

@@ -137,6 +137,9 @@ class LearningStep:
         self._codes, self._tracked = codes, tracked
         self._arriving, self._before = arriving, progress
         self._stored_rows = tuple(len(side.time) for side in stored)
+        if not _is_up_to_date(open_rows, stored):
+            # Steps were taken without a monitor, and what rows met in them was not counted.
+            open_rows = OpenRows.none()
         self._open_before = tuple(int(np.count_nonzero(open_rows.side == s)) for s in (0, 1))
         source = np.empty(len(open_rows.side), np.int64)
         for side in (0, 1):
@@ -307,6 +310,17 @@ class LearningStep:
             tracked = tracked[_most_frequent(total[tracked], most)]
         self.monitor.counts = counts[tracked]
         return tracked
+
+
+def _is_up_to_date(open_rows: OpenRows, stored: tuple[Batch, Batch]) -> bool:
+    """Whether the rows said to be stored are where they are said to be."""
+    for side, batch in enumerate(stored):
+        mine = open_rows.where((open_rows.side == side) & (open_rows.number != GHOST))
+        if mine.number.max(initial=-1) >= len(batch.time):
+            return False
+        if not np.array_equal(batch.sequence[mine.number], mine.sequence):
+            return False
+    return True
 
 
 @compiled

@@ -19,6 +19,7 @@ TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
 """Where the operator's own time went, summed over shards: reading arrivals and state, joining and
 putting results out, writing state."""
 MONITOR_FIGURES = (
+    "shards_monitored",
     "watched_rows",
     "tracked_keys",
     "monitor_bytes",
@@ -26,8 +27,9 @@ MONITOR_FIGURES = (
     "shards_by_age",
     "shards_by_key",
 )
-"""What monitors keep, and how many shards follow a neutral policy (for want of a model), rank rows
-by age, or rank them by key; shards with a policy that learns nothing are in none of the three."""
+"""How many shards have a monitor, what monitors keep, and how many shards follow a neutral policy
+(for want of a model), rank rows by age, or rank them by key; shards with a policy that learns
+nothing are in none of the three."""
 TOTAL_FIGURES = ("total_pairs", "total_lost")
 FIGURES = (
     *(entry.name for entry in fields(Stats)),
@@ -62,6 +64,7 @@ def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
     lessons, policy = learned.lessons, learned.policy
     total = lessons.monitor.finished + lessons.open_rows.evidence
     return {
+        "shards_monitored": 1,
         "watched_rows": len(lessons.open_rows.time),
         "tracked_keys": lessons.tracked.num_rows,
         "monitor_bytes": learned.bytes,
@@ -115,7 +118,7 @@ def _recall(when: str, prefix: str, pairs: Column, lost: Column) -> list[Column]
     high = F.greatest(F.least(middle + reach, F.lit(1.0)), share)
     known, sure = met > 0, met_met <= 0
     # A batch that lost nothing may yet miss what earlier losses would have brought.
-    exact = F.sum("total_lost") == 0 if prefix else (lost == 0) & (F.sum("total_lost") == 0)
+    exact = (F.sum("shards_monitored") > 0) & (lost == 0) & (F.sum("total_lost") == 0)
 
     def figure(sampled: Column, name: str) -> Column:
         return F.when(exact, F.lit(1.0)).when(known, sampled).alias(f"{prefix}{name}")

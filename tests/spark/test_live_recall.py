@@ -1,0 +1,63 @@
+"""Recall in the metrics of a real query: the same figures as in process, null where unknown."""
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import Row
+
+from headgate.monitor.recall import Evidence
+from headgate.spark.metrics import EVIDENCE, FIGURES, OUTPUT, observed
+
+pytestmark = pytest.mark.spark
+
+
+def summed(spark: SparkSession, shards: list[dict[str, float]]) -> Row:
+    """What ``observe`` would make of the rows of some shards."""
+    rows = [
+        [
+            None,
+            *(int(shard.get(name, 0)) for name in FIGURES),
+            *(float(shard.get(name, 0)) for name in EVIDENCE),
+        ]
+        for shard in shards
+    ]
+    return spark.createDataFrame(rows, OUTPUT).agg(*observed()).collect()[0]
+
+
+def figures_of(batch: Evidence, total: Evidence, **more: float) -> dict[str, float]:
+    values = [getattr(e, name) for e in (batch, total) for name in Evidence.__dataclass_fields__]
+    return {**dict(zip(EVIDENCE, values, strict=True)), "shards_monitored": 1, **more}
+
+
+CASES = {
+    "plain": Evidence(100.0, 40.0, 900.0, 300.0, 200.0),
+    "none made": Evidence(100.0, 0.0, 900.0, 0.0, 0.0),
+    "all made": Evidence(100.0, 100.0, 900.0, 900.0, 900.0),
+    "all watched": Evidence(100.0, 40.0, 0.0, 0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_recall_is_what_the_evidence_says(spark: SparkSession, case: str) -> None:
+    evidence = CASES[case]
+    more = {"pairs": 20, "shed": 5, "total_pairs": 40, "total_lost": 9}
+    row = summed(spark, [figures_of(evidence, evidence, **more)] * 2)
+    expected = (evidence + evidence).recall()
+    for prefix in ("", "total_"):
+        got = [row[f"{prefix}{name}"] for name in ("recall", "recall_low", "recall_high")]
+        assert got == pytest.approx([expected.value, expected.low, expected.high])
+    if expected.value:
+        assert row["exact_pairs"] == pytest.approx(40 / expected.value)
+        assert row["total_exact_pairs"] == pytest.approx(80 / expected.value)
+
+
+def test_recall_is_sure_while_nothing_is_lost_and_unknown_without_a_monitor(
+    spark: SparkSession,
+) -> None:
+    sure = summed(spark, [figures_of(CASES["plain"], CASES["plain"], pairs=20, total_pairs=40)])
+    assert (sure["recall"], sure["recall_low"], sure["total_recall"]) == (1.0, 1.0, 1.0)
+    assert (sure["exact_pairs"], sure["total_exact_pairs"]) == (20, 40)
+    without = summed(spark, [{"pairs": 20, "shed": 5}])
+    assert without["recall"] is None
+    assert without["total_exact_pairs"] is None
+    untold = summed(spark, [figures_of(Evidence(), Evidence(), total_lost=3)])
+    assert untold["recall"] is None
