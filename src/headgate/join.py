@@ -16,8 +16,8 @@ from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
 from headgate.monitor import Estimate
-from headgate.policies import Learned, Policy, make_policy
-from headgate.spec import Budget, Goal, Keys, MaxSubset, Predicate, Side, SpecError
+from headgate.policies import Learned, Policy, Random, make_policy
+from headgate.spec import Budget, Goal, Keys, MaxSubset, Predicate, Side, SpecError, TimeWindow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +164,9 @@ class WindowJoin(Request):
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         chosen = make_policy(policy, frequencies, ages)
         if chosen == Learned("auto") and not keys.left:
-            chosen = Learned("age")
+            # Without keys there is nothing to count; without times there are no ages.
+            timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
+            chosen = Learned("age") if timed else Random()
         ranks_keys = chosen.weighs_keys or (isinstance(chosen, Learned) and chosen.counts_keys)
         if ranks_keys and not keys.left:
             raise SpecError(

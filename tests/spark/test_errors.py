@@ -275,7 +275,10 @@ class TestRestarts:
             ),
             (
                 make_join(policy="fifo").stream(left, right, shards=3),
-                ["shards was 2 and is now 3", "policy was Random(seed=0) and is now Fifo()"],
+                [
+                    "shards was 2 and is now 3",
+                    "policy was Learned(wanted='auto') and is now Fifo()",
+                ],
             ),
             (
                 make_join(on=("key", "note")).stream(more, right, shards=2),

@@ -12,7 +12,9 @@ import numpy as np
 
 CONFIDENCE = 1.96
 """Standard errors to either side of a 95 % interval."""
-MOST_ANSWERS = 1e15
+NONE_OF_MANY = 3.0
+"""Where all rows fared alike their spread says nothing: what n of them did not show may yet befall
+three in n (the rule of three)."""
 
 
 @dataclass(frozen=True)
@@ -79,26 +81,7 @@ class Evidence:
         if self.met <= 0:
             return Estimate(1.0, 0.0, 1.0)
         share = self.made / self.met
-        if self.met_met <= 0:  # every row was watched
-            return Estimate(share, share, share)
         variance = self.made_made - 2 * share * self.met_made + share**2 * self.met_met
-        # As many independent yes-or-no answers would tell as much. Where all rows fared alike the
-        # spread says nothing, and each row counts as one answer.
-        alike = self.met**2 / self.met_met
-        answers = alike
-        if variance > 0 and 0 < share < 1:
-            answers = min(share * (1 - share) * self.met**2 / variance, MOST_ANSWERS)
-        return Estimate(share, *_wilson(share, answers))
-
-
-def _wilson(share: float, answers: float) -> tuple[float, float]:
-    """Wilson's score interval, which stays sensible near 0 and 1 and for few answers."""
-    square = CONFIDENCE**2
-    middle = (share + square / (2 * answers)) / (1 + square / answers)
-    reach = (
-        CONFIDENCE
-        * math.sqrt(share * (1 - share) / answers + square / (4 * answers**2))
-        / (1 + square / answers)
-    )
-    # Never past what was observed, however the roots were rounded.
-    return min(max(middle - reach, 0.0), share), max(min(middle + reach, 1.0), share)
+        few = NONE_OF_MANY * self.met_met / self.met
+        error = math.sqrt(CONFIDENCE**2 * max(variance, 0.0) + few**2) / self.met
+        return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))

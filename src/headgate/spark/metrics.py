@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from headgate.engine.lessons import LessonsLearned
 from headgate.engine.stats import Stats
 from headgate.monitor import Evidence
-from headgate.monitor.recall import CONFIDENCE, MOST_ANSWERS
+from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.policies import Age, Random
 
 STATE_FIGURES = ("held_bytes", "dead_bytes", "segments", "written_bytes", "rebuilt", "compacted")
@@ -89,46 +89,31 @@ def observed() -> list[Column]:
     is not known: nothing was watched, or nothing watched has met anybody.
     """
     sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in FIGURES]
-    lost = F.sum("shed") + F.sum("refused") + F.sum("retired")
-    return [
-        *sums,
-        *_recall("batch", "", F.sum("pairs"), lost),
-        *_recall("total", "total_", F.sum("total_pairs"), F.sum("total_lost")),
-    ]
+    return [*sums, *_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs")]
 
 
-def _recall(when: str, prefix: str, pairs: Column, lost: Column) -> list[Column]:
-    """Recall with its interval, and the exact join's output; the same sums as `Evidence.recall`."""
+def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
+    """Recall with its interval, and the exact join's output; the same as `Evidence.recall`.
+
+    A query is planned anew for every batch, so expressions are short; and metrics must never fail
+    it, so nothing divides by what may be zero.
+    """
     met, made, met_met, met_made, made_made = (F.sum(f"{when}_{name}") for name in _SUMS)
-    share = made / met
-    variance = made_made - 2 * share * met_made + share * share * met_met
-    telling = (variance > 0) & (made > 0) & (made < met)
-    answers = F.when(
-        telling, F.least(share * (1 - share) * met * met / variance, F.lit(MOST_ANSWERS))
-    ).otherwise(met * met / met_met)
-    square = CONFIDENCE**2
-    scale = 1 + square / answers
-    middle = (share + square / (2 * answers)) / scale
-    reach = (
-        CONFIDENCE
-        * F.sqrt(share * (1 - share) / answers + square / (4 * answers * answers))
-        / scale
-    )
-    low = F.least(F.greatest(middle - reach, F.lit(0.0)), share)
-    high = F.greatest(F.least(middle + reach, F.lit(1.0)), share)
-    known, sure = met > 0, met_met <= 0
+    share = F.try_divide(made, met)
+    variance = F.greatest(made_made - 2 * share * met_made + share * share * met_met, F.lit(0.0))
+    few = F.try_divide(NONE_OF_MANY * met_met, met)
+    error = F.try_divide(F.sqrt(CONFIDENCE**2 * variance + few * few), met)
     # A batch that lost nothing may yet miss what earlier losses would have brought.
-    exact = (F.sum("shards_monitored") > 0) & (lost == 0) & (F.sum("total_lost") == 0)
+    lost = F.sum("shed") + F.sum("refused") + F.sum("retired") + F.sum("total_lost")
+    exact = (F.sum("shards_monitored") > 0) & (lost == 0)
 
-    def figure(sampled: Column, name: str) -> Column:
-        return F.when(exact, F.lit(1.0)).when(known, sampled).alias(f"{prefix}{name}")
+    def figure(name: str, sure: Column, estimated: Column) -> Column:
+        return F.when(exact, sure).otherwise(estimated).alias(f"{prefix}{name}")
 
+    one = F.lit(1.0)
     return [
-        figure(share, "recall"),
-        figure(F.when(sure, share).otherwise(low), "recall_low"),
-        figure(F.when(sure, share).otherwise(high), "recall_high"),
-        F.when(exact, pairs.cast("double"))
-        .when(known & (made > 0), pairs / share)
-        .when(known, met)
-        .alias(f"{prefix}exact_pairs"),
+        figure("recall", one, share),
+        figure("recall_low", one, F.greatest(share - error, F.lit(0.0))),
+        figure("recall_high", one, F.least(share + error, one)),
+        figure("exact_pairs", F.sum(pairs).cast("double"), F.try_divide(F.sum(pairs), share)),
     ]

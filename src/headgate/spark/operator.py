@@ -128,7 +128,7 @@ def _plan(
 ) -> ShardPlan:
     policy = join.policy.without_model()
     share = join.monitor_share(live)
-    terms = terms_for(join.budget, join.windows, policy, shards, reserve, share)
+    terms = terms_for(join.budget, join.windows, policy, shards, reserve, share, shape.relation)
     facts = {
         "left keys": ", ".join(join.keys.left),
         "right keys": ", ".join(join.keys.right),
