@@ -20,7 +20,6 @@ from headgate.demo.picture import save_picture
 from headgate.demo.report import comparison_table, save_terminal
 from headgate.demo.tally import METRICS, Tally
 from headgate.demo.view import View
-from headgate.monitor import Estimate
 from headgate.policies import ALL_POLICIES, Random
 from headgate.spark import session
 
@@ -196,11 +195,10 @@ class TestOnSpark:
         assert 0 < tally.most_stored <= tally.budget_rows
         if percent > 100:
             assert tally.pairs == tally.exact_pairs == stream.bids.num_rows
-            assert tally.estimate == Estimate(1.0, 1.0, 1.0)
         else:
             assert 0.0 < tally.recall < 1.0
-            assert tally.estimate is not None
-            assert tally.estimate.low <= tally.recall <= tally.estimate.high
+        # A budget of so few rows has none to spare for watching.
+        assert tally.estimate is None
 
 
 class TestCommandLine:

@@ -1,11 +1,17 @@
 """Recall in the metrics of a real query: the same figures as in process, null where unknown."""
 
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import Row
 
+import headgate as hg
 from headgate.monitor.recall import Evidence
 from headgate.spark.metrics import EVIDENCE, FIGURES, OUTPUT, observed
+from tests.spark.streams import collect, read_side, write_side
+from tests.streams_in_process import zipf
 
 pytestmark = pytest.mark.spark
 
@@ -61,3 +67,38 @@ def test_recall_is_sure_while_nothing_is_lost_and_unknown_without_a_monitor(
     assert without["total_exact_pairs"] is None
     untold = summed(spark, [figures_of(Evidence(), Evidence(), total_lost=3)])
     assert untold["recall"] is None
+
+
+@pytest.mark.parametrize("policy", ["auto", "random"])
+def test_a_query_says_how_good_it_is(spark: SparkSession, tmp_path: Path, policy: str) -> None:
+    names = ("lt", "rt")
+    sides = [
+        side.cast(pa.schema([("key", pa.int64()), (name, pa.timestamp("us", "UTC"))]))
+        for side, name in zip(zipf(4_000, 40, seed=8), names, strict=True)
+    ]
+    frames = [
+        read_side(
+            spark,
+            write_side(tmp_path / name, [side.slice(at, 1_000) for at in range(0, 4_000, 1_000)]),
+            f"key long, {name} timestamp",
+            name,
+        )
+        for side, name in zip(sides, names, strict=True)
+    ]
+
+    def join(budget: hg.Budget) -> hg.WindowJoin:
+        windows = [hg.Side(time=name, window="4 seconds") for name in names]
+        return hg.WindowJoin(
+            on="key", left=windows[0], right=windows[1], budget=budget, policy=policy
+        )
+
+    got = collect(
+        join(hg.Budget(rows=400, monitor=0.4)).stream(*frames, shards=2), tmp_path / "checkpoint"
+    )
+    last = [batch for batch in got.metrics if batch["left_rows"]][-1]
+    exact = join(hg.Budget(rows=1 << 30)).run(*sides).stats.pairs
+    true = got.rows.total() / exact
+    assert last["total_pairs"] == got.rows.total()
+    assert last["total_recall_low"] <= true <= last["total_recall_high"]
+    assert last["total_exact_pairs"] == pytest.approx(last["total_pairs"] / last["total_recall"])
+    assert 0 <= last["recall_low"] < last["recall"] < last["recall_high"] <= 1
