@@ -121,7 +121,7 @@ class TestView:
     @staticmethod
     def _report(batch: int, **figures: int) -> dict[str, Any]:
         names = ("left_rows", "right_rows", "pairs", "shed", "refused", "stored_rows")
-        kinds = ("shards_by_age", "shards_by_key", "shards_neutral")
+        kinds = ("shards_by_age", "shards_by_key", "shards_neutral", "watched_rows", "tracked_keys")
         every = {
             **dict.fromkeys((*names, *kinds, "peak_rows", "held_bytes"), 0),
             **dict.fromkeys(("total_recall", "total_recall_low", "total_recall_high")),

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import headgate as hg
-from headgate.engine.learning import LearningStep, OpenRows, new_monitor
+from headgate.engine.batch import NO_WATERMARK, Batch, Progress, Terms
+from headgate.engine.learning import LearningStep, new_monitor
 from headgate.engine.limits import room_for
-from headgate.engine.step import NO_WATERMARK, Batch, Progress, Terms
+from headgate.engine.open_rows import OpenRows
 from headgate.monitor.ages import AgeLearner
 from headgate.monitor.monitor import Candidates
 from headgate.monitor.recall import Evidence
@@ -177,7 +178,10 @@ def test_watched_rows_that_missed_a_step_are_given_up() -> None:
     assert len(step(kept, opened).time) == 10
     # Had the join gone on without its monitor, other rows would be in their places.
     assert len(step(kept.take(np.array([0, 1])), opened).time) == 5
-    assert len(step(kept._replace(sequence=np.arange(5) + 9), opened).time) == 5
+    anew = step(kept._replace(sequence=np.arange(5) + 9), opened)
+    assert len(anew.time) == 5
+    # Their columns stand behind those of the rows that were given up.
+    assert anew.source.tolist() == [5, 6, 7, 8, 9]
 
 
 def test_rows_watched_at_once_are_counted_at_their_most() -> None:

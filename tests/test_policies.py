@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from headgate.engine.batch import Terms
 from headgate.engine.layout import Count
 from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step, Terms
+from headgate.engine.step import Step
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import (
     ALL_POLICIES,

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from headgate.columns.times import is_event_time
 from headgate.engine.held import coded, key_bytes, screen
+from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from headgate.spark import DataFrame
 
 Columns = str | Sequence[str]
+TAKES = "run takes Arrow tables or pandas frames (Spark DataFrames go to batch or stream)"
 
 
 class Outcome:
@@ -196,7 +198,7 @@ class WindowJoin(Request):
 
         Takes Arrow tables or pandas frames, in any row order.
         """
-        tables = (_as_arrow(left, "left"), _as_arrow(right, "right"))
+        tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = self._shape_of(tables)
         arriving = [
             screen(
@@ -298,14 +300,3 @@ class WindowJoin(Request):
                     f"give a timestamp column (cast it first)"
                 )
         return shape.under(self.where, (tables[0].schema, tables[1].schema))
-
-
-def _as_arrow(given: Any, which: str) -> pa.Table:
-    if isinstance(given, pa.Table):
-        return given
-    if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
-        return pa.Table.from_pandas(given, preserve_index=False)
-    raise SpecError(
-        f"the {which} side is a {type(given).__name__}: run takes Arrow tables or pandas frames "
-        f"(Spark DataFrames go to batch or stream)"
-    )

@@ -14,18 +14,18 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from headgate.engine.layout import Count, Watch
-from headgate.engine.reference import PlainStep
-from headgate.engine.relation import Bound, Relation
-from headgate.engine.step import (
+from headgate.engine.batch import (
     NO_WATERMARK,
     Batch,
     Progress,
-    Step,
     Terms,
     Watched,
     Watching,
 )
+from headgate.engine.layout import Count, Watch
+from headgate.engine.reference import PlainStep
+from headgate.engine.relation import Bound, Relation
+from headgate.engine.step import Step
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Age, JoinToLive, Policy, Random, Ttl
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window

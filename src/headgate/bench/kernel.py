@@ -8,8 +8,8 @@ import numpy as np
 
 from headgate.bench.spread import Spread
 from headgate.engine import kernel
+from headgate.engine.batch import Batch, Terms
 from headgate.engine.replay import Replay
-from headgate.engine.step import Batch, Terms
 from headgate.models import Frequencies
 from headgate.policies import Fifo, Life, Lru, Policy, Prob, Random
 from headgate.spec import TimeWindow

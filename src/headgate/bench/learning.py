@@ -8,10 +8,10 @@ import numpy as np
 
 from headgate.bench.kernel import GAP_US, LEVELS, side_of
 from headgate.bench.spread import Spread
+from headgate.engine.batch import Batch
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
-from headgate.engine.step import Batch
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Age, Learned, Policy, Prob, Random
 from headgate.spec import Budget, TimeWindow

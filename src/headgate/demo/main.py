@@ -1,5 +1,6 @@
 """The show: start Spark, join the stream live within a budget, then compare the policies."""
 
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -180,5 +181,5 @@ def _conclusion(
         f"join stores) and found {tally.recall:.1%} of its results"
         f"{_estimated(tally)}, at {tally.mean_rate:,.0f} rows/s.\n"
         f"The picture: {pictures[0]} and {pictures[1]}. All in {seconds:.0f} seconds.\n"
-        f"Next, for example: [bold cyan]headgate demo --policy lru --memory 20[/]"
+        f"Next, for example: [bold cyan]{sys.argv[0]} demo --policy lru --memory 20[/]"
     )

@@ -36,6 +36,8 @@ class Tally:
     held_bytes: int = 0
     estimate: Estimate | None = None
     """Recall so far as the join itself estimates it, without knowing the exact result."""
+    watched_rows: int = 0
+    tracked_keys: int = 0
     following: str = ""
     """What rows are ranked by."""
     recalls: list[float] = field(default_factory=list)
@@ -63,6 +65,7 @@ class Tally:
         self.stored_rows = figures["stored_rows"]
         self.most_stored = max(self.most_stored, figures["peak_rows"])
         self.held_bytes = figures["held_bytes"]
+        self.watched_rows, self.tracked_keys = figures["watched_rows"], figures["tracked_keys"]
         if figures["total_recall"] is not None:
             self.estimate = Estimate(
                 figures["total_recall"], figures["total_recall_low"], figures["total_recall_high"]

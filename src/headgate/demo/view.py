@@ -96,6 +96,11 @@ class View:
             ("event time", f"{clock:%Y-%m-%d %H:%M:%S}" if clock else "–"),
             ("rows/s", rate if tally.batches else "–"),
             ("ranked by", tally.following or "–"),
+            (
+                "learns from",
+                f"{tally.watched_rows:,} rows watched and {tally.tracked_keys:,} keys counted, "
+                f"in the rest of the budget",
+            ),
             ("shed", f"{tally.shed:,} stored rows given up, {tally.refused:,} arrivals refused"),
             (
                 "most stored",

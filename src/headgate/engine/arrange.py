@@ -23,8 +23,9 @@ class Group(NamedTuple):
     matches: np.ndarray
     touched: np.ndarray
     state: np.ndarray
-    """See `Watch`."""
+    """See `Watch`; empty where no row is watched."""
     met: np.ndarray
+    """Empty where no row has met any yet, as `made` is."""
     made: np.ndarray
     score: np.ndarray
     """Empty where scores do not matter."""
@@ -81,14 +82,14 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         link.side = own.side
         link.arriving = own.arriving
         link.alive = 0
-        link.watch = own.state[index]
+        link.watch = own.state[index] if own.state.size else 0
         row = rows[position]
         row.time = own.time[index]
         row.touched = own.touched[index]
         row.matches = own.matches[index]
         row.code = own.code[index]
-        row.met = own.met[index]
-        row.made = own.made[index]
+        row.met = own.met[index] if own.met.size else 0
+        row.made = own.made[index] if own.made.size else 0
         row.score = own.score[index] if own.score.size else 0.0
         row.group = own.group[index] if own.group.size else own.side
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from headgate.columns.codes import NULL, encode_together
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
+from headgate.engine.batch import NO_WATERMARK, Batch
 from headgate.engine.shape import Shape
-from headgate.engine.step import NO_WATERMARK, Batch
 
 
 @dataclass(frozen=True)

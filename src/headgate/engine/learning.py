@@ -4,25 +4,31 @@ Models are those of earlier steps alone, so nothing looks ahead. What a step lea
 `finish`, after the last pair.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from headgate.compiling import compiled
-from headgate.engine.layout import NULL_KEY, Watch
-from headgate.engine.step import (
+from headgate.engine.batch import (
     NO_WATERMARK,
     Batch,
-    FollowedRows,
     Progress,
-    Step,
     Terms,
     Watched,
     Watching,
     bucket_us,
 )
+from headgate.engine.layout import NULL_KEY, Watch
+from headgate.engine.open_rows import (
+    GHOST,
+    Followed,
+    OpenRows,
+    are_up_to_date,
+    ghost_batch,
+    joined,
+)
+from headgate.engine.step import Step
 from headgate.models import AgeCurves
 from headgate.monitor import Evidence, Monitor, Room
 from headgate.monitor.monitor import BUCKETS, Candidates
@@ -32,37 +38,6 @@ from headgate.spec import RowWindow, Window
 
 MONITOR_SEED = 0x5EED
 """Apart from the policies' own random numbers."""
-GHOST = -1
-
-
-class OpenRows(NamedTuple):
-    """Watched rows whose window is open, an entry a row."""
-
-    side: np.ndarray  # uint8
-    time: np.ndarray  # int64
-    sequence: np.ndarray  # int64
-    share: np.ndarray  # float64, the chance with which it is watched
-    met: np.ndarray  # int32
-    made: np.ndarray  # int32
-    number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
-    code: np.ndarray  # int32, of its key in the step at hand
-    value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
-    source: np.ndarray  # int64, where it stood: among its side's open rows, then its arrivals
-
-    @classmethod
-    def none(cls) -> "OpenRows":
-        """No rows."""
-        kinds = ("u1", "i8", "i8", "f8", "i4", "i4", "i8", "i4", "f8", "i8")
-        return cls(*(np.zeros(0, kind) for kind in kinds))
-
-    def where(self, which: np.ndarray) -> "OpenRows":
-        """Some of the rows."""
-        return OpenRows(*(column[which] if column.size else column for column in self))
-
-    @property
-    def evidence(self) -> Evidence:
-        """What they have to say so far."""
-        return Evidence.of(self.met, self.made, self.share)
 
 
 def new_monitor(windows: tuple[Window, Window], room: Room) -> Monitor:
@@ -137,14 +112,16 @@ class LearningStep:
         self._codes, self._tracked = codes, tracked
         self._arriving, self._before = arriving, progress
         self._stored_rows = tuple(len(side.time) for side in stored)
-        if not _is_up_to_date(open_rows, stored):
-            # Steps were taken without a monitor, and what rows met in them was not counted.
-            open_rows = OpenRows.none()
         self._open_before = tuple(int(np.count_nonzero(open_rows.side == s)) for s in (0, 1))
         source = np.empty(len(open_rows.side), np.int64)
         for side in (0, 1):
             source[open_rows.side == side] = np.arange(self._open_before[side])
-        self._open = self._fitting(open_rows._replace(source=source), arriving, keep_late)
+        if are_up_to_date(open_rows, stored):
+            open_rows = open_rows._replace(source=source)
+        else:
+            # Steps were taken without a monitor, and what rows met in them was not counted.
+            open_rows = OpenRows.none()
+        self._open = self._fitting(open_rows, arriving, keep_late)
         self._worth = Worth.of(monitor, tracked, codes)
         if isinstance(terms.policy, Learned):
             terms, stored, arriving = self._settled(terms, stored, arriving)
@@ -167,7 +144,7 @@ class LearningStep:
                 BUCKETS,
                 (terms.windows[0].span > 0, terms.windows[1].span > 0),
             ),
-            (_ghost_batch(self._ghosts[0]), _ghost_batch(self._ghosts[1])),
+            (ghost_batch(self._ghosts[0]), ghost_batch(self._ghosts[1])),
         )
 
     def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -182,7 +159,7 @@ class LearningStep:
         self.monitor.finished += sides[0].finished_evidence + sides[1].finished_evidence
         tracked = self._count_keys(self.monitor.room.most_keys(self._key_bytes))
         opened = OpenRows(
-            *(_joined(both) for both in zip(sides[0].open, sides[1].open, strict=True))
+            *(joined(both) for both in zip(sides[0].open, sides[1].open, strict=True))
         )
         return opened, tracked, sides[0].evidence + sides[1].evidence
 
@@ -247,8 +224,8 @@ class LearningStep:
         watched.made[mine.number] = mine.made
         return batch._replace(watched=watched)
 
-    def _followed(self, side: int) -> "_Followed":
-        return _Followed.of(
+    def _followed(self, side: int) -> "Followed":
+        return Followed.of(
             self.step.followed(side),
             side,
             self._stored_rows[side],
@@ -261,39 +238,36 @@ class LearningStep:
             self._open_before[side],
         )
 
-    def _learn(self, sides: list["_Followed"]) -> None:
+    def _learn(self, sides: list["Followed"]) -> None:
         """Bring ages, rates and the judgement of the models up to date."""
         after = self.step.after
         started = self._before.clock != NO_WATERMARK
         before_us, after_us = self._before.clock >> 1, after.clock >> 1
         lived = after_us - before_us if started else _covered(self._arriving)
         self.monitor.forget(self._elapsed(lived, after), float(lived))
-        known_both = self._worth.by_code is not None and self._worth.curves is not None
+        curves = self._worth.curves
         for side, rows in enumerate(sides):
             since = np.where(rows.is_new, 0, np.maximum(before_us - rows.time, 0))
             until = np.maximum(after_us - rows.time, since)
             self.monitor.ages.learn(side, self.step.ages[side], since, until)
-            if known_both:
+            if curves is not None and self._worth.by_code is not None:
                 window = self._windows[side].span
                 since, until = np.minimum(since, window), np.minimum(until, window)
-                curve = self._worth.curves[side]  # type: ignore[index]
-                by_age = np.interp(until, curve.ages, curve.cumulative) - np.interp(
-                    since, curve.ages, curve.cumulative
+                by_age = np.interp(until, curves[side].ages, curves[side].cumulative) - np.interp(
+                    since, curves[side].ages, curves[side].cumulative
                 )
                 by_key = self._worth.weights(side, rows.code) * (until - since)
                 self.monitor.fit.judge(rows.met_now, by_age, by_key)
 
     def _elapsed(self, lived_us: int, after: Progress) -> float:
-        """How many windows have passed."""
-        passed = [0.0]
-        for side, window in enumerate(self._windows):
-            if window.span:
-                new_rows = after.seen[side] - self._before.seen[side]
-                passed.append(
-                    (new_rows if isinstance(window, RowWindow) else lived_us) / window.span
-                )
-        spans = [window.span for window in self._windows]
-        return passed[1:][int(np.argmax([s for s in spans if s]))] if len(passed) > 1 else 0.0
+        """How many windows have passed, by the longer of the two."""
+        side = int(np.argmax([window.span for window in self._windows]))
+        window = self._windows[side]
+        if not window.span:
+            return 0.0
+        by_rows = isinstance(window, RowWindow)
+        passed = after.seen[side] - self._before.seen[side] if by_rows else lived_us
+        return passed / window.span
 
     def _count_keys(self, most: int) -> np.ndarray:
         """Count arriving keys; returns the codes of the most frequent."""
@@ -312,17 +286,6 @@ class LearningStep:
         return tracked
 
 
-def _is_up_to_date(open_rows: OpenRows, stored: tuple[Batch, Batch]) -> bool:
-    """Whether the rows said to be stored are where they are said to be."""
-    for side, batch in enumerate(stored):
-        mine = open_rows.where((open_rows.side == side) & (open_rows.number != GHOST))
-        if mine.number.max(initial=-1) >= len(batch.time):
-            return False
-        if not np.array_equal(batch.sequence[mine.number], mine.sequence):
-            return False
-    return True
-
-
 @compiled
 def _count(code: np.ndarray, side: int, counts: np.ndarray) -> None:
     for row in range(code.size):
@@ -332,8 +295,6 @@ def _count(code: np.ndarray, side: int, counts: np.ndarray) -> None:
 
 def _most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
     """The places of the greatest counts, ascending; of equal ones the first."""
-    if not most:
-        return np.empty(0, np.int64)
     least = np.partition(counts, len(counts) - most)[len(counts) - most]
     chosen = counts > least
     equal = np.flatnonzero(counts == least)
@@ -345,95 +306,3 @@ def _covered(arriving: tuple[Batch, Batch]) -> int:
     """How much time the very first arrivals cover."""
     times = np.concatenate([batch.time for batch in arriving])
     return int(times.max() - times.min()) if len(times) else 0
-
-
-def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays one after the other; an empty one does not turn whole numbers into real ones."""
-    filled = [part for part in parts if part.size]
-    return np.concatenate(filled) if filled else parts[-1]
-
-
-def _ghost_batch(rows: OpenRows) -> Batch:
-    count = len(rows.time)
-    batch = Batch.of_arrivals(
-        rows.time, rows.code, np.zeros(count, np.int64), np.zeros(count), rows.value
-    )
-    watched = Watched(np.full(count, Watch.GHOST, np.uint8), rows.met, rows.made)
-    return batch._replace(sequence=rows.sequence, watched=watched)
-
-
-class _Followed(NamedTuple):
-    """A side's watched rows after a step: those it began with, and new ones."""
-
-    is_new: np.ndarray
-    time: np.ndarray
-    code: np.ndarray
-    met_now: np.ndarray
-    """Partners met in this step."""
-    open: OpenRows
-    evidence: Evidence
-    finished_evidence: Evidence
-
-    @classmethod
-    def of(
-        cls,
-        watched: FollowedRows,
-        side: int,
-        stored: int,
-        arriving: Batch,
-        sequence: np.ndarray,
-        alive: np.ndarray,
-        watched_stored: OpenRows,
-        ghosts: OpenRows,
-        share: float,
-        open_before: int,
-    ) -> "_Followed":
-        own = len(alive)
-        is_new = (watched.number >= stored) & (watched.number < own)
-        new = watched.number[is_new]
-        old = np.concatenate([watched_stored.number, own + np.arange(len(ghosts.time))])
-        came = new - stored
-        # The step lists watched rows by number; here old ones come in the order they were given.
-        by_number = np.searchsorted(watched.number, old)
-        at = np.concatenate([by_number, np.flatnonzero(is_new)])
-        number = watched.number[at]
-        columns = [
-            np.concatenate([first, second, third])
-            for first, second, third in (
-                (watched_stored.time, ghosts.time, arriving.time[came]),
-                (watched_stored.sequence, ghosts.sequence, sequence[new]),
-                (watched_stored.share, ghosts.share, np.full(len(new), share)),
-                (watched_stored.code, ghosts.code, arriving.code[came]),
-                (watched_stored.source, ghosts.source, open_before + came),
-                (watched_stored.met, ghosts.met, np.zeros(len(new), np.int32)),
-                (watched_stored.made, ghosts.made, np.zeros(len(new), np.int32)),
-            )
-        ]
-        time, sequences, shares, code, source, met_before, made_before = columns
-        came_with = arriving.value[came] if arriving.value.size else arriving.value
-        met, made = watched.met[at], watched.made[at]
-        is_stored = np.zeros(own + len(ghosts.time), bool)
-        is_stored[:own] = alive
-        rank = np.cumsum(is_stored) - 1
-        all_rows = OpenRows(
-            np.full(len(number), side, np.uint8),
-            time,
-            sequences,
-            shares,
-            met,
-            made,
-            np.where(is_stored[number], rank[number], GHOST),
-            code,
-            _joined((watched_stored.value, ghosts.value, came_with)),
-            source,
-        )
-        still_open = watched.state[at] == Watch.OPEN
-        return cls(
-            is_new=np.arange(len(number)) >= len(old),
-            time=time,
-            code=code,
-            met_now=met - met_before,
-            open=all_rows.where(still_open),
-            evidence=Evidence.of(met - met_before, made - made_before, shares),
-            finished_evidence=all_rows.where(~still_open).evidence,
-        )

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from headgate.engine.batch import Progress, Terms
 from headgate.engine.held import Held, code_tables, key_bytes, matched
-from headgate.engine.learning import LearningStep, OpenRows, new_monitor
+from headgate.engine.learning import LearningStep, new_monitor
+from headgate.engine.open_rows import OpenRows
 from headgate.engine.shape import Shape
-from headgate.engine.step import Progress, Step, Terms
+from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor, Room
 from headgate.monitor.monitor import COUNTS_BYTES, WATCHED_BYTES
 from headgate.policies import Learned, Policy

@@ -1,8 +1,8 @@
 """From a budget to the limits of the kernel's pools, for the whole join or one shard of it."""
 
 from headgate.columns.sizes import BOOKKEEPING_BYTES
+from headgate.engine.batch import Terms
 from headgate.engine.relation import Relation
-from headgate.engine.step import Terms
 from headgate.monitor import Part, Room
 from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
 from headgate.policies import Learned, Policy

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
-from headgate.engine.step import (
+from headgate.engine.batch import (
     NO_WATERMARK,
     Batch,
     Progress,
@@ -17,6 +16,7 @@ from headgate.engine.step import (
     Watching,
     bucket_us,
 )
+from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
 from headgate.policies.base import AgeScore, Arrivals, FixedScore, HistoryScore, ValueScore
 from headgate.spec import RowWindow
 

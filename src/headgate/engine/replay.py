@@ -10,9 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from headgate.engine.arrange import event_order
-from headgate.engine.learning import LearningStep, OpenRows
+from headgate.engine.batch import NO_WATERMARK, Batch, Progress, Terms
+from headgate.engine.learning import LearningStep
+from headgate.engine.open_rows import OpenRows
 from headgate.engine.stats import Stats
-from headgate.engine.step import NO_WATERMARK, Batch, Progress, Step, Terms
+from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor
 
 ROWS_AT_ONCE = 1 << 17

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from headgate.engine.batch import NO_WATERMARK, Progress, Terms
 from headgate.engine.held import Held, Screened, coded
 from headgate.engine.lessons import LearnsFromTables, Lessons, LessonsLearned
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.engine.step import NO_WATERMARK, Progress, Step, Terms
+from headgate.engine.step import Step
 from headgate.policies.base import Kind
 
 

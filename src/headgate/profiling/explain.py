@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from headgate.engine.batch import Batch
 from headgate.engine.limits import terms_for
 from headgate.engine.replay import Replay
-from headgate.engine.step import Batch
 from headgate.models import AgeCurves
 from headgate.policies import Age, Policy, Prob, Random
 from headgate.profiling.ages import Aged

@@ -9,6 +9,7 @@ from headgate.columns.codes import NULL, encode_together
 from headgate.columns.hashing import hash_keys
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import NO_TIME, is_event_time, microseconds
+from headgate.engine.inputs import as_arrow
 from headgate.engine.shape import Shape, check_types
 from headgate.profiling.choice import choose, rows_by_hash
 from headgate.profiling.facts import Both, SideRows
@@ -20,16 +21,12 @@ NO_RESULT = " of the right side"
 """A profile has no result columns, so names that both sides have must not get in the way."""
 
 
+TAKES = "profile takes Arrow tables, pandas frames or Spark DataFrames, the same on both sides"
+
+
 def as_table(given: Any, which: str) -> pa.Table:
     """An Arrow table from what was given as a side."""
-    if isinstance(given, pa.Table):
-        return given
-    if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
-        return pa.Table.from_pandas(given, preserve_index=False)
-    raise SpecError(
-        f"the {which} side is a {type(given).__name__}: profile takes Arrow tables, pandas frames "
-        f"or Spark DataFrames, the same on both sides"
-    )
+    return as_arrow(given, which, TAKES)
 
 
 def material_of(question: Question, tables: Both[pa.Table]) -> Material:

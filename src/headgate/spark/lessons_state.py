@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from headgate.engine.learning import OpenRows
 from headgate.engine.lessons import Lessons
+from headgate.engine.open_rows import OpenRows
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.plan import ShardPlan
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from headgate.engine.batch import Terms
 from headgate.engine.shape import Shape
-from headgate.engine.step import Terms
 from headgate.monitor import Room
 from headgate.spec import SpecError
 

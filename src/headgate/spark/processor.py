@@ -14,12 +14,12 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from headgate.engine.batch import NO_WATERMARK
 from headgate.engine.held import Screened, screen
-from headgate.engine.step import NO_WATERMARK
 from headgate.engine.tables import TableStep
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.local_copy import LocalCopy
-from headgate.spark.metrics import result_row, stats_row
+from headgate.spark.metrics import result_rows, stats_row
 from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.shards import CONTROL
@@ -85,8 +85,8 @@ class JoinProcessor(StatefulProcessor):
             lessons=state.lessons(),
         )
         for results in step.results():
-            for first in range(0, results.num_rows, ROWS_PER_BLOB):
-                yield result_row(to_blob(results.slice(first, ROWS_PER_BLOB)))
+            firsts = range(0, results.num_rows, ROWS_PER_BLOB)
+            yield result_rows([to_blob(results.slice(at, ROWS_PER_BLOB)) for at in firsts])
         watch.lap("join_ms")
         step.raise_watermark(watermark)
         state.write(step, held)

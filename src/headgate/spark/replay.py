@@ -15,11 +15,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from headgate.engine.batch import Progress
 from headgate.engine.held import Held, Screened, screen
 from headgate.engine.lessons import Lessons
 from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from
 from headgate.engine.shape import Shape
-from headgate.engine.step import Progress
 from headgate.engine.tables import TableStep
 from headgate.policies import Policy
 from headgate.spark.plan import ShardPlan

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headgate.engine.batch import Progress
 from headgate.engine.held import Held
 from headgate.engine.lessons import Lessons, LessonsLearned
 from headgate.engine.stats import Stats
-from headgate.engine.step import Progress
 from headgate.engine.tables import TableStep
 from headgate.policies.base import Kind
 from headgate.spark.blobs import from_blob, to_blob

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from headgate.engine.step import Batch, Step, Terms
+from headgate.engine.batch import Batch, Terms
+from headgate.engine.step import Step
 
 
 def warm_kernel(terms: Terms) -> None:

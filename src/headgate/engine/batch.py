@@ -1,0 +1,130 @@
+"""What a step is given and hands on: the join's terms, rows as numbers, how far it has come."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.engine.relation import Relation
+from headgate.policies.base import Policy
+from headgate.policies.random import uniform
+from headgate.spec import Window
+from headgate.spec.budget import UNLIMITED
+
+NO_WATERMARK = -(1 << 62)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the kernel must know of a join: windows, policy, limits of the pools, predicate."""
+
+    windows: tuple[Window, Window]
+    policy: Policy
+    most_rows: tuple[int, int] = (UNLIMITED, UNLIMITED)
+    most_bytes: tuple[int, int] = (UNLIMITED, UNLIMITED)
+    pooled: bool = True
+    """Both sides draw on the first pool; otherwise each has its own."""
+    where: Relation | None = None
+    """What the values of two rows must satisfy beside equal keys."""
+
+    def unlimited(self) -> "Terms":
+        """The same join with all the memory it could want."""
+        return Terms(self.windows, self.policy, where=self.where)
+
+
+class Watched(NamedTuple):
+    """What is known of rows that may be watched, an entry a row."""
+
+    state: np.ndarray  # uint8, `Watch`
+    met: np.ndarray  # int32, partners found while the row was watched, stored or not
+    made: np.ndarray  # int32, those of them that made a pair
+
+    @classmethod
+    def none(cls, rows: int) -> "Watched":
+        """No row is watched."""
+        return cls(*(np.zeros(rows, kind) for kind in (np.uint8, np.int32, np.int32)))
+
+
+class FollowedRows(NamedTuple):
+    """Watched rows of a side alone: who they are, and what they met."""
+
+    number: np.ndarray
+    state: np.ndarray
+    met: np.ndarray
+    made: np.ndarray
+
+
+class Watching(NamedTuple):
+    """Which arrivals to watch: a random share, the same on every restart."""
+
+    seed: int
+    share: float
+    buckets: int
+    """Into how many buckets of age a window is cut to count what watched rows meet."""
+    sides: tuple[bool, bool] = (True, True)
+    """Whose rows to watch; those of a side that waits for nobody meet nobody."""
+
+    def chooses(self, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
+        """Whether each row is to be watched."""
+        chosen: np.ndarray = uniform(self.seed, side, sequence) < self.share
+        return chosen
+
+
+class Batch(NamedTuple):
+    """Rows of one side, an entry a row."""
+
+    time: np.ndarray  # int64, microseconds
+    code: np.ndarray  # int32, equal for equal keys of this step
+    size: np.ndarray  # int64, bytes
+    weight: np.ndarray  # float64, what the policy made of the key
+    sequence: np.ndarray  # int64, counts the rows of the side (arrivals: to be filled in)
+    matches: np.ndarray  # int32
+    touched: np.ndarray  # int64
+    value: np.ndarray  # int64 or float64, for the predicate; empty where there is none
+    watched: Watched | None = None
+
+    @classmethod
+    def of_arrivals(
+        cls,
+        time: np.ndarray,
+        code: np.ndarray,
+        size: np.ndarray,
+        weight: np.ndarray,
+        value: np.ndarray | None = None,
+    ) -> "Batch":
+        """Rows without a past."""
+        return cls(
+            time,
+            code,
+            size,
+            weight,
+            np.zeros(len(time), np.int64),
+            np.zeros(len(time), np.int32),
+            time,
+            np.empty(0) if value is None else value,
+        )
+
+    @classmethod
+    def empty(cls) -> "Batch":
+        """No rows."""
+        none = np.empty(0, np.int64)
+        return cls.of_arrivals(none, none.astype(np.int32), none, none.astype(np.float64))
+
+    def take(self, numbers: np.ndarray) -> "Batch":
+        """Some of the rows, in the order asked for; not what is watched."""
+        columns = [column[numbers] if column.size else column for column in self[:8]]
+        return Batch(*columns)  # type: ignore[arg-type]  # all but the last, which may be left out
+
+
+class Progress(NamedTuple):
+    """How far a join has come: what one step hands to the next beside the rows."""
+
+    clock: int = NO_WATERMARK
+    """Event key (twice the time, plus the side) of the latest arrival."""
+    seen: tuple[int, int] = (0, 0)
+    """Rows of each side so far."""
+
+
+def bucket_us(window: Window, buckets: int) -> int:
+    """How long a bucket of age is: the window's length in so many parts, rounded up."""
+    return -(-max(window.span, 1) // buckets)

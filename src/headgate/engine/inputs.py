@@ -1,0 +1,24 @@
+"""Bounded inputs in process."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from headgate.spec import SpecError
+
+
+def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
+    """An Arrow table from a side given as one or as a pandas frame; ``takes`` says what is taken.
+
+    Examples
+    --------
+    >>> as_arrow(7, "left", "run takes Arrow tables")
+    Traceback (most recent call last):
+    ...
+    headgate.spec.errors.SpecError: the left side is a int: run takes Arrow tables
+    """
+    if isinstance(given, pa.Table):
+        return given
+    if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
+        return pa.Table.from_pandas(given, preserve_index=False)
+    raise SpecError(f"the {which} side is a {type(given).__name__}: {takes}")
