@@ -12,56 +12,40 @@ from headgate.monitor.ages import AgeLearner
 from headgate.monitor.monitor import Candidates
 from headgate.monitor.recall import Evidence
 from headgate.policies import Learned
-from tests.streams_in_process import aging, joined, zipf
-
-RISING = hg.AgeCurves.of_buckets((20_000_000, 0), (np.arange(40) ** 2, (0,)))
+from headgate.studies.learned.streams import AMPLE, aging, recall_by_part, true_ages, zipf
 
 
 def test_learned_age_comes_near_age_with_the_true_curve() -> None:
-    sides = aging(60_000, seconds=400, window=20, shapes=["rising"], seed=1)
+    streams = aging(60_000, seconds=400, window=20, shapes=["rising"], seed=1)
     budget = hg.Budget(rows=300)
-    true = joined(sides, budget, hg.policies.Age(RISING), (20, 0))
-    learned = joined(sides, budget, "age", (20, 0))
-    auto = joined(sides, budget, "auto", (20, 0))
+    true = streams.join(hg.policies.Age(true_ages(20)), budget)
+    learned = streams.join("age", budget)
+    auto = streams.join("auto", budget)
     assert learned.recall > 0.9 * true.recall
     assert auto.recall > 0.85 * true.recall
     assert auto.followed["AGE"] > 0.8 * sum(auto.followed.values())
     for policy in ("fifo", "lru", "ttl", "join-to-live"):
-        assert joined(sides, budget, policy, (20, 0)).recall < 0.7 * learned.recall
+        assert streams.join(policy, budget).recall < 0.7 * learned.recall
 
 
 def test_learned_prob_comes_near_prob_with_the_true_frequencies() -> None:
-    sides = zipf(60_000, seconds=200, seed=2)
-    counted = hg.Frequencies.of_tables(*sides, left_on=["key"], right_on=["key"])
+    streams = zipf(60_000, seconds=200, seed=2)
     budget = hg.Budget(rows=600)
-    true = joined(sides, budget, "prob", (10, 10), frequencies=counted)
-    learned = joined(sides, budget, "prob", (10, 10))
-    auto = joined(sides, budget, "auto", (10, 10))
+    true = streams.join("prob", budget, frequencies=streams.frequencies())
+    learned = streams.join("prob", budget)
+    auto = streams.join("auto", budget)
     assert learned.recall > 0.95 * true.recall
     assert auto.recall > 0.9 * true.recall
     assert auto.followed["PROB"] > 0.9 * sum(auto.followed.values())
     for policy in ("fifo", "ttl", "join-to-live", "random"):
-        assert joined(sides, budget, policy, (10, 10)).recall < 0.5 * learned.recall
-
-
-def recall_by_part(
-    sides: tuple, outcome: hg.Outcome, exact: hg.Outcome, seconds: int, parts: int
-) -> np.ndarray:
-    """Recall of the pairs whose later row falls in each part of the time."""
-    counts = []
-    for pairs in (outcome.pairs, exact.pairs):
-        later = np.maximum(*(pairs.column(n).cast("int64").to_numpy() for n in ("lt", "rt")))
-        start = min(side.column(1)[0].value for side in sides)
-        edges = start + np.arange(parts + 1) * seconds * 1_000_000 // parts
-        counts.append(np.histogram(later, bins=edges)[0])
-    return counts[0] / np.maximum(counts[1], 1)
+        assert streams.join(policy, budget).recall < 0.5 * learned.recall
 
 
 def test_age_follows_a_curve_that_turns_over() -> None:
-    sides = aging(80_000, 480, window=20, shapes=["rising", "falling"], seed=3)
-    exact = joined(sides, hg.Budget(rows=1 << 40), "fifo", (20, 0))
-    learned = joined(sides, hg.Budget(rows=600), "age", (20, 0))
-    windows = recall_by_part(sides, learned, exact, 480, 24)
+    streams = aging(80_000, 480, window=20, shapes=["rising", "falling"], seed=3)
+    exact = streams.join("fifo", AMPLE)
+    learned = streams.join("age", hg.Budget(rows=600))
+    windows = recall_by_part(streams, learned, exact, 480, 24)
     settled, turned = windows[8:12].mean(), windows[13]
     # Falling matches come early, so a tenth of the memory is worth more than it was before.
     assert windows[20:24].mean() > 1.5 * settled
@@ -70,10 +54,10 @@ def test_age_follows_a_curve_that_turns_over() -> None:
 
 
 def test_prob_follows_hot_keys_that_change() -> None:
-    sides = zipf(80_000, 240, seed=4, parts=2)
-    exact = joined(sides, hg.Budget(rows=1 << 40), "fifo", (10, 10))
-    learned = joined(sides, hg.Budget(rows=600), "prob", (10, 10))
-    windows = recall_by_part(sides, learned, exact, 240, 24)
+    streams = zipf(80_000, 240, seed=4, parts=2)
+    exact = streams.join("fifo", AMPLE)
+    learned = streams.join("prob", hg.Budget(rows=600))
+    windows = recall_by_part(streams, learned, exact, 240, 24)
     before, after = windows[6:12].mean(), windows[18:24].mean()
     assert windows[12] < 0.7 * before
     assert after > 0.9 * before
@@ -82,12 +66,11 @@ def test_prob_follows_hot_keys_that_change() -> None:
 @pytest.mark.parametrize("policy", ["auto", "random", "lru", "fifo"])
 def test_intervals_cover_the_truth_as_often_as_they_say(policy: str) -> None:
     covered, runs = 0, 0
-    for seed in range(25):
-        chosen = hg.policies.Random(seed) if policy == "random" else policy
+    for seed in range(25):  # 200 of them, with both bounds: `headgate reproduce learned-intervals`
         by_age = aging(3_000, 60, window=6, shapes=["rising"], seed=seed)
-        by_key = zipf(6_000, 60, seed=seed, keys=300)
-        for sides, windows in ((by_age, (6, 0)), (by_key, (2, 2))):
-            outcome = joined(sides, hg.Budget(rows=120, monitor=0.3), chosen, windows)
+        by_key = zipf(6_000, 60, seed=seed, keys=300, window=2)
+        for streams in (by_age, by_key):
+            outcome = streams.join(policy, hg.Budget(rows=120, monitor=0.3), seed=seed)
             estimate = outcome.estimated_recall
             assert estimate is not None
             covered += estimate.low <= outcome.recall <= estimate.high
@@ -98,8 +81,8 @@ def test_intervals_cover_the_truth_as_often_as_they_say(policy: str) -> None:
 
 @pytest.mark.parametrize("budget", [hg.Budget(rows=200), hg.Budget(memory=20_000)])
 def test_the_monitor_is_inside_the_budget(budget: hg.Budget) -> None:
-    sides = zipf(20_000, 100, seed=5)
-    outcome = joined(sides, budget, "auto", (5, 5))
+    streams = zipf(20_000, 100, seed=5, window=5)
+    outcome = streams.join("auto", budget)
     if budget.rows is not None:
         assert outcome.stats.peak_rows <= 0.95 * budget.rows
     if budget.memory is not None:
@@ -107,8 +90,8 @@ def test_the_monitor_is_inside_the_budget(budget: hg.Budget) -> None:
 
 
 def test_with_ample_memory_nothing_is_missing_and_recall_is_sure() -> None:
-    sides = zipf(2_000, 100, seed=6)
-    outcome = joined(sides, hg.Budget(rows=1_000_000), "auto", (5, 5))
+    streams = zipf(2_000, 100, seed=6, window=5)
+    outcome = streams.join("auto", hg.Budget(rows=1_000_000))
     assert outcome.recall == 1.0
     assert outcome.estimated_recall is not None
     assert outcome.estimated_recall.value == 1.0
@@ -116,7 +99,7 @@ def test_with_ample_memory_nothing_is_missing_and_recall_is_sure() -> None:
 
 def test_a_budget_without_a_monitor_cannot_learn() -> None:
     with pytest.raises(hg.SpecError, match=r'policy "age" learns a model .* monitor=0'):
-        joined(zipf(100, 10, 7), hg.Budget(rows=10, monitor=0), "age", (1, 1))
+        zipf(100, 10, 7).join("age", hg.Budget(rows=10, monitor=0))
     with pytest.raises(hg.SpecError, match=r"monitor=0\.9 .* from 0 .* to 0\.5"):
         hg.Budget(rows=10, monitor=0.9)
 

@@ -107,7 +107,9 @@ def bench(
     rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 12_800_000,
     part: Annotated[
         list[str] | None,
-        typer.Option(help="Only kernel, uniform, skew or budgets; may be given several times."),
+        typer.Option(
+            help="Only kernel, learning, uniform, skew or budgets; may be given several times."
+        ),
     ] = None,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""

@@ -103,6 +103,9 @@ class WindowJoin(Request):
     suffix
         Appended to a right column whose name the left has too; key columns of the same name come
         once.
+    seed
+        Of all that is left to chance: the rows that "random" keeps, and those that are watched to
+        learn and to estimate recall. Same seed, same input: same output, restarts included.
 
     Examples
     --------
@@ -150,6 +153,7 @@ class WindowJoin(Request):
         frequencies: Frequencies | None = None,
         ages: AgeCurves | None = None,
         suffix: str = "_right",
+        seed: int = 0,
     ) -> None:
         for name, given, wanted in (
             ("left", left, Side),
@@ -164,7 +168,9 @@ class WindowJoin(Request):
                 f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
             )
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
-        chosen = make_policy(policy, frequencies, ages)
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
+        chosen = make_policy(policy, frequencies, ages, seed)
         if chosen == Learned("auto") and not keys.left:
             # Without keys there is nothing to count; without times there are no ages.
             timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
@@ -191,6 +197,7 @@ class WindowJoin(Request):
             policy=chosen,
             suffix=suffix,
             where=where,
+            seed=seed,
         )
 
     def run(self, left: "pa.Table | pd.DataFrame", right: "pa.Table | pd.DataFrame") -> Outcome:
@@ -216,7 +223,7 @@ class WindowJoin(Request):
         terms = terms_for(
             self.budget, self.windows, self.policy, monitor=share, where=shape.relation
         )
-        room = room_for(self.budget, self.policy, 1, share)
+        room = room_for(self.budget, self.policy, 1, share, self.seed)
         monitor = new_monitor(self.windows, room) if share else None
         replay = Replay(terms, batches[0], batches[1], count, monitor, key_bytes(shape, tables))
         results = [
@@ -269,7 +276,8 @@ class WindowJoin(Request):
         shards
             Into how many independent parts keys are hashed, each with its part of the budget; one
             a core when not given. Without keys there is one; for a `Band` with both limits there
-            may be more, and a row near the border of two is then stored in both.
+            may be more, and a row near the border of two is then stored in both. Where such rows
+            wait for nobody, that costs nothing, and there is one a core.
         name
             The name of the metrics.
         """

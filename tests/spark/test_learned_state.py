@@ -4,14 +4,13 @@ import uuid
 from dataclasses import astuple
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import headgate as hg
 from headgate.monitor import Evidence
 from headgate.spark.metrics import EVIDENCE
+from headgate.studies.learned.streams import AMPLE, START_US, Streams, aging, zipf
 from tests.spark.one_shard import LABEL, OneShard
-from tests.streams_in_process import START_US, aging, zipf
 
 pytestmark = pytest.mark.spark
 
@@ -19,17 +18,13 @@ BATCHES = 30
 
 
 def drive(
-    sides: tuple[pa.Table, pa.Table], budget: hg.Budget, policy: str, windows: tuple[int, int]
+    streams: Streams, budget: hg.Budget, policy: str
 ) -> tuple[OneShard, list[dict[str, float]]]:
     """Join in batches of equal time; the metrics of each."""
-    join = hg.WindowJoin(
-        on="key",
-        left=hg.Side(time="lt", window=f"{windows[0]} seconds"),
-        right=hg.Side(time="rt", window=f"{windows[1]} seconds"),
-        budget=budget,
-        policy=policy,
+    sides = streams.tables
+    shard = OneShard(
+        streams.request(policy, budget), (sides[0].schema, sides[1].schema), uuid.uuid4().hex
     )
-    shard = OneShard(join, (sides[0].schema, sides[1].schema), uuid.uuid4().hex)
     times = [side.column(1).cast("int64").to_numpy() - START_US for side in sides]
     end = max(int(time[-1]) for time in times) + 1
     metrics = []
@@ -48,7 +43,7 @@ def drive(
 def test_a_shard_and_its_monitor_stay_within_the_memory(policy: str) -> None:
     memory = 40_000
     _, metrics = drive(
-        zipf(9_000, 90, seed=1), hg.Budget(memory=memory, monitor=0.1), policy, (9, 9)
+        zipf(9_000, 90, seed=1, window=9), hg.Budget(memory=memory, monitor=0.1), policy
     )
     for figures in metrics:
         assert figures["held_bytes"] + figures["monitor_bytes"] <= memory
@@ -61,32 +56,26 @@ def test_a_shard_and_its_monitor_stay_within_the_memory(policy: str) -> None:
 
 
 def test_rows_of_a_shard_and_its_monitor_stay_within_the_budget() -> None:
-    _, metrics = drive(zipf(9_000, 90, seed=2), hg.Budget(rows=400, monitor=0.1), "auto", (9, 9))
+    _, metrics = drive(zipf(9_000, 90, seed=2, window=9), hg.Budget(rows=400, monitor=0.1), "auto")
     for figures in metrics:
         monitored = figures["watched_rows"] / 2 + figures["tracked_keys"] / 4
         assert figures["peak_rows"] + monitored <= 400
 
 
 def test_auto_follows_ages_where_rows_match_by_age() -> None:
-    sides = aging(6_000, 120, window=10, shapes=["rising"], seed=3)
-    _, metrics = drive(sides, hg.Budget(rows=150, monitor=0.2), "auto", (10, 0))
+    streams = aging(6_000, 120, window=10, shapes=["rising"], seed=3)
+    _, metrics = drive(streams, hg.Budget(rows=150, monitor=0.2), "auto")
     assert metrics[-1]["shards_by_age"] == 1
 
 
 def test_recall_is_estimated_batch_by_batch_and_over_all() -> None:
-    sides = zipf(9_000, 90, seed=4)
-    shard, metrics = drive(sides, hg.Budget(rows=800, monitor=0.4), "random", (9, 9))
+    streams = zipf(9_000, 90, seed=4, window=9)
+    shard, metrics = drive(streams, hg.Budget(rows=800, monitor=0.4), "random")
     batches = [Evidence(*(f[name] for name in EVIDENCE[:5])) for f in metrics]
     total = Evidence(*(metrics[-1][name] for name in EVIDENCE[5:]))
     made = sum(figures["pairs"] for figures in metrics)
     assert made == metrics[-1]["total_pairs"]
-    exact = hg.WindowJoin(
-        on="key",
-        left=hg.Side(time="lt", window="9 seconds"),
-        right=hg.Side(time="rt", window="9 seconds"),
-        budget=hg.Budget(rows=1 << 40),
-        policy="fifo",
-    ).run(*sides)
+    exact = streams.join("fifo", AMPLE)
     estimate = total.recall()
     assert estimate.low <= made / exact.stats.pairs <= estimate.high
     assert estimate.high - estimate.low < 0.2

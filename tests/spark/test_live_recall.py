@@ -10,8 +10,8 @@ from pyspark.sql.types import Row
 import headgate as hg
 from headgate.monitor.recall import Evidence
 from headgate.spark.metrics import EVIDENCE, FIGURES, OUTPUT, observed
+from headgate.studies.learned.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
-from tests.streams_in_process import zipf
 
 pytestmark = pytest.mark.spark
 
@@ -74,7 +74,7 @@ def test_a_query_says_how_good_it_is(spark: SparkSession, tmp_path: Path, policy
     names = ("lt", "rt")
     sides = [
         side.cast(pa.schema([("key", pa.int64()), (name, pa.timestamp("us", "UTC"))]))
-        for side, name in zip(zipf(4_000, 40, seed=8), names, strict=True)
+        for side, name in zip(zipf(4_000, 40, seed=8).tables, names, strict=True)
     ]
     frames = [
         read_side(

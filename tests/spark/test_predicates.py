@@ -132,6 +132,20 @@ def test_bounded_inputs_give_what_sql_gives(
     assert multiset(make_join(**asked).batch(*frames, shards=shards).select(*IDS)) == wanted
 
 
+def test_a_band_has_a_shard_a_core_where_copies_wait_for_nobody(
+    spark: SparkSession, batches: tuple
+) -> None:
+    asked, condition = CASES["band"]
+    nobody = hg.Side(time=TIMES[1], window="0 seconds")
+    left, right = (pa.concat_tables(side).combine_chunks() for side in batches)
+    frames = spark.createDataFrame(left), spark.createDataFrame(right)
+    joined = make_join(**asked, right=nobody).batch(*frames)
+    assert joined.rdd.getNumPartitions() == spark.sparkContext.defaultParallelism > 1
+    assert make_join(**asked).batch(*frames).rdd.getNumPartitions() == 1
+    wanted = in_duckdb(left, right, f"{condition} AND r.bid_at >= l.opened_at")
+    assert multiset(joined.select(*IDS)) == wanted
+
+
 @pytest.mark.parametrize(
     ("case", "shards"), [("band", 3), ("band and key", None), ("comparison", None)]
 )

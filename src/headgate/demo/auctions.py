@@ -1,8 +1,8 @@
-"""Auctions and their bids, made up: most bids come near the close, and a few auctions are hot.
+"""Auctions and their bids, made up: most bids come near the close.
 
-The shape is that of NEXMark, the field's auction benchmark: a bid refers to one open auction, there
-are some fifteen bids an auction, and one auction in a hundred draws half of all bids. Everything
-follows from the number of rows and a seed, so any stretch of the stream can be made again.
+The shape is that of NEXMark, the field's auction benchmark: a bid refers to one open auction, and
+there are some fifteen bids an auction. Everything follows from the number of rows and a seed, so
+any stretch of the stream can be made again.
 """
 
 from dataclasses import dataclass

@@ -47,7 +47,7 @@ def new_monitor(windows: tuple[Window, Window], room: Room) -> Monitor:
         by_rows=(isinstance(windows[0], RowWindow), isinstance(windows[1], RowWindow)),
         widths_us=(bucket_us(windows[0], BUCKETS), bucket_us(windows[1], BUCKETS)),
         room=room,
-        seed=MONITOR_SEED,
+        seed=MONITOR_SEED + room.seed,
     )
 
 

@@ -69,7 +69,7 @@ def most_dead_bytes(terms: Terms, reserve: float) -> int | None:
     return int(live * reserve / (1 - reserve))
 
 
-def room_for(budget: Budget, policy: Policy, shards: int, monitor: float) -> Room:
+def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: int = 0) -> Room:
     """What one shard's monitor may take: no more than it is given, and than it can use.
 
     Rows are watched for recall alone, or for age curves too, which takes more; keys are counted
@@ -78,7 +78,7 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float) -> Roo
     Examples
     --------
     >>> room_for(Budget(rows=1000), Learned("auto"), shards=2, monitor=0.05)
-    Room(watched=Part(rows=12, bytes=None), keys=Part(rows=12, bytes=None))
+    Room(watched=Part(rows=12, bytes=None), keys=Part(rows=12, bytes=None), seed=0)
     """
     learned = policy if isinstance(policy, Learned) else None
     watched = HALF if learned is not None and learned.watches_ages else A_FIFTH
@@ -94,4 +94,5 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float) -> Roo
     return Room(
         part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES),
         part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * USUAL_ENTRY_BYTES),
+        seed,
     )

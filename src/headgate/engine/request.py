@@ -11,7 +11,8 @@ from headgate.spec.budget import MONITOR
 class Request:
     """Keys, sides, budget, goal, policy and predicate of a window join.
 
-    ``suffix`` is appended to a right column whose name the left has too.
+    ``suffix`` is appended to a right column whose name the left has too; ``seed`` is that of which
+    rows are watched.
     """
 
     keys: Keys
@@ -22,6 +23,7 @@ class Request:
     policy: Policy
     suffix: str
     where: Predicate | None = None
+    seed: int = 0
 
     @property
     def sides(self) -> tuple[Side, Side]:

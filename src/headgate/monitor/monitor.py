@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Room:
-    """What a monitor may take of a budget.
+    """What a monitor may take of a budget, and the seed of what it leaves to chance.
 
     Examples
     --------
@@ -53,6 +53,7 @@ class Room:
 
     watched: Part
     keys: Part
+    seed: int = 0
 
     def most_watched(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes may be watched at once."""

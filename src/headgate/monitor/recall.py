@@ -83,5 +83,5 @@ class Evidence:
         share = self.made / self.met
         variance = self.made_made - 2 * share * self.met_made + share**2 * self.met_met
         few = NONE_OF_MANY * self.met_met / self.met
-        error = math.sqrt(CONFIDENCE**2 * max(variance, 0.0) + few**2) / self.met
+        error = max(CONFIDENCE * math.sqrt(max(variance, 0.0)), few) / self.met
         return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))

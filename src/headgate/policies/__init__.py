@@ -51,6 +51,7 @@ def make_policy(
     given: "str | Policy",
     frequencies: Frequencies | None = None,
     ages: AgeCurves | None = None,
+    seed: int = 0,
 ) -> Policy:
     """A policy from its name, or as given.
 
@@ -77,6 +78,8 @@ def make_policy(
         names = ", ".join(f'"{name}"' for name in ("auto", *by_name))
         raise SpecError(f"policy {given!r} is unknown: give one of {names}, or a policy object")
     policy = by_name[given]
+    if policy is Random:
+        return Random(seed)
     if not policy.model:
         return policy()
     model = models[policy.model]

@@ -105,7 +105,7 @@ def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
     share = F.try_divide(made, met)
     variance = F.greatest(made_made - 2 * share * met_made + share * share * met_met, F.lit(0.0))
     few = F.try_divide(NONE_OF_MANY * met_met, met)
-    error = F.try_divide(F.sqrt(CONFIDENCE**2 * variance + few * few), met)
+    error = F.try_divide(F.greatest(CONFIDENCE * F.sqrt(variance), few), met)
     # A batch that lost nothing may yet miss what earlier losses would have brought.
     lost = F.sum("shed") + F.sum("refused") + F.sum("retired") + F.sum("total_lost")
     exact = (F.sum("shards_monitored") > 0) & (lost == 0)

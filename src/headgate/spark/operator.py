@@ -27,7 +27,7 @@ from headgate.spark.requirements import (
     check_watermarks,
 )
 from headgate.spark.shards import shard_labels
-from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread
+from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.warm import warm_kernel
 from headgate.spec import RowWindow, SpecError
 
@@ -54,7 +54,7 @@ def stream(
             f'set spark.conf.set("{CHANGELOG}", "true") so that it uploads what changed',
             stacklevel=3,
         )
-    count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
@@ -88,7 +88,7 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
     shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
-    count = _shard_count(join, shards, session.sparkContext.defaultParallelism)
+    count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     labels = shard_labels(count, count)
     plan = _plan(join, shape, (left, right), count, count, reserve=0.0, live=False)
@@ -103,10 +103,11 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
     )
 
 
-def _shard_count(join: Request, given: int | None, cores: int) -> int:
+def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> int:
     by_rows = any(isinstance(window, RowWindow) for window in join.windows)
     if given is None:
-        return 1 if by_rows or not join.keys.left else cores
+        apart = bool(join.keys.left) or can_spread_freely(shape.condition, join.windows)
+        return cores if apart and not by_rows else 1
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise SpecError(f"shards={given!r}: give a whole number of shards, one or more")
     if by_rows and given > 1:
@@ -138,6 +139,8 @@ def _plan(
         "left columns": frames[0].schema.simpleString(),
         "right columns": frames[1].schema.simpleString(),
     }
+    if join.seed:
+        facts["seed"] = str(join.seed)
     if join.where is not None:
         facts["predicate"] = repr(join.where)
     return ShardPlan(
@@ -145,7 +148,7 @@ def _plan(
         shape=shape,
         schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
         most_dead_bytes=most_dead_bytes(terms, reserve),
-        room=room_for(join.budget, policy, shards, share) if share else None,
+        room=room_for(join.budget, policy, shards, share, join.seed) if share else None,
         description=describe(shards, partitions, facts),
         operator=uuid.uuid4().hex[:16],
     )

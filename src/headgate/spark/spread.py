@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.engine.condition import Condition
-from headgate.spec import SpecError, Window
+from headgate.spec import SpecError, TimeWindow, Window
 
 BANDS_A_CELL = 4
 """Cells this many times as wide as the band: about a fourth of the copied side's rows lie near a
@@ -117,6 +117,16 @@ class Spread:
                 return np.asarray(numbers + by + outwards * slack)
         within = (INT64.min - min(by, 0), INT64.max - max(by, 0))
         return np.asarray(np.clip(numbers, *within) + np.int64(by))
+
+
+def can_spread_freely(condition: Condition | None, windows: tuple[Window, Window]) -> bool:
+    """Whether several shards take next to nothing of the budget: copies wait for nobody.
+
+    Where they do wait, a fourth of the memory might go to copies, so that is for the user to ask.
+    """
+    if condition is None or not condition.relation.is_band:
+        return False
+    return any(isinstance(window, TimeWindow) and window.span == 0 for window in windows)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from headgate.spec import SpecError
-from headgate.studies import vldb04
+from headgate.studies import learned, vldb04
 from headgate.studies.study import Study
 
-ALL_STUDIES: tuple[Study, ...] = (*vldb04.STUDIES,)
+ALL_STUDIES: tuple[Study, ...] = (*vldb04.STUDIES, *learned.STUDIES)
 
 
 def study_named(name: str) -> Study:

@@ -62,7 +62,7 @@ def verdict_table(study: Study, verdicts: Sequence[Verdict]) -> Table:
         title_style="",
         expand=True,
     )
-    table.add_column("the paper says", ratio=6)
+    table.add_column("claim", ratio=6)
     table.add_column("measured", ratio=5)
     table.add_column("verdict", no_wrap=True, min_width=7)
     for verdict in verdicts:

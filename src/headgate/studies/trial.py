@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headgate.join import Outcome, WindowJoin
 from headgate.policies import Fifo, Policy
-from headgate.spec import Budget, Side, TimeWindow
+from headgate.spec import Budget, Predicate, Side, TimeWindow
 
 SECOND_US = 1_000_000
 START_US = SECOND_US
@@ -16,10 +16,15 @@ START_US = SECOND_US
 AMPLE = Budget(rows=1 << 40)
 
 
-def stream(keys: np.ndarray, seconds: np.ndarray, time: str) -> pa.Table:
+def stream(keys: np.ndarray | pa.Array, seconds: np.ndarray, time: str) -> pa.Table:
     """A stream of keys and arrival times, given in seconds from the start."""
+    return pa.table({"key": keys, time: timestamps(seconds)})
+
+
+def timestamps(seconds: np.ndarray) -> pa.Array:
+    """Moments, given in seconds from the start."""
     us = START_US + np.rint(seconds * SECOND_US).astype(np.int64)
-    return pa.table({"key": keys, time: pa.array(us).cast(pa.timestamp("us"))})
+    return pa.array(us).cast(pa.timestamp("us"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,8 @@ class Trial:
         How long left rows wait.
     counted_from_s
         Results before this time are not counted: memory is still filling.
+    where
+        What must hold between the two keys; equality unless given.
 
     Examples
     --------
@@ -51,11 +58,13 @@ class Trial:
     right: pa.Table
     window_s: float
     counted_from_s: float = 0.0
+    where: Predicate | None = None
 
     def join(self, policy: Policy, budget: Budget) -> Outcome:
         """Run the join."""
         return WindowJoin(
-            on="key",
+            on="key" if self.where is None else None,
+            where=self.where,
             left=Side(time="stored_at", window=TimeWindow(round(self.window_s * SECOND_US))),
             right=Side(time="probed_at", window=TimeWindow(0)),
             budget=budget,

@@ -15,7 +15,8 @@ from itertools import accumulate
 import numpy as np
 
 from headgate.models import AgeCurve
-from headgate.studies.trial import Trial, seconds, stream
+from headgate.spec import Band
+from headgate.studies.trial import Trial, seconds, stream, timestamps
 from headgate.studies.vldb04.strategies import age_curve
 
 RATE = 50
@@ -23,8 +24,8 @@ RATE = 50
 W1_S = 120.0
 BUCKET_S = 0.1
 """How finely the age curve is taken, as in the paper."""
-BAND = range(2995, 3006)
-"""S2.ts - S1.ts in [59.9, 60.1] s, counted in rows: timestamps are 1/50 s apart."""
+BAND = Band("key", lower="59.9 seconds", upper="60.1 seconds")
+"""S2.ts - S1.ts in [59.9, 60.1] s."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,9 @@ class Path:
 
 
 def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Path()) -> Trial:  # noqa: B008 - immutable
-    """A trace of so many minutes, ready to be joined.
+    """A trace of so many minutes, ready to be joined; rows are keyed by their source's timestamp.
 
-    The band on timestamps is an equality on row numbers: a row of S2 is listed once for each row of
-    S1 it matches. It waits for nobody, so that takes no memory. The first window is not counted.
+    The first window is not counted.
 
     Examples
     --------
@@ -69,15 +69,13 @@ def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Pa
     stamps = np.arange(rows) / RATE
     here = stamps + rng.exponential(0.001, rows)
     there = stamps + path.delays(rows, rng)
-    delivered = np.flatnonzero(rng.random(rows) >= path.loss)
-    keys = np.subtract.outer(delivered, np.array(BAND))
-    times = np.broadcast_to(there[delivered][:, None], keys.shape)
-    has_partner = keys >= 0
+    delivered = rng.random(rows) >= path.loss
     return Trial(
-        stream(np.arange(rows), here, "stored_at"),
-        stream(keys[has_partner], times[has_partner], "probed_at"),
+        stream(timestamps(stamps), here, "stored_at"),
+        stream(timestamps(stamps[delivered]), there[delivered], "probed_at"),
         window_s=window_s,
         counted_from_s=window_s,
+        where=BAND,
     )
 
 
