@@ -12,8 +12,8 @@ from headgate.policies.base import AgeScore, Piece
 from headgate.spec import RowWindow, SpecError, Window
 
 TOLERANCE, MOST_PIECES = 0.01, 16
-"""How far a piece may be from the priority, as a share of the greatest; more where that makes too
-many pieces."""
+"""How far a piece may be from the priority, as a share of it; more where that makes too many
+pieces."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,11 @@ class Age(AgeScore):
         """The greedy priority, bucket by bucket; nothing beyond the curve."""
         curve = self.curves[side]
         starts, ends = curve.priorities()
-        tolerance = TOLERANCE * starts.max(initial=0.0)
+        # Rows compete with newcomers: what is worth less than those need not be told apart well.
+        tolerance = TOLERANCE * np.maximum(starts, starts[0])
         cuts = np.empty(len(starts), np.int64)
         while (count := _cut_straight(starts, ends, tolerance, cuts)) > MOST_PIECES:
-            tolerance *= 2
+            tolerance *= 1.5
         pieces = []
         for first, beyond in pairwise((*cuts[:count].tolist(), len(starts))):
             rise = ends[beyond - 1] - starts[first]
@@ -75,7 +76,9 @@ class Age(AgeScore):
 
 
 @compiled
-def _cut_straight(starts: np.ndarray, ends: np.ndarray, tolerance: float, cuts: np.ndarray) -> int:
+def _cut_straight(
+    starts: np.ndarray, ends: np.ndarray, tolerance: np.ndarray, cuts: np.ndarray
+) -> int:
     """Cut a priority into nearly straight pieces; ``cuts`` gets the buckets they begin with.
 
     A shed looks at every piece, so few are worth a little exactness.
@@ -92,8 +95,8 @@ def _cut_straight(starts: np.ndarray, ends: np.ndarray, tolerance: float, cuts: 
             for bucket in range(first, beyond + 1):
                 line = starts[first] + slope * (bucket - first)
                 if (
-                    abs(starts[bucket] - line) > tolerance
-                    or abs(ends[bucket] - line - slope) > tolerance
+                    abs(starts[bucket] - line) > tolerance[bucket]
+                    or abs(ends[bucket] - line - slope) > tolerance[bucket]
                 ):
                     straight = False
                     break

@@ -31,8 +31,6 @@ from headgate.studies.vldb04.strategies import (
 from headgate.studies.vldb04.wan_trace import BUCKET_S, RATE, W1_S, curve_of, wan_trace
 
 MINUTES, QUICK_MINUTES = 40.0, 20.0
-QUICK_BUCKET_S = 0.5
-"""A shed looks at every bucket of the age curve, so a quick run has fewer."""
 FULL_WINDOW_ROWS = RATE * W1_S
 PEAK_S, K_OPT_S = 63.0, 68.8
 """Where the paper's curve has its peak and its best age."""
@@ -49,7 +47,7 @@ def trace_of(seed: int, quick: bool, window_s: float = W1_S) -> Trial:
 def modelled(seed: int, quick: bool, window_s: float) -> tuple[Trial, AgeCurve]:
     """A trace and the age curve AGE goes by."""
     trial = trace_of(seed, quick, window_s)
-    return trial, curve_of(trial, QUICK_BUCKET_S if quick else BUCKET_S)
+    return trial, curve_of(trial)
 
 
 def measure_curve(cell: Cell) -> Sequence[Row]:
