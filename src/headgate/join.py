@@ -1,6 +1,7 @@
 """WindowJoin, the object users hold: one request, served in process, on Spark, batch or stream."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,20 @@ from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
 from headgate.monitor import Estimate
 from headgate.policies import Learned, Policy, Random, make_policy
-from headgate.spec import Budget, Goal, Keys, MaxSubset, Predicate, Side, SpecError, TimeWindow
+from headgate.policies.base import Sampler
+from headgate.sampling import make_sampler
+from headgate.spec import (
+    Budget,
+    Goal,
+    Keys,
+    MaxSubset,
+    Predicate,
+    RowWindow,
+    Sample,
+    Side,
+    SpecError,
+    TimeWindow,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +114,8 @@ class WindowJoin(Request):
     frequencies, ages
         Models of the streams, for policies that use one: how often each key occurs, and how rows
         match as they grow older.
+    rates
+        Rows a second of the left and of the right side, for samples that need to know.
     suffix
         Appended to a right column whose name the left has too; key columns of the same name come
         once.
@@ -152,6 +168,7 @@ class WindowJoin(Request):
         policy: str | Policy = "auto",
         frequencies: Frequencies | None = None,
         ages: AgeCurves | None = None,
+        rates: "Iterable[float] | None" = None,
         suffix: str = "_right",
         seed: int = 0,
     ) -> None:
@@ -170,7 +187,22 @@ class WindowJoin(Request):
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
-        chosen = make_policy(policy, frequencies, ages, seed)
+        known_rates = _checked_rates(rates)
+        if isinstance(goal, Sample):
+            if policy != "auto":
+                raise SpecError(
+                    f"policy={policy!r} is not accepted with a sample: the goal says who is kept"
+                )
+            if any(isinstance(window, RowWindow) for window in (left.window, right.window)):
+                raise SpecError(
+                    "a sample needs windows in time: give a duration for each side's window"
+                )
+            chosen: Policy = make_sampler(
+                goal, budget, (left.window, right.window), frequencies, ages, known_rates, seed
+            )
+        else:
+            chosen = make_policy(policy, frequencies, ages, seed)
+            goal = Sample() if goal is None and isinstance(chosen, Sampler) else goal
         if chosen == Learned("auto") and not keys.left:
             # Without keys there is nothing to count; without times there are no ages.
             timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
@@ -230,10 +262,9 @@ class WindowJoin(Request):
             shape.result(
                 held[0].table,
                 held[1].table,
-                held[0].place[left_rows],
-                held[1].place[right_rows],
+                block.made_of(held[0].place, held[1].place),
             )
-            for left_rows, right_rows in replay.pairs()
+            for block in replay.pairs()
         ]
         schema = shape.schema(tables[0].schema, tables[1].schema)
         stats = replay.stats.then(
@@ -247,7 +278,7 @@ class WindowJoin(Request):
         )
         exact = stats.pairs
         if stats.lost_rows:
-            exact = Replay(terms.unlimited(), batches[0], batches[1], count).count_pairs()
+            exact = Replay(terms.exact(), batches[0], batches[1], count).count_pairs()
         return Outcome(
             pa.concat_tables([schema.empty_table(), *results]),
             stats,
@@ -296,6 +327,7 @@ class WindowJoin(Request):
     def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
         columns = (tables[0].column_names, tables[1].column_names)
         shape = Shape.of(self.keys, self.sides, columns, self.suffix, self.where)
+        shape = shape.sampled(self.drawn)
         types: tuple[dict[str, Any], dict[str, Any]] = tuple(
             dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
         )  # type: ignore[assignment]
@@ -308,3 +340,18 @@ class WindowJoin(Request):
                     f"give a timestamp column (cast it first)"
                 )
         return shape.under(self.where, (tables[0].schema, tables[1].schema))
+
+
+def _checked_rates(rates: Any) -> tuple[float, float] | None:
+    if rates is None:
+        return None
+    try:
+        left, right = (float(rate) for rate in rates)
+    except (TypeError, ValueError):
+        left = right = 0.0
+    if not (0 < left < math.inf and 0 < right < math.inf):
+        raise SpecError(
+            f"rates={rates!r} is not accepted: give the rows a second of the left and of the right "
+            f"side, two numbers above 0"
+        )
+    return left, right

@@ -1,8 +1,9 @@
 """`profile`: learn what two streams are like, in process or on Spark."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headgate.engine.inputs import is_spark
 from headgate.profiling.facts import Both
 from headgate.profiling.material import HEAVY_KEYS, MOST_ROWS, Question
 from headgate.profiling.profile import Profile
@@ -70,7 +71,7 @@ def profile(
     datetime.timedelta(seconds=4)
     """
     question = Question(Keys.parse(on, left_on, right_on), Both(left, right), most_rows, heavy_keys)
-    if any(_is_spark(given) for given in (left_rows, right_rows)):
+    if any(is_spark(given) for given in (left_rows, right_rows)):
         from headgate.spark.profile import profile_frames
 
         return profile_frames(question, left_rows, right_rows)
@@ -79,7 +80,3 @@ def profile(
 
     tables = Both(as_table(left_rows, "left"), as_table(right_rows, "right"))
     return measure(question, material_of(question, tables))
-
-
-def _is_spark(given: Any) -> bool:
-    return type(given).__module__.startswith("pyspark.")

@@ -28,6 +28,7 @@ from headgate.engine.relation import Bound, Relation
 from headgate.engine.step import Step
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Age, JoinToLive, Policy, Random, Ttl
+from headgate.sampling import Uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import UNLIMITED
 
@@ -55,6 +56,8 @@ RELATIONS = {
 """Bands and comparisons to try, beside equal keys or without."""
 
 RISING, FALLING, WITH_MINIMUM = (1, 4, 9), (9, 4, 1), (3, 0, 2)
+MANY_MATCHES = AgeCurves.of_buckets((12, 12), ((60,), (60,)))
+"""More than there are rows, so that coins are flipped for all."""
 SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
     Age: (
         Age(AgeCurves.of_buckets((12, 12), (RISING, FALLING))),
@@ -62,6 +65,7 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
         Age(AgeCurves.of_buckets((3, 3), (FALLING, WITH_MINIMUM))),
     ),
     Random: (Random(), Random(seed=7)),
+    Uniform: tuple(Uniform(MANY_MATCHES, share, seed=9) for share in (1.0, 0.4, 0.05)),
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
     JoinToLive: (JoinToLive(), JoinToLive(matches=3)),
 }
@@ -115,8 +119,11 @@ class Case:
         return fits and (not self.keyed or one.key == other.key)
 
     def with_ample_memory(self) -> "Case":
-        """The same join without limits."""
-        return replace(self, terms=self.terms.unlimited())
+        """The same join without limits; a sample of single pairs then takes them all."""
+        terms, policy = self.terms.unlimited(), self.terms.policy
+        if isinstance(policy, Uniform):
+            terms = replace(terms, policy=replace(policy, share=1.0))
+        return replace(self, terms=terms)
 
 
 class Part(NamedTuple):
@@ -132,6 +139,7 @@ class Snapshot(NamedTuple):
     """All that can be known after a step, in places of the input."""
 
     pairs: list[tuple[int, int]]
+    weights: list[float]
     alive: list[int]
     counts: list[list[int]]
     histories: dict[int, tuple[int, int]]
@@ -328,7 +336,7 @@ def one_by_one(case: Case) -> list[Part]:
 
 def variants(policy: type[Policy], arrivals: Sequence[Arrival]) -> tuple[Policy, ...]:
     """A policy's settings to try; its frequency model, if it has one, is counted on the input."""
-    if not policy.weighs_keys:
+    if policy in SETTINGS or not policy.weighs_keys:
         return SETTINGS.get(policy) or (policy(),)
     left, right = (
         pa.table({"key": _keys(row for row in arrivals if row.side == side)}) for side in (0, 1)
@@ -392,10 +400,11 @@ def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, K
 
 def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Snapshot:
     if isinstance(step, Step):
-        blocks = [np.stack(block, axis=1).tolist() for block in step.pairs()]
-        pairs = [pair for block in blocks for pair in block]
+        blocks = list(step.pairs())
+        pairs = [pair for block in blocks for pair in np.stack(block[:2], axis=1).tolist()]
+        weights = [weight for block in blocks for weight in block.weight.tolist()]
     else:
-        pairs = step.pairs
+        pairs, weights = step.pairs, step.weights
     left, right = places
     alive, histories, sequences, watched = [], {}, {}, {}
     for side in (0, 1):
@@ -408,6 +417,7 @@ def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Sn
         watched |= dict(zip(own, states, strict=True))
     return Snapshot(
         pairs=[(left[a], right[b]) for a, b in pairs],
+        weights=weights,
         alive=alive,
         counts=step.counts.tolist(),
         histories=histories,

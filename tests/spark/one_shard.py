@@ -42,7 +42,7 @@ class OneShard:
         policy = join.policy.without_model()
         self._shape = Shape.of(
             join.keys, (join.left, join.right), (schemas[0].names, schemas[1].names), join.suffix
-        )
+        ).sampled(join.drawn)
         share = join.budget.monitor or 0.0
         terms = terms_for(join.budget, windows, policy, 1, RESERVE, share)
         plan = ShardPlan(
@@ -51,6 +51,7 @@ class OneShard:
             schemas=schemas,
             most_dead_bytes=most_dead_bytes(terms, RESERVE),
             room=room_for(join.budget, policy, 1, share) if share else None,
+            labels=(LABEL,),
             description=describe(1, 1, {"policy": repr(policy)}),
             operator=operator,
         )

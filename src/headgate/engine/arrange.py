@@ -17,6 +17,7 @@ class Group(NamedTuple):
     place: np.ndarray
     """Where each stands in event order."""
     time: np.ndarray
+    sequence: np.ndarray
     mark: np.ndarray
     code: np.ndarray
     size: np.ndarray
@@ -87,6 +88,7 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         row.time = own.time[index]
         row.touched = own.touched[index]
         row.matches = own.matches[index]
+        row.sequence = own.sequence[index]
         row.code = own.code[index]
         row.met = own.met[index] if own.met.size else 0
         row.made = own.made[index] if own.made.size else 0

@@ -7,11 +7,16 @@ import numpy as np
 
 from headgate.engine.relation import Relation
 from headgate.policies.base import Policy
+from headgate.policies.fifo import Fifo
 from headgate.policies.random import uniform
 from headgate.spec import Window
 from headgate.spec.budget import UNLIMITED
 
 NO_WATERMARK = -(1 << 62)
+SHARD_BITS = 20
+"""Of a cluster's number that say in which shard it is."""
+Bars = tuple[tuple[float, int, int], ...]
+"""Ever lower scores, each with the rows of the left and of the right side seen by then."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,10 @@ class Terms:
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""
         return Terms(self.windows, self.policy, where=self.where)
+
+    def exact(self) -> "Terms":
+        """The join that misses nothing: with memory to spare, any policy but a sample will do."""
+        return Terms(self.windows, Fifo(), where=self.where)
 
 
 class Watched(NamedTuple):
@@ -123,6 +132,26 @@ class Progress(NamedTuple):
     """Event key (twice the time, plus the side) of the latest arrival."""
     seen: tuple[int, int] = (0, 0)
     """Rows of each side so far."""
+    bars: tuple[Bars, Bars] = ((), ())
+    """Samples: the scores given up that stored rows have passed, by pool; see `bars.py`."""
+
+
+class PairBlock(NamedTuple):
+    """Pairs, an entry each."""
+
+    left: np.ndarray
+    """Numbers of the left rows."""
+    right: np.ndarray
+    weight: np.ndarray
+    """Samples: how many pairs of the exact result each stands for; empty otherwise."""
+    cluster: np.ndarray
+    """Samples: twice the sequence number of the stored row, plus its side; pairs of one were
+    sampled together. Empty otherwise."""
+
+    def made_of(self, left: np.ndarray, right: np.ndarray, shard: int = 0) -> "PairBlock":
+        """The pairs with these rows in place of the numbers, and clusters told apart by shard."""
+        cluster = (self.cluster << SHARD_BITS) + shard
+        return PairBlock(left[self.left], right[self.right], self.weight, cluster)
 
 
 def bucket_us(window: Window, buckets: int) -> int:

@@ -7,6 +7,17 @@ import pyarrow as pa
 from headgate.spec import SpecError
 
 
+def is_spark(given: Any) -> bool:
+    """Whether something is Spark's, told without importing it.
+
+    Examples
+    --------
+    >>> is_spark(pa.table({}))
+    False
+    """
+    return type(given).__module__.startswith("pyspark.")
+
+
 def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
     """An Arrow table from a side given as one or as a pandas frame; ``takes`` says what is taken.
 

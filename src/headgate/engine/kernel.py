@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined, prefetch
-from headgate.engine import heap, ranges, ranking
+from headgate.engine import bars, flips, heap, ranges, ranking
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
 from headgate.engine.watching import FINISHED, GHOST, OPEN, note_met
 from headgate.policies.base import Kind
 
-HISTORY = int(Kind.HISTORY)
+HISTORY, FLIPS = int(Kind.HISTORY), int(Kind.FLIPS)
 PAIRS = int(Count.PAIRS)
 ADMITTED = int(Count.ADMITTED)
 REFUSED = int(Count.REFUSED)
@@ -27,6 +27,7 @@ NULL_KEYS = int(Count.NULL_KEYS)
 UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
+UNCHOSEN = int(Count.UNCHOSEN)
 FAR = np.int64(1 << 62)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
@@ -137,6 +138,10 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
     if pool.most_rows < 1 or size > pool.most_bytes:
         desk.tally[RETIRED if past else REFUSED, side] += 1
         return False
+    samples = desk.terms[0].samples
+    if samples and ranking.standing(desk, row)[0] <= 0.0:
+        desk.tally[UNCHOSEN, side] += 1
+        return False
     while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
         if retire_one(desk, number):
             continue
@@ -147,8 +152,12 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
         own_score, own_order = ranking.standing(desk, row)
         if own_score < score or (own_score == score and own_order < order):
             desk.tally[REFUSED, side] += 1
+            if samples:
+                bars.raise_bar(desk, number, own_score)
             return False
         desk.tally[SHED, desk.links[worst].side] += 1
+        if samples:
+            bars.raise_bar(desk, number, score)
         remove(desk, worst)
     return True
 
@@ -349,6 +358,21 @@ def note_matches(
 
 
 @inlined
+def note_bars(desk: Desk, pairs: np.ndarray, passed: np.ndarray, first: int, made: int) -> None:
+    """Write the bar that each pair's stored row has passed."""
+    for at in range(first, made):
+        passed[at] = bars.bar_of(desk, pairs[at].partner)
+
+
+@inlined
+def let_go_unchosen(desk: Desk, spent: np.ndarray, count: int) -> None:
+    """Let go of rows all of whose chosen matches are made."""
+    for at in range(count):
+        desk.tally[UNCHOSEN, desk.links[spent[at]].side] += 1
+        remove(desk, spent[at])
+
+
+@inlined
 def look_ahead(desk: Desk, row: int) -> None:
     """Ask for what the arrivals after this one will need: first the chain's head, then its row."""
     later = row + HEADS_AHEAD
@@ -363,11 +387,14 @@ def look_ahead(desk: Desk, row: int) -> None:
 
 
 @compiled
-def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[int, int]:
+def advance(
+    desk: Desk, rescore: Any, pairs: np.ndarray, passed: np.ndarray, spent: np.ndarray, start: int
+) -> tuple[int, int]:
     """Process arrivals from position ``start`` on, until done or ``pairs`` is full.
 
-    Returns the position to go on from (the number of rows when done) and the pairs written. An
-    arrival whose pairs do not fit is left whole for the next call.
+    A sample writes the bars that pairs have passed into ``passed``, and needs ``spent`` to work
+    in; otherwise both may be empty. Returns the position to go on from (the number of rows when
+    done) and the pairs written. An arrival whose pairs do not fit is left whole for the next call.
     """
     made = 0
     terms = desk.terms[0]
@@ -380,8 +407,7 @@ def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[in
             own.watch = OPEN  # its window had passed before it came
         side = desk.sides[own.side]
         terms.clock = max(terms.clock, 2 * desk.rows[row].time + own.side)
-        if side.by_rows:
-            side.seen = own.mark + 1
+        side.seen = desk.rows[row].sequence + 1
         if desk.sides[LEFT].by_rows or not terms.keep_late:
             let_go_expired(desk, LEFT)
         if desk.sides[RIGHT].by_rows or not terms.keep_late:
@@ -393,6 +419,11 @@ def advance(desk: Desk, rescore: Any, pairs: np.ndarray, start: int) -> tuple[in
         end = probe(desk, row, pairs, made)
         if end < 0:
             return row, made
+        if terms.kind == FLIPS and not terms.count_only:
+            end, done = flips.keep_chosen(desk, pairs, passed, made, end, spent)
+            let_go_unchosen(desk, spent, done)
+        elif terms.samples and not terms.count_only:
+            note_bars(desk, pairs, passed, made, end)
         desk.tally[PAIRS, own.side] += end - made
         if not terms.count_only:
             if terms.kind == HISTORY:
@@ -433,8 +464,10 @@ def restore(desk: Desk) -> None:
         pool = desk.pools[number]
         while pool.rows > pool.most_rows or pool.bytes > pool.most_bytes:
             if not retire_one(desk, number):
-                worst, _, _ = ranking.worst_stored(desk, number)
+                worst, score, _ = ranking.worst_stored(desk, number)
                 desk.tally[SHED, desk.links[worst].side] += 1
+                if desk.terms[0].samples:
+                    bars.raise_bar(desk, number, score)
                 remove(desk, worst)
     desk.tally[PEAK_ROWS, LEFT] = 0
     desk.tally[PEAK_BYTES, LEFT] = 0

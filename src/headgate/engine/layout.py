@@ -43,6 +43,7 @@ ROW = np.dtype(
         ("younger", "i4"),
         ("met", "i4"),  # watched rows: partners so far, found whether or not the row was stored
         ("made", "i4"),  # and how many of them made a pair
+        ("sequence", "i8"),  # counts the rows of its side
     ],
     align=True,
 )
@@ -70,6 +71,7 @@ POOL = np.dtype(
         ("bytes", "i8"),
         ("ranked", "i8"),  # 1 once the policy's structure exists
         ("heap_size", "i8"),
+        ("bars", "i8"),  # samples: entries in use
     ],
     align=True,
 )
@@ -83,6 +85,9 @@ TERMS = np.dtype(
         ("count_only", "i8"),  # count pairs, do not list them
         ("kind", "i8"),  # of the policy's score
         ("parameter", "f8"),  # of a history score
+        ("samples", "i8"),  # pairs come with the bar their row has passed
+        ("seed", "u8"),  # of the coins
+        ("share", "f8"),  # and their chance
     ],
     align=True,
 )
@@ -103,6 +108,24 @@ PIECE = np.dtype(
 
 PAIR = np.dtype([("probe", "i4"), ("partner", "i4")], align=True)
 
+BAR = np.dtype(
+    [
+        ("score", "f8"),  # the highest given up since the entry before
+        ("left", "i8"),  # rows of each side so far at that time
+        ("right", "i8"),
+    ],
+    align=True,
+)
+
+FLIP = np.dtype(
+    [
+        ("most", "i4"),  # matches the row is expected to make at most
+        ("next", "i4"),  # the next of them that is chosen
+        ("draw", "i4"),  # how many coins that took
+    ],
+    align=True,
+)
+
 
 class Desk(NamedTuple):
     """Everything the kernel works on."""
@@ -118,6 +141,8 @@ class Desk(NamedTuple):
     groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
     pieces: np.ndarray  # PIECE (side, piece)
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
+    bars: np.ndarray  # BAR (pool, place): ever lower scores, see `bars.py`
+    flips: np.ndarray  # FLIP, in event order, where coins are flipped
     ranges: Ranges  # the ordered index, where a band or comparison decides
     tally: np.ndarray  # int64 (Count, side)
 
@@ -148,3 +173,4 @@ class Count(IntEnum):
     UNNEEDED = 7  # arrivals that no later row can match: not stored, nothing lost
     PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
     PEAK_BYTES = 9
+    UNCHOSEN = 10  # rows of whose matches to come none is in the sample

@@ -13,6 +13,7 @@ from headgate.compiling import compiled
 from headgate.engine.batch import (
     NO_WATERMARK,
     Batch,
+    PairBlock,
     Progress,
     Terms,
     Watched,
@@ -147,7 +148,7 @@ class LearningStep:
             (ghost_batch(self._ghosts[0]), ghost_batch(self._ghosts[1])),
         )
 
-    def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks, as `Step` gives them."""
         return self.step.pairs()
 

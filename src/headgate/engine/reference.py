@@ -9,6 +9,7 @@ import numpy as np
 
 from headgate.engine.batch import (
     NO_WATERMARK,
+    Bars,
     Batch,
     Progress,
     Terms,
@@ -16,8 +17,17 @@ from headgate.engine.batch import (
     Watching,
     bucket_us,
 )
+from headgate.engine.flips import coin, skip
 from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
-from headgate.policies.base import AgeScore, Arrivals, FixedScore, HistoryScore, ValueScore
+from headgate.policies.base import (
+    AgeScore,
+    Arrivals,
+    FixedScore,
+    Flips,
+    HistoryScore,
+    Sampler,
+    ValueScore,
+)
 from headgate.spec import RowWindow
 
 
@@ -48,7 +58,8 @@ class Row:
 class PlainStep:
     """What `Step` does, said plainly: the same arguments (``codes`` is not needed), same results.
 
-    ``pairs`` lists left and right numbers in the order found; ``counts`` is by `Count` and side.
+    ``pairs`` lists left and right numbers in the order found, ``weights`` how many pairs each
+    stands for in a sample; ``counts`` is by `Count` and side.
     """
 
     def __init__(
@@ -63,11 +74,14 @@ class PlainStep:
         watching: Watching | None = None,
     ) -> None:
         self.pairs: list[tuple[int, int]] = []
+        self.weights: list[float] = []
         self.counts = np.zeros((len(Count), 2), np.int64)
         self._terms = terms
         self._pools = (0, 0) if terms.pooled else (0, 1)
         self._watermark, self._keep_late = watermark, keep_late
         self._clock, self._seen = progress.clock, list(progress.seen)
+        self._given_up = [list(bars) for bars in progress.bars]
+        self._flipped: dict[tuple[int, int], list[tuple[int, float]]] = {}
         self._by_side = [_rows(side, stored[side], arriving[side]) for side in (LEFT, RIGHT)]
         rows = _in_event_order(self._by_side, terms, progress)
         self._known = _known_worth(terms, rows)
@@ -95,7 +109,8 @@ class PlainStep:
     @property
     def after(self) -> Progress:
         """What the next step must know."""
-        return Progress(self._clock, (self._seen[LEFT], self._seen[RIGHT]))
+        bars = (self._bars_passed(0), self._bars_passed(1))
+        return Progress(self._clock, (self._seen[LEFT], self._seen[RIGHT]), bars)
 
     def alive(self, side: int) -> np.ndarray:
         """For each row of a side, whether it is stored at the end."""
@@ -132,7 +147,9 @@ class PlainStep:
                 if past := self._past_rows(pool):
                     self._let_go(past[0], Count.RETIRED)
                 else:
-                    self._let_go(min(self._in_pool(pool), key=self._worth), Count.SHED)
+                    worst = min(self._in_pool(pool), key=self._worth)
+                    self._give_up(pool, worst)
+                    self._let_go(worst, Count.SHED)
         self._note_peak()
 
     def _arrive(self, row: Row) -> None:
@@ -178,6 +195,8 @@ class PlainStep:
             if other.watch == Watch.OPEN:
                 other.made += 1
                 self._note_met(row, other)
+            if isinstance(self._terms.policy, Sampler) and not self._is_chosen(other):
+                continue
             left, right = (row, other) if row.side == LEFT else (other, row)
             self.pairs.append((left.number, right.number))
             self.counts[Count.PAIRS, row.side] += 1
@@ -185,6 +204,62 @@ class PlainStep:
                 row.matches += 1
                 other.matches += 1
                 other.touched = max(other.touched, row.time)
+
+    def _is_chosen(self, stored: Row) -> bool:
+        """Whether a match of a stored row is in the sample; if so, note what it stands for."""
+        policy, bar = self._terms.policy, self._bar(stored)
+        chosen = True
+        if isinstance(policy, Flips):
+            stored.matches += 1
+            levels = [level for place, level in self._heads(stored) if place == stored.matches]
+            chosen = any(policy.share * level * bar < 1.0 for level in levels)
+            if not any(place > stored.matches for place, _ in self._heads(stored)):
+                self._let_go(stored, Count.UNCHOSEN)
+        if chosen and isinstance(policy, Sampler):
+            weight = policy.inverse_chance(np.array([bar]), np.array([stored.weight]))
+            self.weights.append(float(weight[0]))
+        return chosen
+
+    def _heads(self, row: Row) -> list[tuple[int, float]]:
+        """Which matches of a row are chosen, and at what level, one coin after the other."""
+        heads: list[tuple[int, float]] = []
+        policy, place, draw = self._terms.policy, 0, 0
+        if not isinstance(policy, Flips):
+            raise TypeError(f"{policy} flips no coins")
+        if (row.side, row.sequence) in self._flipped:
+            return self._flipped[row.side, row.sequence]
+        most = int(policy.most_matches(np.array([row.weight]))[0])
+        seed = np.uint64(policy.seed % (1 << 64))
+        while True:
+            tails, level = coin(seed, row.side, row.sequence, draw)
+            place += 1 + int(skip(tails, policy.share))
+            draw += 1
+            if place > most:
+                self._flipped[row.side, row.sequence] = heads
+                return heads
+            heads.append((place, level))
+
+    def _bar(self, row: Row) -> float:
+        """The highest score given up since a row came; 0 where there is none."""
+        log = self._given_up[self._pools[row.side]]
+        return max((entry[0] for entry in log if entry[1 + row.side] > row.sequence), default=0.0)
+
+    def _give_up(self, pool: int, row: Row) -> None:
+        """Note the score that a sample gives up."""
+        if isinstance(self._terms.policy, Sampler):
+            self._given_up[pool].append((self._worth(row)[0], self._seen[LEFT], self._seen[RIGHT]))
+
+    def _bars_passed(self, pool: int) -> Bars:
+        """Scores given up that none given up later is above, and that some stored row passed."""
+        log = self._given_up[pool]
+        highest = [
+            entry for at, entry in enumerate(log) if all(entry[0] > e[0] for e in log[at + 1 :])
+        ]
+        return tuple(
+            entry
+            for entry in highest
+            if any(entry[1 + row.side] > row.sequence for row in self._held)
+        )
 
     def _note_met(self, row: Row, watched: Row) -> None:
         """Count that a watched row met an arrival."""
@@ -211,6 +286,9 @@ class PlainStep:
             cause = Count.RETIRED if self._is_past(row) else Count.REFUSED
             self.counts[cause, row.side] += 1
             return False
+        if isinstance(self._terms.policy, Sampler) and self._worth(row)[0] <= 0.0:
+            self.counts[Count.UNCHOSEN, row.side] += 1
+            return False
         while self._is_over(pool, row):
             if past := self._past_rows(pool):
                 self._let_go(past[0], Count.RETIRED)
@@ -219,6 +297,7 @@ class PlainStep:
                 self.counts[Count.RETIRED, row.side] += 1
                 return False
             worst = min([row, *self._in_pool(pool)], key=self._worth)
+            self._give_up(pool, worst)
             if worst is row:
                 self.counts[Count.REFUSED, row.side] += 1
                 return False
@@ -249,6 +328,9 @@ class PlainStep:
         if isinstance(policy, HistoryScore):
             rescore = type(policy).rescore.__wrapped__
             return rescore(row.matches, row.touched, row.time, policy.parameter), row.position
+        if isinstance(policy, Flips):
+            levels = [level for place, level in self._heads(row) if place > row.matches]
+            return (1.0 / (policy.share * min(levels)) if levels else 0.0), row.position
         if isinstance(policy, ValueScore):
             remaining = row.end - (self._seen[row.side] if row.by_rows else now)
             order = 2 * row.sequence + row.side if row.by_rows else row.position

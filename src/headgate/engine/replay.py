@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from headgate.engine.arrange import event_order
-from headgate.engine.batch import NO_WATERMARK, Batch, Progress, Terms
+from headgate.engine.batch import NO_WATERMARK, Batch, PairBlock, Progress, Terms
 from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import OpenRows
 from headgate.engine.stats import Stats
@@ -61,7 +61,7 @@ class Replay:
         """What the watched rows have to say of recall."""
         return None if self._monitor is None else self._monitor.finished + self._open.evidence
 
-    def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: row numbers of the left side and of the right side, as given."""
         stored = [np.empty(0, np.int64), np.empty(0, np.int64)]
         kept = (Batch.empty(), Batch.empty())
@@ -77,8 +77,8 @@ class Replay:
                 else learning.step
             )
             numbers = [np.concatenate(both) for both in zip(stored, arriving, strict=True)]
-            for left, right in step.pairs():
-                yield numbers[0][left], numbers[1][right]
+            for block in step.pairs():
+                yield block._replace(left=numbers[0][block.left], right=numbers[1][block.right])
             if learning is not None:
                 self._open, self._tracked, _ = learning.finish()
                 self.followed[learning.policy.label] += len(arriving[0]) + len(arriving[1])
@@ -147,11 +147,13 @@ def most_to_learn_from(seen: int, stored: int) -> int:
 def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
     """The rows of a side that are stored after a step, as the next step wants them."""
     alive = step.alive(side)
-    matches, touched = step.histories(side)
     time, code, size, weight = (
         np.concatenate(both)[alive] for both in zip(stored[:4], arriving[:4], strict=True)
     )
     sequence = step.sequences(side)[alive]
+    matches, touched = np.zeros(len(time), np.int32), time
+    if step.keeps_history:
+        matches, touched = (column[alive] for column in step.histories(side))
     # Nothing stored yet has no type either, and must not turn whole numbers into real ones.
     value = np.concatenate([stored.value.astype(arriving.value.dtype), arriving.value])
     return Batch(
@@ -160,7 +162,7 @@ def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
         size,
         weight,
         sequence,
-        matches[alive],
-        touched[alive],
+        matches,
+        touched,
         value[alive] if value.size else value,
     )

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from headgate.policies import Learned, Policy
-from headgate.spec import Budget, Goal, Keys, Predicate, Side, Window
+from headgate.policies.base import Sampler
+from headgate.spec import Budget, Goal, Keys, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
 
 
@@ -34,7 +35,17 @@ class Request:
         """The part of the budget that is the monitor's, on a stream or where all is at hand."""
         if self.budget.monitor is not None:
             return self.budget.monitor
+        if self.policy.samples:
+            return 0.0  # a sample says how good it is by its weights
         return MONITOR if live or isinstance(self.policy, Learned) else 0.0
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns a sample adds to the result; none where the goal is no sample."""
+        if not isinstance(self.goal, Sample) or not isinstance(self.policy, Sampler):
+            return ()
+        names = (self.goal.weight, self.goal.cluster)
+        return names if self.policy.by_cluster else names[:1]
 
     @property
     def windows(self) -> tuple[Window, Window]:

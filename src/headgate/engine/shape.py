@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 
+from headgate.engine.batch import PairBlock
 from headgate.engine.condition import Condition
 from headgate.engine.relation import Relation
 from headgate.spec import Keys, Predicate, Side, SpecError
@@ -28,12 +28,16 @@ class Shape:
         (name in the result, side, name in the side's columns).
     condition
         The band or comparison, if there is one.
+    drawn
+        Of a sample: the names of the columns with each row's weight and its cluster; the latter
+        only where rows are sampled by cluster.
     """
 
     keys: Keys
     times: tuple[str, str]
     output: tuple[tuple[str, int, str], ...]
     condition: Condition | None = None
+    drawn: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -77,6 +81,16 @@ class Shape:
         types = (schemas[0].field(where.left).type, schemas[1].field(where.right).type)
         return replace(self, condition=Condition.of(where, types))
 
+    def sampled(self, names: tuple[str, ...]) -> "Shape":
+        """With columns for what a sample must say of its rows; raises where names are taken."""
+        for name in names:
+            if any(name == shown for shown, _, _ in self.output):
+                raise SpecError(
+                    f'the result has a column "{name}" already: name the sample\'s column with '
+                    f"Sample(weight=..., cluster=...)"
+                )
+        return replace(self, drawn=names)
+
     @property
     def relation(self) -> Relation | None:
         """What the predicate asks of two rows' numbers."""
@@ -88,16 +102,22 @@ class Shape:
 
     def schema(self, left: pa.Schema, right: pa.Schema) -> pa.Schema:
         """The result's schema."""
+        drawn = zip(self.drawn, (pa.float64(), pa.int64()), strict=False)
         return pa.schema(
-            [(left, right)[side].field(name).with_name(shown) for shown, side, name in self.output]
+            [
+                *(
+                    (left, right)[side].field(name).with_name(shown)
+                    for shown, side, name in self.output
+                ),
+                *(pa.field(name, kind, nullable=False) for name, kind in drawn),
+            ]
         )
 
-    def result(
-        self, left: pa.Table, right: pa.Table, left_rows: np.ndarray, right_rows: np.ndarray
-    ) -> pa.Table:
-        """Result rows from the numbers of the rows that make them."""
-        taken = (left.take(pa.array(left_rows)), right.take(pa.array(right_rows)))
+    def result(self, left: pa.Table, right: pa.Table, pairs: PairBlock) -> pa.Table:
+        """Result rows from the places of the rows that make them."""
+        taken = (left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))
         columns = [taken[side].column(name) for _, side, name in self.output]
+        columns += [pa.array(column) for column in (pairs.weight, pairs.cluster)][: len(self.drawn)]
         return pa.table(columns, schema=self.schema(left.schema, right.schema))
 
 

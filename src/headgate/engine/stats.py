@@ -11,9 +11,9 @@ from headgate.engine.layout import LEFT, Count
 class Stats:
     """Counts of a join so far; add the stats of two stretches to have those of both.
 
-    A row of the exact result is missing only where a row was `shed`, `refused`, `retired` or
-    `late`; `null_keys` and `null_times` match nothing in any join, `expired` and `unneeded` rows
-    had no partner left to meet.
+    A row of the exact result is missing only where a row was `shed`, `refused`, `retired`,
+    `unchosen` or `late`; `null_keys` and `null_times` match nothing in any join, `expired` and
+    `unneeded` rows had no partner left to meet.
     """
 
     left_rows: int = 0
@@ -30,6 +30,8 @@ class Stats:
     """Stored rows whose window passed."""
     unneeded: int = 0
     """Arrivals no later row could meet: not stored, nothing lost."""
+    unchosen: int = 0
+    """Samples: rows let go, or not stored, of whose matches to come none was chosen."""
     late: int = 0
     """Rows behind the watermark, dropped."""
     null_keys: int = 0
@@ -58,6 +60,7 @@ class Stats:
             retired=int(total[Count.RETIRED]),
             expired=int(total[Count.EXPIRED]),
             unneeded=int(total[Count.UNNEEDED]),
+            unchosen=int(total[Count.UNCHOSEN]),
             null_keys=int(total[Count.NULL_KEYS]),
             stored_rows=stored[0],
             stored_bytes=stored[1],
@@ -68,7 +71,7 @@ class Stats:
     @property
     def lost_rows(self) -> int:
         """Rows whose loss may have cost result rows; zero means the result is exact."""
-        return self.shed + self.refused + self.retired + self.late
+        return self.shed + self.refused + self.retired + self.late + self.unchosen
 
     def then(self, later: "Stats") -> "Stats":
         """The stats of this stretch and a later one together."""

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.engine import arrange, heap, kernel, layout, ranges
+from headgate.engine import arrange, flips, heap, kernel, layout, ranges
 from headgate.engine.batch import (
     NO_WATERMARK,
+    Bars,
     Batch,
     FollowedRows,
+    PairBlock,
     Progress,
     Terms,
     Watched,
@@ -25,9 +27,11 @@ from headgate.policies.base import (
     AgeScore,
     Arrivals,
     FixedScore,
+    Flips,
     HistoryScore,
     Kind,
     Policy,
+    Sampler,
     ValueScore,
 )
 from headgate.policies.history import no_history
@@ -99,10 +103,11 @@ class Step:
         self._seen = (int(seen[0]), int(seen[1]))
 
         by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
+        weights = _weights(terms.policy, groups)
         scored = _Scores.of(
             terms.policy,
             terms.windows,
-            Arrivals(time, side, self._sequence, _weights(terms.policy, groups)),
+            Arrivals(time, side, self._sequence, weights),
             needed=_may_run_full(terms, groups),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
@@ -119,6 +124,7 @@ class Step:
                     first_number=int(lengths[which % 2 : which : 2].sum()),
                     place=self._place[own],
                     time=time[own],
+                    sequence=self._sequence[own],
                     mark=self._sequence[own] if by_rows[which % 2] else time[own],
                     code=np.require(group.code, np.int32, ["C", "W"]),
                     size=np.require(group.size, np.int64, ["C", "W"]),
@@ -129,12 +135,13 @@ class Step:
                     group=scored.group[own],
                 ),
             )
+        self._weights, self._order = weights, order
         left_rows = int(lengths[::2].sum())
         self._desk = Desk(
             links=links,
             rows=rows,
             sides=_sides(terms, by_rows, left_rows, total, progress, watching),
-            pools=_pools(terms),
+            pools=_pools(terms, progress),
             terms=_terms(terms, progress.clock, watermark, keep_late),
             newest=_newest(codes),
             side_rows=_side_rows(links, rows, by_rows, left_rows),
@@ -142,23 +149,35 @@ class Step:
             groups=scored.groups,
             pieces=scored.pieces,
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
+            bars=_bars(terms.policy, progress, int(lengths[2] + lengths[3])),
+            flips=_flips(terms.policy, weights, order),
             ranges=_ranges(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
 
-    def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: numbers of the left rows and of the right rows."""
         rescore = self._restore()
-        block = np.empty(PAIRS_AT_ONCE, layout.PAIR)
+        size = PAIRS_AT_ONCE
+        block, passed, spent = self._room_for_pairs(size)
         at, end = 0, len(self._desk.rows)
         while at < end:
             before = at
-            at, made = kernel.advance(self._desk, rescore, block, at)
+            at, made = kernel.advance(self._desk, rescore, block, passed, spent, at)
             if made:
-                yield self._numbered(block[:made])
+                yield self._numbered(block[:made], passed[:made])
             elif at == before:
-                block = np.empty(2 * block.size, layout.PAIR)
+                size *= 2
+                block, passed, spent = self._room_for_pairs(size)
         self._is_done = True
+
+    def _room_for_pairs(self, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        policy = self._terms.policy
+        return (
+            np.empty(size, layout.PAIR),
+            np.empty(size if policy.samples else 0),
+            np.empty(size if policy.kind == Kind.FLIPS else 0, np.int64),
+        )
 
     def raise_watermark(self, watermark: int) -> None:
         """After the last pair: expire rows that nothing after this watermark can meet."""
@@ -173,7 +192,7 @@ class Step:
         """
         self._desk.terms["count_only"] = 1
         rescore = self._restore()
-        kernel.advance(self._desk, rescore, np.empty(0, layout.PAIR), 0)
+        kernel.advance(self._desk, rescore, *self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
     @property
@@ -194,7 +213,21 @@ class Step:
     @property
     def after(self) -> Progress:
         """What the next step must know."""
-        return Progress(int(self._desk.terms["clock"][0]), self._seen)
+        bars = (self._bars_passed(0), self._bars_passed(1))
+        return Progress(int(self._desk.terms["clock"][0]), self._seen, bars)
+
+    def _bars_passed(self, pool: int) -> Bars:
+        """The pool's bars, less those that were there before any row now stored."""
+        bars = self._desk.bars[pool][: self._desk.pools["bars"][pool]]
+        if not bars.size:
+            return ()
+        links, rows = self._desk.links, self._desk.rows
+        stored = links["alive"] != 0
+        after = np.zeros(len(bars), bool)
+        for side, seen in enumerate(("left", "right")):
+            mine = rows["sequence"][stored & (links["side"] == side)]
+            after |= bars[seen] > (mine.min() if mine.size else self._seen[side])
+        return tuple(bars[after].tolist())
 
     def alive(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, whether it is stored now."""
@@ -205,6 +238,11 @@ class Step:
         if self._is_done:
             self._alive[side] = alive
         return alive
+
+    @property
+    def keeps_history(self) -> bool:
+        """Whether what happened to stored rows matters to the steps to come."""
+        return self._terms.policy.keeps_history
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """For each stored row and arrival of a side, its matches and when last touched."""
@@ -249,13 +287,27 @@ class Step:
         if isinstance(policy, HistoryScore):
             rescore = type(policy).rescore
             kernel.rescore_stored(self._desk, rescore)
+        elif policy.kind == Kind.FLIPS:
+            flips.take_up(self._desk)
         kernel.restore(self._desk)
         return rescore
 
-    def _numbered(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from_left = self._desk.links["side"][block["probe"]] == 0
-        one, other = self._number[block["probe"]], self._number[block["partner"]]
-        return np.where(from_left, one, other), np.where(from_left, other, one)
+    def _numbered(self, block: np.ndarray, passed: np.ndarray) -> PairBlock:
+        links, partner = self._desk.links, block["partner"]
+        from_left = links["side"][block["probe"]] == 0
+        one, other = self._number[block["probe"]], self._number[partner]
+        weight, cluster = np.empty(0), np.empty(0, np.int64)
+        if isinstance(self._terms.policy, Sampler):
+            weight = self._terms.policy.inverse_chance(passed, self._weight_of(partner))
+            cluster = 2 * self._desk.rows["sequence"][partner] + links["side"][partner]
+        left, right = np.where(from_left, one, other), np.where(from_left, other, one)
+        return PairBlock(left, right, weight, cluster)
+
+    def _weight_of(self, rows: np.ndarray) -> np.ndarray:
+        """What the policy made of the keys of rows, given by their places in event order."""
+        if not self._weights.size:
+            return np.ones(len(rows))
+        return np.asarray(self._weights[self._order[rows]])
 
     def _by_number(self, field: np.ndarray, side: int) -> np.ndarray:
         values: np.ndarray = field[self._of_side(self._place, side)]
@@ -324,6 +376,8 @@ def _weights(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
 
 def _may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
     """Whether scores can matter at all: not where everything fits at once."""
+    if terms.policy.samples:
+        return True  # a row without a chance is not stored
     pools = (0,) if terms.pooled else (0, 1)
     rows = sum(len(group.time) for group in groups)
     size = sum(int(group.size.sum()) for group in groups)
@@ -353,11 +407,31 @@ def _sides(
     return sides
 
 
-def _pools(terms: Terms) -> np.ndarray:
+def _pools(terms: Terms, progress: Progress) -> np.ndarray:
     pools = np.zeros(2, layout.POOL)
     pools["most_rows"] = terms.most_rows
     pools["most_bytes"] = terms.most_bytes
+    pools["bars"] = [len(bars) for bars in progress.bars]
     return pools
+
+
+def _bars(policy: Policy, progress: Progress, arriving: int) -> np.ndarray:
+    """Room for the bars so far, and for one more an arrival."""
+    if not policy.samples:
+        return np.empty((2, 0), layout.BAR)
+    most = max(len(bars) for bars in progress.bars) + arriving + 1
+    bars = np.empty((2, most), layout.BAR)
+    for pool, before in enumerate(progress.bars):
+        bars[pool, : len(before)] = np.array(list(before), layout.BAR)
+    return bars
+
+
+def _flips(policy: Policy, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
+    if not isinstance(policy, Flips):
+        return np.empty(0, layout.FLIP)
+    coins = np.zeros(len(order), layout.FLIP)
+    coins["most"] = policy.most_matches(weights)[order]
+    return coins
 
 
 def _terms(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
@@ -369,6 +443,10 @@ def _terms(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndar
     terms["ranged"] = given.where is not None
     terms["kind"] = policy.kind
     terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
+    terms["samples"] = policy.samples
+    if isinstance(policy, Flips):
+        terms["seed"] = policy.seed % (1 << 64)
+        terms["share"] = policy.share
     return terms
 
 

@@ -15,7 +15,6 @@ from headgate.engine.lessons import LearnsFromTables, Lessons, LessonsLearned
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
-from headgate.policies.base import Kind
 
 
 class TableStep:
@@ -31,7 +30,10 @@ class TableStep:
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
         lessons: Lessons | None = None,
+        shard: int = 0,
     ) -> None:
+        terms = replace(terms, policy=terms.policy.for_shard(shard))
+        self._shard = shard
         self._shape = shape
         self._policy = terms.policy
         self._arriving = arriving
@@ -55,8 +57,9 @@ class TableStep:
         for stored, new in zip(self._stored, self._arriving, strict=True):
             tables.append(pa.concat_tables([stored.table, new.rows.table]))
             places.append(np.concatenate([stored.place, new.rows.place + stored.table.num_rows]))
-        for left, right in self._step.pairs():
-            yield self._shape.result(tables[0], tables[1], places[0][left], places[1][right])
+        for block in self._step.pairs():
+            pairs = block.made_of(places[0], places[1], self._shard)
+            yield self._shape.result(tables[0], tables[1], pairs)
 
     def raise_watermark(self, watermark: int) -> None:
         """After the last result: expire rows that nothing after this watermark can meet."""
@@ -103,7 +106,7 @@ class TableStep:
         """The rows of a side that are stored now, with their history up to now."""
         rows = self._stored[side].followed_by(self._arriving[side].rows)
         rows = replace(rows, sequence=self._step.sequences(side))
-        if self._policy.kind == Kind.HISTORY:
+        if self._policy.keeps_history:
             matches, touched = self._step.histories(side)
             rows = replace(rows, matches=matches, touched=touched)
         return rows.where(self.alive(side))

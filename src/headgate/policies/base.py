@@ -23,6 +23,8 @@ class Kind(IntEnum):
     AGE = 1
     VALUE = 2
     HISTORY = 3
+    FLIPS = 4
+    """Samples: which of the row's matches are chosen, by coins flipped in advance."""
 
 
 class Arrivals(NamedTuple):
@@ -51,6 +53,8 @@ class Policy(ABC):
     weighs_keys: ClassVar[bool] = False
     model: ClassVar[str] = ""
     """Which model of the streams it is made from: "frequencies", "ages" or none."""
+    samples: ClassVar[bool] = False
+    """Whether it draws a random sample, whose pairs have weights; see `Sampler`."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
@@ -63,10 +67,62 @@ class Policy(ABC):
         """The policy less what only `weigh` needs, so that it is small to ship."""
         return self
 
+    def for_shard(self, shard: int) -> "Policy":
+        """The policy as one of several shards follows it; samples must not be alike in all."""
+        return self
+
+    @property
+    def keeps_history(self) -> bool:
+        """Whether what happened to stored rows must be kept with them."""
+        return self.kind in (Kind.HISTORY, Kind.FLIPS)
+
     @property
     def label(self) -> str:
         """The name as papers and figure legends print it."""
         return self.name.upper()
+
+
+class Sampler(Policy):
+    """A policy that keeps rows by chance, and can say by which.
+
+    Scores are random, and the row of least score goes. Whether a row is still stored then depends
+    on one thing: whether its score is above the *bar*, the highest score given up since it came.
+    Without the row itself the bar would be the same, so the chance to be above it is known, and
+    the inverse of that chance is an honest weight, however memory was used.
+    """
+
+    samples: ClassVar[bool] = True
+    by_cluster: ClassVar[bool] = True
+    """Whether all matches of a stored row are in the sample together."""
+
+    @abstractmethod
+    def inverse_chance(self, bar: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """One over the chance that a row with that weight, or its match, is above the bar."""
+
+
+@dataclass(frozen=True)
+class Flips(Sampler):
+    """A sample of pairs: a coin for every match a row will make, flipped when it comes.
+
+    A row is worth one over the least level of its chosen matches still to come.
+    """
+
+    kind: ClassVar[Kind] = Kind.FLIPS
+    by_cluster: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """The chance of each match to be chosen, while memory lasts."""
+
+    @property
+    @abstractmethod
+    def seed(self) -> int:
+        """Of the coins."""
+
+    @abstractmethod
+    def most_matches(self, weight: np.ndarray) -> np.ndarray:
+        """How many matches to flip coins for, from what `weigh` made of the key; int32."""
 
 
 @dataclass(frozen=True)

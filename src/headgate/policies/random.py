@@ -30,16 +30,31 @@ def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
     return drawn
 
 
+def another_seed(seed: int, number: int) -> int:
+    """A seed unlike others, for the part of a join with that number; the first part keeps it.
+
+    Examples
+    --------
+    >>> another_seed(7, 0), another_seed(7, 1) != another_seed(8, 1)
+    (7, True)
+    """
+    if number == 0:
+        return seed
+    drawn = np.random.SeedSequence([seed % (1 << 64), number]).generate_state(1, np.uint64)
+    return int(drawn[0])
+
+
 @compiled
 def _draw(seed: int, side: np.ndarray, sequence: np.ndarray, drawn: np.ndarray) -> None:
     for row in range(drawn.size):
-        stream = _mix(seed + _GOLDEN * (np.uint64(side[row]) + _ONE))
-        bits = _mix(stream + _GOLDEN * (np.uint64(sequence[row]) + _ONE))
+        stream = mix(seed + _GOLDEN * (np.uint64(side[row]) + _ONE))
+        bits = mix(stream + _GOLDEN * (np.uint64(sequence[row]) + _ONE))
         drawn[row] = np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
 @inlined
-def _mix(x: Any) -> Any:
+def mix(x: Any) -> Any:
+    """Bits well mixed (SplitMix64's last steps)."""
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
     x = (x ^ (x >> np.uint64(27))) * _MIX_2
     return x ^ (x >> np.uint64(31))

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql.types import DoubleType, IntegerType, LongType, StructField, StructType
 
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
@@ -45,7 +45,7 @@ def stream(
             "both sides are the same DataFrame object: read the stream twice (two readStream "
             "calls), with a watermark and column names for each side"
         )
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
+    shape = _shape(join, left, right)
     delays = check_watermarks(shape, (left, right))
     check_state_store(session)
     if session.conf.get(CHANGELOG, "false") != "true":
@@ -58,7 +58,7 @@ def stream(
     spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
-    plan = _plan(join, shape, (left, right), count, partitions, RESERVE, live=True)
+    plan = _plan(join, shape, (left, right), labels, partitions, RESERVE, live=True)
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
@@ -87,11 +87,11 @@ def stream(
 def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
+    shape = _shape(join, left, right)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     labels = shard_labels(count, count)
-    plan = _plan(join, shape, (left, right), count, count, reserve=0.0, live=False)
+    plan = _plan(join, shape, (left, right), labels, count, reserve=0.0, live=False)
     warm_kernel(plan.terms)
     rows = _tagged(shape, left, 0, labels, spread, right.schema).unionAll(
         _tagged(shape, right, 1, labels, spread, left.schema)
@@ -101,6 +101,11 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
         .sortWithinPartitions("shard", "time", "side", "position")
         .mapInArrow(ReplayShards(plan, join.policy), _result_schema(shape, left, right))
     )
+
+
+def _shape(join: Request, left: DataFrame, right: DataFrame) -> Shape:
+    shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
+    return shape.sampled(join.drawn)
 
 
 def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> int:
@@ -122,11 +127,12 @@ def _plan(
     join: Request,
     shape: Shape,
     frames: tuple[DataFrame, DataFrame],
-    shards: int,
+    labels: tuple[int, ...],
     partitions: int,
     reserve: float,
     live: bool,
 ) -> ShardPlan:
+    shards = len(labels)
     policy = join.policy.without_model()
     share = join.monitor_share(live)
     terms = terms_for(join.budget, join.windows, policy, shards, reserve, share, shape.relation)
@@ -149,6 +155,7 @@ def _plan(
         schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
         most_dead_bytes=most_dead_bytes(terms, reserve),
         room=room_for(join.budget, policy, shards, share, join.seed) if share else None,
+        labels=labels,
         description=describe(shards, partitions, facts),
         operator=uuid.uuid4().hex[:16],
     )
@@ -211,5 +218,9 @@ def _result_schema(shape: Shape, left: DataFrame, right: DataFrame) -> StructTyp
         [
             StructField(shown, schemas[side][name].dataType, schemas[side][name].nullable)
             for shown, side, name in shape.output
+        ]
+        + [
+            StructField(name, kind, nullable=False)
+            for name, kind in zip(shape.drawn, (DoubleType(), LongType()), strict=False)
         ]
     )

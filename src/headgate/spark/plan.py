@@ -28,6 +28,8 @@ class ShardPlan:
         only rows are limited.
     room
         What the shard's monitor may take; None where nothing is to be learned.
+    labels
+        What the shards are called, in order.
     description
         The join in words, to notice when a checkpoint is taken up by another one.
     operator
@@ -39,6 +41,7 @@ class ShardPlan:
     schemas: tuple[pa.Schema, pa.Schema]
     most_dead_bytes: int | None
     room: Room | None
+    labels: tuple[int, ...]
     description: str
     operator: str
 

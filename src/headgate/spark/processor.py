@@ -83,6 +83,7 @@ class JoinProcessor(StatefulProcessor):
             watermark=late_at,
             keep_late=True,
             lessons=state.lessons(),
+            shard=self._plan.labels.index(shard),
         )
         for results in step.results():
             firsts = range(0, results.num_rows, ROWS_PER_BLOB)

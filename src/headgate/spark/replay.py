@@ -55,13 +55,13 @@ class ReplayShards:
         for table in _steps(batches):
             label = table.column("shard")[0].as_py()
             if replay is None or label != shard:
-                shard, replay = label, _ShardReplay(self.plan, self.policy)
+                shard, replay = label, _ShardReplay(self.plan, self.policy, label)
             yield from replay.advance(table)
 
 
 class _ShardReplay:
-    def __init__(self, plan: ShardPlan, policy: Policy) -> None:
-        self._plan, self._policy = plan, policy
+    def __init__(self, plan: ShardPlan, policy: Policy, shard: int) -> None:
+        self._plan, self._policy, self._shard = plan, policy, shard
         self._held = (Held.nothing(plan.schemas[0]), Held.nothing(plan.schemas[1]))
         self._progress = Progress()
         self._lessons: Lessons | None = None
@@ -88,6 +88,7 @@ class _ShardReplay:
             (self._arrivals(table, 0), self._arrivals(table, 1)),
             self._progress,
             lessons=self._lessons,
+            shard=self._plan.labels.index(self._shard),
         )
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)

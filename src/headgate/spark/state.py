@@ -18,7 +18,6 @@ from headgate.engine.held import Held
 from headgate.engine.lessons import Lessons, LessonsLearned
 from headgate.engine.stats import Stats
 from headgate.engine.tables import TableStep
-from headgate.policies.base import Kind
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.lessons_state import VALUE as LESSONS
 from headgate.spark.lessons_state import read_lessons, write_lessons
@@ -105,7 +104,8 @@ class ShardState:
         directory = from_blob(head[0])
         facts = json.loads(directory.schema.metadata[b"facts"])
         check_same_join(facts["description"], plan.description)
-        state.progress = Progress(facts["clock"], tuple(facts["seen"]))
+        bars = [tuple(tuple(bar) for bar in pool) for pool in facts["bars"]]
+        state.progress = Progress(facts["clock"], tuple(facts["seen"]), (bars[0], bars[1]))
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
         for entry in directory.to_pylist():
@@ -144,7 +144,7 @@ class ShardState:
         for side in (0, 1):
             self._update_side(step, side, held[side])
         self._reclaim(step.stats.stored_bytes)
-        if self.plan.terms.policy.kind == Kind.HISTORY:
+        if self.plan.terms.policy.keeps_history:
             self._log_history(step, held)
         self.progress = step.after
         learned = step.learned()
@@ -245,6 +245,7 @@ class ShardState:
             "description": self.plan.description,
             "clock": self.progress.clock,
             "seen": list(self.progress.seen),
+            "bars": self.progress.bars,
             "logs": self.logs,
             "batches": self.batches,
         }

@@ -2,7 +2,7 @@
 
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError
-from headgate.spec.goal import Goal, MaxSubset
+from headgate.spec.goal import Goal, MaxSubset, Sample
 from headgate.spec.keys import Keys
 from headgate.spec.predicate import Band, Compare, Predicate
 from headgate.spec.side import Side
@@ -17,6 +17,7 @@ __all__ = [
     "MaxSubset",
     "Predicate",
     "RowWindow",
+    "Sample",
     "Side",
     "SpecError",
     "TimeWindow",

@@ -1,0 +1,9 @@
+"""Who is sampled: whole clusters, or single pairs; and which share memory allows."""
+
+from headgate.sampling.choice import make_sampler
+from headgate.sampling.cluster import EqCluster, PpsCluster
+from headgate.sampling.uniform import Uniform
+
+ALL_SAMPLERS = (EqCluster, PpsCluster, Uniform)
+
+__all__ = ["ALL_SAMPLERS", "EqCluster", "PpsCluster", "Uniform", "make_sampler"]
