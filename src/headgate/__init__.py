@@ -7,7 +7,8 @@ Examples
 Budget(rows=None, memory=64000000, split='pooled', monitor=None)
 """
 
-from headgate import policies
+from headgate import estimate, policies
+from headgate.choosing import SampleChoice, choose_sample
 from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurve, AgeCurves, Frequencies
@@ -21,6 +22,7 @@ from headgate.spec import (
     Goal,
     MaxSubset,
     RowWindow,
+    Sample,
     Side,
     SpecError,
     TimeWindow,
@@ -41,11 +43,15 @@ __all__ = [
     "Outcome",
     "Profile",
     "RowWindow",
+    "Sample",
+    "SampleChoice",
     "Side",
     "SpecError",
     "Stats",
     "TimeWindow",
     "WindowJoin",
+    "choose_sample",
+    "estimate",
     "policies",
     "profile",
 ]
