@@ -1,4 +1,8 @@
-"""What a join learns of its streams, and how good it says it is."""
+"""What a join learns of its streams, and how good it says it is.
+
+How much learning gains, how it follows a stream that changes, and how often the interval of the
+recall is right, is on trial in `headgate reproduce learned`, whose quick form is in the suite.
+"""
 
 import numpy as np
 import pytest
@@ -12,71 +16,16 @@ from headgate.monitor.ages import AgeLearner
 from headgate.monitor.monitor import Candidates
 from headgate.monitor.recall import Evidence
 from headgate.policies import Learned
-from headgate.studies.learned.streams import AMPLE, aging, recall_by_part, true_ages, zipf
+from headgate.studies.learned.streams import aging, zipf
 
 
-def test_learned_age_comes_near_age_with_the_true_curve() -> None:
-    streams = aging(60_000, seconds=400, window=20, shapes=["rising"], seed=1)
-    budget = hg.Budget(rows=300)
-    true = streams.join(hg.policies.Age(true_ages(20)), budget)
-    learned = streams.join("age", budget)
-    auto = streams.join("auto", budget)
-    assert learned.recall > 0.9 * true.recall
-    assert auto.recall > 0.85 * true.recall
-    assert auto.followed["AGE"] > 0.8 * sum(auto.followed.values())
-    for policy in ("fifo", "lru", "ttl", "join-to-live"):
-        assert streams.join(policy, budget).recall < 0.7 * learned.recall
-
-
-def test_learned_prob_comes_near_prob_with_the_true_frequencies() -> None:
-    streams = zipf(60_000, seconds=200, seed=2)
-    budget = hg.Budget(rows=600)
-    true = streams.join("prob", budget, frequencies=streams.frequencies())
-    learned = streams.join("prob", budget)
-    auto = streams.join("auto", budget)
-    assert learned.recall > 0.95 * true.recall
-    assert auto.recall > 0.9 * true.recall
-    assert auto.followed["PROB"] > 0.9 * sum(auto.followed.values())
-    for policy in ("fifo", "ttl", "join-to-live", "random"):
-        assert streams.join(policy, budget).recall < 0.5 * learned.recall
-
-
-def test_age_follows_a_curve_that_turns_over() -> None:
-    streams = aging(80_000, 480, window=20, shapes=["rising", "falling"], seed=3)
-    exact = streams.join("fifo", AMPLE)
-    learned = streams.join("age", hg.Budget(rows=600))
-    windows = recall_by_part(streams, learned, exact, 480, 24)
-    settled, turned = windows[8:12].mean(), windows[13]
-    # Falling matches come early, so a tenth of the memory is worth more than it was before.
-    assert windows[20:24].mean() > 1.5 * settled
-    assert windows[17:24].min() > 0.8 * windows[20:24].mean()
-    assert turned < windows[20:24].mean()
-
-
-def test_prob_follows_hot_keys_that_change() -> None:
-    streams = zipf(80_000, 240, seed=4, parts=2)
-    exact = streams.join("fifo", AMPLE)
-    learned = streams.join("prob", hg.Budget(rows=600))
-    windows = recall_by_part(streams, learned, exact, 240, 24)
-    before, after = windows[6:12].mean(), windows[18:24].mean()
-    assert windows[12] < 0.7 * before
-    assert after > 0.9 * before
-
-
-@pytest.mark.parametrize("policy", ["auto", "random", "lru", "fifo"])
-def test_intervals_cover_the_truth_as_often_as_they_say(policy: str) -> None:
-    covered, runs = 0, 0
-    for seed in range(25):  # 200 of them, with both bounds: `headgate reproduce learned-intervals`
-        by_age = aging(3_000, 60, window=6, shapes=["rising"], seed=seed)
-        by_key = zipf(6_000, 60, seed=seed, keys=300, window=2)
-        for streams in (by_age, by_key):
-            outcome = streams.join(policy, hg.Budget(rows=120, monitor=0.3), seed=seed)
-            estimate = outcome.estimated_recall
-            assert estimate is not None
-            covered += estimate.low <= outcome.recall <= estimate.high
-            runs += 1
-    assert runs == 50
-    assert 0.86 * runs <= covered
+def test_auto_follows_the_model_that_fits() -> None:
+    by_age = aging(30_000, seconds=200, window=20, shapes=["rising"], seed=1)
+    followed = by_age.join("auto", hg.Budget(rows=300)).followed
+    assert followed["AGE"] > 0.7 * sum(followed.values())
+    by_key = zipf(30_000, seconds=100, seed=2)
+    followed = by_key.join("auto", hg.Budget(rows=600)).followed
+    assert followed["PROB"] > 0.9 * sum(followed.values())
 
 
 @pytest.mark.parametrize("budget", [hg.Budget(rows=200), hg.Budget(memory=20_000)])

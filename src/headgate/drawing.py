@@ -24,7 +24,7 @@ STYLES = (
 )
 QUIET = "#444444"
 """For notes that must not outshine the lines."""
-PERCENT = PercentFormatter(1.0, decimals=0, symbol=" %")
+PERCENT = PercentFormatter(1.0, symbol=" %")
 PERCENT_OF_100 = PercentFormatter(100.0, decimals=0, symbol=" %")
 LOOK: Any = {
     "font.size": 9.5,

@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 
 from headgate.spec import SpecError
-from headgate.studies import learned, vldb04
+from headgate.studies import learned, sampled, tr1542, vldb04
 from headgate.studies.study import Study
 
-ALL_STUDIES: tuple[Study, ...] = (*vldb04.STUDIES, *learned.STUDIES)
+ALL_STUDIES: tuple[Study, ...] = (
+    *vldb04.STUDIES,
+    *tr1542.STUDIES,
+    *learned.STUDIES,
+    *sampled.STUDIES,
+)
 
 
 def study_named(name: str) -> Study:

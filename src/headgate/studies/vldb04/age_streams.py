@@ -36,8 +36,8 @@ def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
     (1594, True)
     """
     rng = np.random.default_rng(seed)
-    left = _arrivals(rng, R1, 0.0, duration_s)
-    right = _arrivals(rng, R2, W1_S, duration_s)
+    left = arrivals(rng, R1, 0.0, duration_s)
+    right = arrivals(rng, R2, W1_S, duration_s)
     bucket = rng.choice(len(matches), size=len(right), p=matches / matches.sum())
     width = W1_S / len(matches)
     # Rows of age in [bucket * width, (bucket + 1) * width).
@@ -52,7 +52,9 @@ def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
     )
 
 
-def _arrivals(rng: np.random.Generator, rate: float, start: float, end: float) -> np.ndarray:
+def arrivals(rng: np.random.Generator, rate: float, start: float, end: float) -> np.ndarray:
+    """Times of arrival, gaps uniform in [1/2r, 2/r]."""
     most = int((end - start) * 2 * rate) + 1
     times = start + np.cumsum(rng.uniform(0.5 / rate, 2 / rate, most))
-    return times[times < end]
+    result: np.ndarray = times[times < end]
+    return result
