@@ -9,7 +9,7 @@ import pytest
 
 import headgate as hg
 from headgate.models import AgeCurve, AgeCurves, Frequencies
-from headgate.sampling import EqCluster, PpsCluster, Uniform, make_sampler
+from headgate.sampling import EqCluster, LearnedCluster, PpsCluster, Uniform, make_sampler
 from headgate.sampling.cpu import UniformCost
 from headgate.sampling.fractions import (
     clipped_shares,
@@ -19,6 +19,7 @@ from headgate.sampling.fractions import (
     theorem_4_3,
 )
 from headgate.spec import TimeWindow
+from headgate.studies.learned.streams import AMPLE, zipf
 from headgate.studies.sampled.schemes import AGES, EQ, PPS, SCHEMES, UNIFORM, ZIPF, sampled
 
 MINUTE = TimeWindow(60_000_000)
@@ -71,6 +72,23 @@ class TestSamples:
         pairs = sampled(ZIPF).run(PPS, seed=4).pairs.to_pandas()
         for _, rows in pairs.groupby("cluster"):
             assert rows["lid"].nunique() == 1 or rows["rid"].nunique() == 1
+
+
+class TestLearned:
+    """What `Sample("auto")` learns of keys, in process; through state in tests/spark."""
+
+    def test_auto_samples_more_once_it_knows_the_keys(self) -> None:
+        streams = zipf(12_000, 120, seed=1, keys=1000)
+        exact = streams.join("fifo", AMPLE).pairs.num_rows
+        budget = hg.Budget(rows=150)
+        learned = streams.join("auto", budget, goal=hg.Sample())
+        alike = streams.join("auto", budget, goal=hg.Sample("cluster"))
+        assert learned.followed["PPS-CLUSTER"] > learned.followed["EQ-CLUSTER"] > 0
+        assert learned.stats.peak_rows <= 150
+        assert learned.pairs.num_rows > 2 * alike.pairs.num_rows
+        estimated = hg.estimate.count(learned.pairs)
+        assert estimated.low <= exact <= estimated.high
+        assert learned.estimated_recall is None
 
 
 class TestEstimates:
@@ -223,7 +241,10 @@ class TestRequests:
     def test_the_goal_chooses_the_sampler(self) -> None:
         windows = (MINUTE, MINUTE)
         budget = hg.Budget(rows=100)
-        assert make_sampler(hg.Sample(), budget, windows) == EqCluster()
+        assert make_sampler(hg.Sample(), budget, windows) == LearnedCluster()
+        assert make_sampler(hg.Sample(), budget, windows, keyed=False) == EqCluster()
+        assert make_sampler(hg.Sample(), hg.Budget(rows=9, monitor=0), windows) == EqCluster()
+        assert make_sampler(hg.Sample("cluster"), budget, windows) == EqCluster()
         by_size = make_sampler(hg.Sample("cluster"), budget, windows, MODEL, rates=(1.0, 2.0))
         assert isinstance(by_size, PpsCluster)
         assert by_size.others == (120.0, 60.0)

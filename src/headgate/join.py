@@ -198,7 +198,14 @@ class WindowJoin(Request):
                     "a sample needs windows in time: give a duration for each side's window"
                 )
             chosen: Policy = make_sampler(
-                goal, budget, (left.window, right.window), frequencies, ages, known_rates, seed
+                goal,
+                budget,
+                (left.window, right.window),
+                frequencies,
+                ages,
+                known_rates,
+                seed,
+                bool(keys.left),
             )
         else:
             chosen = make_policy(policy, frequencies, ages, seed)
@@ -207,7 +214,7 @@ class WindowJoin(Request):
             # Without keys there is nothing to count; without times there are no ages.
             timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
             chosen = Learned("age") if timed else Random()
-        ranks_keys = chosen.weighs_keys or (isinstance(chosen, Learned) and chosen.counts_keys)
+        ranks_keys = chosen.weighs_keys or chosen.counts_keys
         if ranks_keys and not keys.left:
             raise SpecError(
                 f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has '
@@ -283,7 +290,7 @@ class WindowJoin(Request):
             pa.concat_tables([schema.empty_table(), *results]),
             stats,
             exact,
-            None if replay.evidence is None else replay.evidence.recall(),
+            None if replay.evidence is None or self.policy.samples else replay.evidence.recall(),
             dict(replay.followed),
         )
 

@@ -1,16 +1,18 @@
 """What a shard learns, through its state: within the budget, and the same after a restart."""
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import astuple
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import headgate as hg
 from headgate.monitor import Evidence
 from headgate.spark.metrics import EVIDENCE
 from headgate.studies.learned.streams import AMPLE, START_US, Streams, aging, zipf
-from tests.spark.one_shard import LABEL, OneShard
+from tests.spark.one_shard import LABEL, OneShard, ShardBatch
 
 pytestmark = pytest.mark.spark
 
@@ -20,14 +22,25 @@ BATCHES = 30
 def drive(
     streams: Streams, budget: hg.Budget, policy: str
 ) -> tuple[OneShard, list[dict[str, float]]]:
-    """Join in batches of equal time; the metrics of each."""
+    """Join in batches of equal time; the shard, and the metrics of each batch."""
+    shard = shard_of(streams, streams.request(policy, budget))
+    return shard, [batch.metrics for batch in in_batches(shard, streams)]
+
+
+def drive_request(streams: Streams, request: hg.WindowJoin) -> list[ShardBatch]:
+    """Join in batches of equal time; what each put out."""
+    return list(in_batches(shard_of(streams, request), streams))
+
+
+def shard_of(streams: Streams, request: hg.WindowJoin) -> OneShard:
+    schemas = streams.left.schema, streams.right.schema
+    return OneShard(request, schemas, uuid.uuid4().hex)
+
+
+def in_batches(shard: OneShard, streams: Streams) -> Iterator[ShardBatch]:
     sides = streams.tables
-    shard = OneShard(
-        streams.request(policy, budget), (sides[0].schema, sides[1].schema), uuid.uuid4().hex
-    )
     times = [side.column(1).cast("int64").to_numpy() - START_US for side in sides]
     end = max(int(time[-1]) for time in times) + 1
-    metrics = []
     for number in range(BATCHES):
         cuts = [
             np.searchsorted(time, [end * number // BATCHES, end * (number + 1) // BATCHES])
@@ -35,8 +48,7 @@ def drive(
         ]
         parts = [side.slice(cut[0], cut[1] - cut[0]) for side, cut in zip(sides, cuts, strict=True)]
         watermark = (START_US + end * number // BATCHES) // 1000 if number else None
-        metrics.append(shard.batch(*parts, watermark_ms=watermark).metrics)
-    return shard, metrics
+        yield shard.batch(*parts, watermark_ms=watermark)
 
 
 @pytest.mark.parametrize("policy", ["auto", "age", "prob", "life", "fifo", "lru"])
@@ -66,6 +78,24 @@ def test_auto_follows_ages_where_rows_match_by_age() -> None:
     streams = aging(6_000, 120, window=10, shapes=["rising"], seed=3)
     _, metrics = drive(streams, hg.Budget(rows=150, monitor=0.2), "auto")
     assert metrics[-1]["shards_by_age"] == 1
+
+
+def test_a_sample_learns_sizes_and_rows_keep_them_in_state() -> None:
+    streams = zipf(9_000, 90, seed=5, window=9)
+    budget = hg.Budget(rows=400, monitor=0.1)
+    request = streams.request("auto", budget, goal=hg.Sample())
+    pairs, metrics = [], []
+    for run in range(2):
+        batches = drive_request(streams, request)
+        pairs.append(pa.concat_tables([batch.pairs for batch in batches]))
+        metrics = [batch.metrics for batch in batches]
+        assert pairs[run].equals(pairs[0])
+    assert metrics[0]["shards_neutral"] == 1
+    assert metrics[-1]["shards_by_key"] == 1
+    assert max(figures["peak_rows"] for figures in metrics) <= 380
+    estimated = hg.estimate.count(pairs[0])
+    exact = streams.join("fifo", AMPLE).pairs.num_rows
+    assert estimated.low <= exact <= estimated.high
 
 
 def test_recall_is_estimated_batch_by_batch_and_over_all() -> None:

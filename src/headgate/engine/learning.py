@@ -35,6 +35,7 @@ from headgate.monitor import Evidence, Monitor, Room
 from headgate.monitor.monitor import BUCKETS, Candidates
 from headgate.policies.learned import Learned
 from headgate.policies.random import uniform
+from headgate.sampling.learned import LearnedCluster, relative_sizes
 from headgate.spec import RowWindow, Window
 
 MONITOR_SEED = 0x5EED
@@ -126,7 +127,11 @@ class LearningStep:
         self._worth = Worth.of(monitor, tracked, codes)
         if isinstance(terms.policy, Learned):
             terms, stored, arriving = self._settled(terms, stored, arriving)
+        elif isinstance(terms.policy, LearnedCluster):
+            terms, arriving = self._sized(terms, terms.policy, arriving)
         self.policy = terms.policy
+        self.weights = (arriving[0].weight, arriving[1].weight)
+        """What the policy goes by, for each arrival of a side."""
         self._ghosts = tuple(
             self._open.where((self._open.side == side) & (self._open.number == GHOST))
             for side in (0, 1)
@@ -212,6 +217,27 @@ class LearningStep:
             stored = (self._weighed(stored[0], 0), self._weighed(stored[1], 1))
             arriving = (self._weighed(arriving[0], 0), self._weighed(arriving[1], 1))
         return replace(terms, policy=settled), stored, arriving
+
+    def _sized(
+        self, terms: Terms, policy: LearnedCluster, arriving: tuple[Batch, Batch]
+    ) -> tuple[Terms, tuple[Batch, Batch]]:
+        """The terms with the sampler to follow, and arrivals with their sizes; stored rows keep
+        the size they came with."""
+        known = self._worth.by_code is not None
+        terms = replace(terms, policy=policy.follow(known))
+        if not known:
+            return terms, arriving
+        windows = [float(window.span) for window in self._windows]
+        counts = self.monitor.counts
+        matches = counts[:, ::-1] / self.monitor.lived * np.array(windows)
+        mean = float((counts * matches).sum() / max(counts.sum(), 1e-12))
+        sized = [
+            batch._replace(
+                weight=relative_sizes(self._worth.weights(side, batch.code) * windows[side], mean)
+            )
+            for side, batch in enumerate(arriving)
+        ]
+        return terms, (sized[0], sized[1])
 
     def _weighed(self, batch: Batch, side: int) -> Batch:
         return batch._replace(weight=self._worth.weights(side, batch.code))

@@ -16,7 +16,7 @@ from headgate.engine.shape import Shape
 from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor, Room
 from headgate.monitor.monitor import COUNTS_BYTES, WATCHED_BYTES
-from headgate.policies import Learned, Policy
+from headgate.policies import Policy
 from headgate.spec import Window
 
 
@@ -111,7 +111,7 @@ class LearnsFromTables:
         self._tracked, self._tracked_codes = lessons.tracked, codes[6]
         self._came_codes = codes[2:4]
         self._key_bytes = key_bytes(shape, tables[2:6])
-        self._is_learning = isinstance(terms.policy, Learned)
+        self._is_learning = terms.policy.learns
         self._learning = LearningStep(
             terms,
             (batches[0], batches[1]),
@@ -132,6 +132,11 @@ class LearnsFromTables:
     def step(self) -> Step:
         """The step itself."""
         return self._learning.step
+
+    @property
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the policy goes by, for each arrival of a side."""
+        return self._learning.weights
 
     def finish(self) -> LessonsLearned:
         """After the last pair: what was learned."""

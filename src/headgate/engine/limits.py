@@ -5,7 +5,7 @@ from headgate.engine.batch import Terms
 from headgate.engine.relation import Relation
 from headgate.monitor import Part, Room
 from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
-from headgate.policies import Learned, Policy
+from headgate.policies import Policy
 from headgate.spec import Budget, SpecError, Window
 from headgate.spec.budget import UNLIMITED
 
@@ -77,12 +77,12 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
 
     Examples
     --------
+    >>> from headgate.policies import Learned
     >>> room_for(Budget(rows=1000), Learned("auto"), shards=2, monitor=0.05)
     Room(watched=Part(rows=12, bytes=None), keys=Part(rows=12, bytes=None), seed=0)
     """
-    learned = policy if isinstance(policy, Learned) else None
-    watched = HALF if learned is not None and learned.watches_ages else A_FIFTH
-    keys = HALF if learned is not None and learned.counts_keys else 0.0
+    watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
+    keys = HALF if policy.counts_keys else 0.0
 
     def part(share: float, most_rows: int, most_bytes: int) -> Part:
         rows, size = budget.rows, budget.memory

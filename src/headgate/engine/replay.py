@@ -82,6 +82,10 @@ class Replay:
             if learning is not None:
                 self._open, self._tracked, _ = learning.finish()
                 self.followed[learning.policy.label] += len(arriving[0]) + len(arriving[1])
+                rows = tuple(
+                    side._replace(weight=weight)
+                    for side, weight in zip(rows, learning.weights, strict=True)
+                )
             kept = (survivors(step, 0, kept[0], rows[0]), survivors(step, 1, kept[1], rows[1]))
             stored[:] = [numbers[side][step.alive(side)] for side in (0, 1)]
             progress = step.after

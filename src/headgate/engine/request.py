@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from headgate.policies import Learned, Policy
+from headgate.policies import Policy
 from headgate.policies.base import Sampler
 from headgate.spec import Budget, Goal, Keys, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
@@ -35,9 +35,10 @@ class Request:
         """The part of the budget that is the monitor's, on a stream or where all is at hand."""
         if self.budget.monitor is not None:
             return self.budget.monitor
-        if self.policy.samples:
-            return 0.0  # a sample says how good it is by its weights
-        return MONITOR if live or isinstance(self.policy, Learned) else 0.0
+        if self.policy.learns:
+            return MONITOR
+        # A sample says how good it is by its weights.
+        return MONITOR if live and not self.policy.samples else 0.0
 
     @property
     def drawn(self) -> tuple[str, ...]:

@@ -50,6 +50,12 @@ class TableStep:
                 terms, shape, stored, new, progress, watermark, keep_late, lessons
             )
             self._step = self._learning.step
+            # Kept with the rows where the policy is one that goes by what was known when they came.
+            first, second = (
+                replace(side, rows=replace(side.rows, weight=weight))
+                for side, weight in zip(arriving, self._learning.weights, strict=True)
+            )
+            self._arriving = (first, second)
 
     def results(self) -> Iterator[pa.Table]:
         """Result rows, block by block."""

@@ -55,6 +55,8 @@ class Policy(ABC):
     """Which model of the streams it is made from: "frequencies", "ages" or none."""
     samples: ClassVar[bool] = False
     """Whether it draws a random sample, whose pairs have weights; see `Sampler`."""
+    learns: ClassVar[bool] = False
+    """Whether it stands for another policy, with a model learned from the stream."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
@@ -70,6 +72,16 @@ class Policy(ABC):
     def for_shard(self, shard: int) -> "Policy":
         """The policy as one of several shards follows it; samples must not be alike in all."""
         return self
+
+    @property
+    def counts_keys(self) -> bool:
+        """Whether it must be told how often keys come."""
+        return False
+
+    @property
+    def watches_ages(self) -> bool:
+        """Whether it must be told at what age rows match."""
+        return False
 
     @property
     def keeps_history(self) -> bool:

@@ -31,6 +31,7 @@ class Learned(FixedScore):
     wanted: str
 
     name: ClassVar[str] = "learned"
+    learns: ClassVar[bool] = True
 
     @property
     def counts_keys(self) -> bool:

@@ -4,6 +4,7 @@ from headgate.models import AgeCurves, Frequencies
 from headgate.policies.base import Sampler
 from headgate.sampling.cluster import EqCluster, PpsCluster
 from headgate.sampling.fractions import fraction_for
+from headgate.sampling.learned import LearnedCluster
 from headgate.sampling.uniform import Uniform
 from headgate.spec import Budget, Sample, SpecError, TimeWindow, Window
 
@@ -18,11 +19,13 @@ def make_sampler(
     ages: AgeCurves | None = None,
     rates: tuple[float, float] | None = None,
     seed: int = 0,
+    keyed: bool = True,
 ) -> Sampler:
     """The sampler for a goal, given what is known of the streams; rates in rows a second.
 
     ``"auto"`` is a cluster sample: it is right whatever the streams do, and its share grows with
-    memory. By expected matches where frequencies say that rows differ, otherwise with equal chance.
+    memory. Sizes of clusters are learned where frequencies are not given; ``keyed`` says whether
+    there are keys to learn of.
 
     Examples
     --------
@@ -31,6 +34,8 @@ def make_sampler(
     EqCluster(seed=0)
     """
     if goal.kind != "uniform":
+        if frequencies is None and goal.kind == "auto" and budget.monitor != 0 and keyed:
+            return LearnedCluster(seed)
         if frequencies is None:
             return EqCluster(seed)
         return PpsCluster(frequencies, others_in_window(windows, rates), seed)

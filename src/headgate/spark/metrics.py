@@ -11,6 +11,7 @@ from headgate.engine.stats import Stats
 from headgate.monitor import Evidence
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.policies import Age, Random
+from headgate.sampling import EqCluster
 
 STATE_FIGURES = ("held_bytes", "dead_bytes", "segments", "written_bytes", "rebuilt", "compacted")
 """What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
@@ -68,7 +69,7 @@ def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
         "watched_rows": len(lessons.open_rows.time),
         "tracked_keys": lessons.tracked.num_rows,
         "monitor_bytes": learned.bytes,
-        "shards_neutral": int(learned.is_learning and isinstance(policy, Random)),
+        "shards_neutral": int(learned.is_learning and isinstance(policy, Random | EqCluster)),
         "shards_by_age": int(learned.is_learning and isinstance(policy, Age)),
         "shards_by_key": int(learned.is_learning and policy.weighs_keys),
         "total_pairs": lessons.monitor.pairs,

@@ -40,7 +40,8 @@ class Sample(Goal):
         ``"cluster"`` keeps a stored row for its whole window and samples all its matches together:
         by expected matches (PPS-CLUSTER) where frequencies are given, otherwise all rows alike
         (EQ-CLUSTER). ``"uniform"`` samples every result row independently (UNIFORM), which takes a
-        model of how many matches rows make. ``"auto"`` chooses.
+        model of how many matches rows make. ``"auto"`` is a cluster sample that learns from the
+        stream how many matches keys make, where frequencies are not given.
     fraction
         For ``"uniform"``: the share of result rows to sample. As much as memory allows when left
         out.
