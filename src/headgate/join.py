@@ -284,7 +284,7 @@ class WindowJoin(Request):
             )
         )
         exact = stats.pairs
-        if stats.lost_rows:
+        if stats.lost_rows or self.policy.samples:
             exact = Replay(terms.exact(), batches[0], batches[1], count).count_pairs()
         return Outcome(
             pa.concat_tables([schema.empty_table(), *results]),

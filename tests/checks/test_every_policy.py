@@ -248,6 +248,8 @@ def test_pairs_are_missing_only_when_a_loss_was_counted(
 ) -> None:
     case = data.draw(cases(policy, time_windows=True))
     outcome = run(case, data.draw(deliveries(case)), keep_late=True)
+    if isinstance(case.terms.policy, Flips) and case.terms.policy.share < 1:
+        return  # a pair may be left out of the sample while its row stays
     losses = (Count.REFUSED, Count.SHED, Count.RETIRED, Count.UNCHOSEN)
     if not any(outcome.count(what, side) for what in losses for side in (0, 1)):
         assert sorted(outcome.pairs) == exact_pairs(case)
