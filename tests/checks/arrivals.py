@@ -56,7 +56,7 @@ RELATIONS = {
 """Bands and comparisons to try, beside equal keys or without."""
 
 RISING, FALLING, WITH_MINIMUM = (1, 4, 9), (9, 4, 1), (3, 0, 2)
-MANY_MATCHES = AgeCurves.of_buckets((12, 12), ((60,), (60,)))
+MANY_MATCHES = AgeCurves.of_buckets((12, 12), ((25,), (25,)))
 """More than there are rows, so that coins are flipped for all."""
 SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
     Age: (

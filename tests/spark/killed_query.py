@@ -1,7 +1,8 @@
 """A streaming join under pressure, as a program of its own, for tests that kill it.
 
 Usage: killed_query.py MASTER FOLDER POLICY. Reads FOLDER/left and FOLDER/right, writes FOLDER/out,
-and carries on from FOLDER/checkpoint when started again.
+and carries on from FOLDER/checkpoint when started again. The policy "sample" is a sample that
+learns.
 """
 
 import sys
@@ -32,7 +33,7 @@ def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
         left=hg.Side(time="opened_at", window="2 minutes"),
         right=hg.Side(time="bid_at", window="1 minute"),
         budget=hg.Budget(rows=150),
-        policy=policy,
+        **({"goal": hg.Sample()} if policy == "sample" else {"policy": policy}),
     )
     return join.stream(left, right, shards=2)
 
