@@ -192,6 +192,13 @@ class TestChoice:
             hg.choose_sample(join, *own.streams.tables, "z")
         with pytest.raises(hg.SpecError, match="a side is empty"):
             hg.choose_sample(join, own.streams.left.slice(0, 0), own.streams.right, "x")
+        with pytest.raises(hg.SpecError, match=r'"lt" is timestamp.*numbers to average'):
+            hg.choose_sample(join, *own.streams.tables, "lt")
+        banded = own.streams.request(
+            "auto", hg.Budget(rows=60), goal=hg.Sample(), where=hg.Band("key", lower=0, upper=1)
+        )
+        with pytest.raises(hg.SpecError, match="joins on keys alone"):
+            hg.choose_sample(banded, *own.streams.tables, "x")
         plain = own.streams.request("fifo", hg.Budget(rows=60))
         with pytest.raises(hg.SpecError, match=r"goal=hg\.Sample"):
             hg.choose_sample(plain, *own.streams.tables, "x")

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headgate import estimate
-from headgate.columns.times import microseconds
+from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.batch import SHARD_BITS
 from headgate.engine.inputs import as_arrow
 from headgate.join import WindowJoin
@@ -121,6 +122,11 @@ def choose_sample(
     """
     if not isinstance(join.goal, Sample):
         raise SpecError("choose_sample chooses for a join with goal=hg.Sample(...)")
+    if join.where is not None:
+        raise SpecError(
+            f"choose_sample knows joins on keys alone, and this one has where={join.where!r}: "
+            f'Sample("cluster") is right for any join'
+        )
     tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
     first, second = _halves(join, tables)
     learned = profile(
@@ -130,19 +136,25 @@ def choose_sample(
         left=join.left,
         right=join.right,
     )
-    exact = _asked(join, AMPLE, None, {}, 0).run(*second).pairs
+    options = _options(join.goal, learned)
+    cluster, _ = options[EQ]
+    exact = _asked(join, AMPLE, cluster, {}, 0).run(*second).pairs
     if column not in exact.column_names:
         raise SpecError(f'the result has no column "{column}": {", ".join(exact.column_names)}')
-    if not exact.num_rows:
+    if not pa.types.is_floating(kind := exact.schema.field(column).type) and not (
+        pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    ):
+        raise SpecError(f'column "{column}" is {kind}: give a column of numbers to average')
+    values = exact.column(column).cast(pa.float64()).drop_null().to_numpy()
+    if not len(values):
         raise SpecError("the second half of the piece makes no pairs: give a longer piece")
-    options = _options(join.goal, learned)
     tried = {
-        scheme: _try(join, second, exact, column, scheme, goal, models, runs)
+        scheme: _try(join, second, float(values.mean()), column, scheme, goal, models, runs)
         for scheme, (goal, models) in options.items()
     }
     least = min(one.error for one in tried.values())
     chosen = next(name for name in (EQ, PPS, UNIFORM) if tried[name].error <= AS_GOOD * least)
-    sizes, between = _clusters(join, second, column)
+    sizes, between = _clusters(join, second, exact, column)
     foreseen = _foreseen(join, second, learned)
     return SampleChoice(
         *options[chosen],
@@ -169,7 +181,7 @@ def _options(goal: Sample, learned: Profile) -> dict[str, tuple[Sample, dict[str
 
 
 def _asked(
-    join: WindowJoin, budget: Budget, goal: Sample | None, models: dict[str, Any], seed: int
+    join: WindowJoin, budget: Budget, goal: Sample, models: dict[str, Any], seed: int
 ) -> WindowJoin:
     return WindowJoin(
         left_on=join.keys.left,
@@ -178,7 +190,6 @@ def _asked(
         right=join.right,
         budget=budget,
         goal=goal,
-        policy="auto" if goal is not None else "fifo",
         suffix=join.suffix,
         seed=seed,
         **models,
@@ -187,6 +198,9 @@ def _asked(
 
 def _halves(join: WindowJoin, tables: Tables) -> tuple[Tables, Tables]:
     times = [microseconds(t.column(s.time)) for t, s in zip(tables, join.sides, strict=True)]
+    known = [time != NO_TIME for time in times]  # the others match nothing
+    tables = (tables[0].filter(pa.array(known[0])), tables[1].filter(pa.array(known[1])))
+    times = [time[which] for time, which in zip(times, known, strict=True)]
     if not all(len(time) for time in times):
         raise SpecError("a side is empty: give a piece of both streams")
     middle = (min(int(t.min()) for t in times) + max(int(t.max()) for t in times)) // 2
@@ -200,14 +214,13 @@ def _halves(join: WindowJoin, tables: Tables) -> tuple[Tables, Tables]:
 def _try(
     join: WindowJoin,
     tables: Tables,
-    exact: pa.Table,
+    truth: float,
     column: str,
     scheme: str,
     goal: Sample,
     models: dict[str, Any],
     runs: int,
 ) -> Tried:
-    truth = float(np.mean(exact.column(column).to_numpy()))
     found, rows = [], []
     for seed in range(runs):
         sample = _asked(join, join.budget, goal, models, seed).run(*tables).pairs
@@ -219,12 +232,17 @@ def _try(
     return Tried(scheme, float(np.sqrt((off**2).mean())), float(off.mean()), float(np.mean(rows)))
 
 
-def _clusters(join: WindowJoin, tables: Tables, column: str) -> tuple[np.ndarray, float]:
+def _clusters(
+    join: WindowJoin, tables: Tables, exact: pa.Table, column: str
+) -> tuple[np.ndarray, float]:
     """The matches of each row that waits, and how much of the variance lies between clusters."""
-    pairs = _asked(join, AMPLE, Sample("cluster"), {}, 0).run(*tables).pairs
-    values = pairs.column(column).to_numpy()
+    assert isinstance(join.goal, Sample)
+    known = exact.filter(pc.is_valid(exact.column(column)))
+    values = known.column(column).cast(pa.float64()).to_numpy()
     number, cluster, counts = np.unique(
-        pairs.column("cluster").to_numpy() >> SHARD_BITS, return_inverse=True, return_counts=True
+        known.column(join.goal.cluster).to_numpy() >> SHARD_BITS,
+        return_inverse=True,
+        return_counts=True,
     )
     means = np.bincount(cluster, weights=values) / counts
     between = float(np.average((means - values.mean()) ** 2, weights=counts))

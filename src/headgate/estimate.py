@@ -13,7 +13,7 @@ Examples
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -22,7 +22,6 @@ from headgate.sampling.estimators import (
     Aggregate,
     Estimated,
     EstimateError,
-    one_estimate,
     over_table,
     with_contract,
 )
@@ -34,14 +33,15 @@ if TYPE_CHECKING:
 
     from headgate.spark import DataFrame
 
+    Rows: TypeAlias = pa.Table | pd.DataFrame | DataFrame
+
 __all__ = ["EstimateError", "Estimated", "avg", "count", "sql", "sum"]
 
-Rows = "pa.Table | pd.DataFrame | DataFrame"
 TAKES = "estimates take Arrow tables, pandas frames or Spark DataFrames"
 
 
 def count(
-    rows: "pa.Table | pd.DataFrame | DataFrame",
+    rows: "Rows",
     column: str | None = None,
     *,
     by: str | Sequence[str] = (),
@@ -77,7 +77,7 @@ def count(
 
 
 def sum(
-    rows: "pa.Table | pd.DataFrame | DataFrame",
+    rows: "Rows",
     column: str,
     *,
     by: str | Sequence[str] = (),
@@ -95,7 +95,7 @@ def sum(
 
 
 def avg(
-    rows: "pa.Table | pd.DataFrame | DataFrame",
+    rows: "Rows",
     column: str,
     *,
     by: str | Sequence[str] = (),
@@ -156,12 +156,12 @@ def _estimate(
         from headgate.spark.estimates import over_frame
 
         return over_frame(rows, asked)
-    table = over_table(as_arrow(rows, "sample", TAKES), asked)
-    if not asked.by:
-        if table.num_rows == 0:
-            raise EstimateError("the sample is empty, and says nothing of the result")
-        return one_estimate(table, asked.goal)
-    return with_contract(table, asked.goal)
+    table = with_contract(over_table(as_arrow(rows, "sample", TAKES), asked), asked.goal)
+    if asked.by:
+        return table
+    if table.num_rows == 0:
+        raise EstimateError("the sample is empty, and says nothing of the result")
+    return Estimated(**table.to_pylist()[0])
 
 
 def _names(by: str | Sequence[str]) -> tuple[str, ...]:

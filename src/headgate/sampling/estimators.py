@@ -10,7 +10,6 @@ have one weight, and err on the safe side where it grew as memory got short: a r
 weight v and one at w ≥ v have covariance w·v - w, and A² - C² takes √(v·w) for the last term.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -214,33 +213,18 @@ def _reach(clusters: np.ndarray, confidence: float) -> np.ndarray:
     return reach
 
 
-def one_estimate(table: pa.Table, goal: Sample) -> Estimated:
-    """The only row of a table of estimates."""
-    row = {name: table.column(name)[0].as_py() for name in FIGURES}
-    found = Estimated(**row)
-    if goal.error is None:
-        return found
-    relative = relative_error(row["estimate"], row["high"])
-    if relative > goal.error and goal.otherwise == "fail":
-        raise EstimateError(not_within(relative, goal))
-    error = max(relative, goal.error) if goal.otherwise == "widen" else goal.error
-    return Estimated(**row, within=relative <= error, error=error)
-
-
 def with_contract(table: pa.Table, goal: Sample) -> pa.Table:
     """Estimates with what became of the error asked for."""
     if goal.error is None:
         return table
-    relative = np.array(
-        [
-            relative_error(estimate, high)
-            for estimate, high in zip(
-                table.column("estimate").to_pylist(), table.column("high").to_pylist(), strict=True
-            )
-        ]
-    )
+    estimate, high = (table.column(name).to_numpy() for name in ("estimate", "high"))
+    reach = high - estimate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(reach == 0, 0.0, reach / np.abs(estimate))
+    relative = np.nan_to_num(relative, nan=np.inf, posinf=np.inf)
     if goal.otherwise == "fail" and np.any(relative > goal.error):
-        raise EstimateError(not_within(float(relative.max()), goal))
+        before, after = not_within(goal)
+        raise EstimateError(f"{before}{relative.max():.1%}{after}")
     error = np.full(len(relative), goal.error)
     if goal.otherwise == "widen":
         error = np.maximum(relative, error)
@@ -248,21 +232,13 @@ def with_contract(table: pa.Table, goal: Sample) -> pa.Table:
     return table.append_column("error", pa.array(error))
 
 
-def relative_error(estimate: float, high: float) -> float:
-    """Half the interval's width over the estimate; infinite where that is no number."""
-    if not math.isfinite(estimate) or not math.isfinite(high):
-        return math.inf
-    if high == estimate:
-        return 0.0
-    return (high - estimate) / abs(estimate) if estimate else math.inf
-
-
-def not_within(relative: float, goal: Sample) -> str:
-    """The message for a contract not kept."""
+def not_within(goal: Sample) -> tuple[str, str]:
+    """The message for a contract not kept: what comes before the relative error, and after it."""
     return (
-        f"an estimate is only sure to {relative:.1%} with {goal.confidence:.0%} confidence, and "
-        f"error={goal.error:g} was asked for: give the join more memory, aggregate over larger "
-        f'groups, or ask for otherwise="widen" or "mark"'
+        "an estimate is only sure to ",
+        f" with {goal.confidence:.0%} confidence, and error={goal.error:g} was asked for: give the "
+        f"join more memory, aggregate over larger groups, or ask for "
+        f'otherwise="widen" or "mark"',
     )
 
 

@@ -46,12 +46,8 @@ def _with_contract(frame: DataFrame, asked: Aggregate) -> DataFrame:
     frame = frame.withColumn("within", relative <= wider).withColumn("error", wider)
     if goal.otherwise != "fail":
         return frame
-    words = not_within(goal.error, goal).partition("is only sure to")
-    text = F.concat(
-        F.lit(f"{words[0]}{words[1]} "),
-        F.format_number(100 * relative, 1),
-        F.lit(f" %{words[2].partition('%')[2]}"),
-    )
+    before, after = not_within(goal)
+    text = F.concat(F.lit(before), F.format_number(100 * relative, 1), F.lit(f"%{after}"))
     # The condition must stay part of the row, or the optimizer drops it.
     checked = F.when(F.col("within"), F.col("within")).otherwise(
         F.raise_error(text).cast("boolean")
