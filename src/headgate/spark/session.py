@@ -10,7 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+from headgate.spark.requirements import (
+    ARROW_BYTES,
+    CHANGELOG,
+    NO_ARROW_BYTES,
+    PROVIDER,
+    ROCKSDB,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,6 +112,7 @@ def _settings(name: str, cores: int) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores),
         PROVIDER: ROCKSDB,
         CHANGELOG: "true",
+        ARROW_BYTES: NO_ARROW_BYTES,
     }
 
 
