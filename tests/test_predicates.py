@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.engine import ranges
+from headgate.engine import marks, ranges
 from headgate.engine.condition import Condition
 from headgate.engine.relation import Bound, Relation
 
@@ -262,14 +262,16 @@ def test_the_index_knows_who_is_stored(places: int) -> None:
         start = int(rng.integers(0, places))
         after = np.flatnonzero(stored[start:])
         end = int(rng.integers(start, places + 1))
-        found = ranges.next_stored(index, start, end)
+        found = marks.next_taken(index.stored, start, end)
         if len(after) and start + after[0] < end:
             assert found == start + after[0]
         else:
             assert found >= end
+        before = np.flatnonzero(stored[: start + 1])
+        assert marks.last_taken(index.stored, start) == (before[-1] if len(before) else -1)
     for place in np.flatnonzero(stored).tolist():
         ranges.leave(index, place)
-    assert not index.words.any()
+    assert not index.stored.words.any()
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from headgate.policies import Age, JoinToLive, Policy, Random, Ttl
 from headgate.sampling import Uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import UNLIMITED
+from tests.checks.bumpy import Bumpy, Observing
 
 NULL = -1
 KEYS = 4
@@ -68,6 +69,13 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
     Uniform: tuple(Uniform(MANY_MATCHES, share, seed=9) for share in (1.0, 0.4, 0.05)),
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
     JoinToLive: (JoinToLive(), JoinToLive(matches=3)),
+    Observing: tuple(Observing(seed, classes) for seed in (1, 2) for classes in (1, 3)),
+    Bumpy: tuple(
+        Bumpy(seed, classes, follows_time)
+        for seed in (1, 2, 3)
+        for classes in (1, 3)
+        for follows_time in (False, True)
+    ),
 }
 """Policies with parameters worth trying; others are built without any."""
 

@@ -30,6 +30,7 @@ from tests.checks.arrivals import (
     run,
     watchings,
 )
+from tests.checks.bumpy import Bumpy
 
 Test = Callable[..., None]
 
@@ -38,7 +39,7 @@ def check(test: Test | None = None, examples: int = 50) -> Test:
     """Run a test for every policy, on generated inputs."""
     if test is None:
         return partial(check, examples=examples)
-    everyone = (*ALL_POLICIES, *ALL_SAMPLERS)
+    everyone = (*ALL_POLICIES, *ALL_SAMPLERS, Bumpy)
     every_policy = pytest.mark.parametrize("policy", everyone, ids=lambda policy: policy.name)
     careful = settings(max_examples=examples, deadline=None, derandomize=True)
     return every_policy(careful(given(data=st.data())(test)))

@@ -134,6 +134,10 @@ class Progress(NamedTuple):
     """Rows of each side so far."""
     bars: tuple[Bars, Bars] = ((), ())
     """Samples: the scores given up that stored rows have passed, by pool; see `bars.py`."""
+    frames: tuple[tuple[int, int], tuple[int, int]] = ((0, -1), (0, -1))
+    """Curve scores: origin and frame that each side's rows are judged from; see `curves.py`."""
+    memory: str = ""
+    """What a policy has learned that observes the rows it keeps."""
 
 
 class PairBlock(NamedTuple):

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined, prefetch
-from headgate.engine import bars, flips, heap, ranges, ranking
-from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
-from headgate.engine.watching import FINISHED, GHOST, OPEN, note_met
+from headgate.compiling import compiled, inlined
+from headgate.engine import bars, curves, flips, heap, probing, ranges, ranking
+from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.watching import FINISHED, GHOST, OPEN
 from headgate.policies.base import Kind
 
-HISTORY, FLIPS = int(Kind.HISTORY), int(Kind.FLIPS)
+HISTORY, FLIPS, CURVE = int(Kind.HISTORY), int(Kind.FLIPS), int(Kind.CURVE)
 PAIRS = int(Count.PAIRS)
 ADMITTED = int(Count.ADMITTED)
 REFUSED = int(Count.REFUSED)
@@ -28,9 +28,6 @@ UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
-FAR = np.int64(1 << 62)
-HEADS_AHEAD = 16
-PARTNERS_AHEAD = 6
 
 
 @inlined
@@ -54,6 +51,8 @@ def remove(desk: Desk, row: int) -> None:
     own = desk.links[row]
     pool = desk.pools[desk.sides[own.side].pool]
     own.alive = 0
+    if desk.terms[0].observes:
+        desk.rows[row].score = desk.terms[0].clock >> 1
     pool.rows -= 1
     pool.bytes -= own.size
     if desk.terms[0].ranged and own.watch != OPEN:
@@ -186,33 +185,7 @@ def make_found(desk: Desk, row: int) -> None:
     if desk.terms[0].ranged:
         ranges.enter(desk.ranges, row)
     else:
-        chain(desk, row)
-
-
-@inlined
-def chain(desk: Desk, row: int) -> None:
-    """Enter a row into its key's chain: at the head, unless it comes out of order."""
-    own = desk.links[row]
-    head = desk.newest[2 * desk.rows[row].code + own.side]
-    newer, older, older_mark = np.int64(NONE), head.row, head.mark
-    while older != NONE and older_mark > own.mark:
-        newer = older
-        older = np.int64(desk.links[newer].older)
-        older_mark = desk.links[newer].older_mark
-    own.older = older
-    own.older_mark = older_mark
-    relink(desk, head, newer, row, own.mark)
-
-
-@inlined
-def relink(desk: Desk, head: Any, newer: int, row: int, mark: int) -> None:
-    """Make ``row`` the next in the chain after ``newer``, or its first."""
-    if newer == NONE:
-        head.row = row
-        head.mark = mark
-    else:
-        desk.links[newer].older = row
-        desk.links[newer].older_mark = mark
+        probing.chain(desk, row)
 
 
 @inlined
@@ -224,114 +197,6 @@ def note_peak(desk: Desk) -> None:
     held = desk.pools[0].bytes + desk.pools[1].bytes
     if held > desk.tally[PEAK_BYTES, LEFT]:
         desk.tally[PEAK_BYTES, LEFT] = held
-
-
-@inlined
-def take_back(desk: Desk, head: Any, last: int, time: int, limit: int) -> None:
-    """Undo what a probe counted before it reached ``last``, since it will be made again."""
-    partner, mark = head.row, head.mark
-    while partner != last:
-        candidate = desk.links[partner]
-        if candidate.watch == OPEN and mark <= limit:
-            note_met(desk, partner, time, -1)
-        partner, mark = np.int64(candidate.older), candidate.older_mark
-
-
-@inlined
-def take_back_ranged(desk: Desk, row: int, reach: int, limit: int, last: int) -> None:
-    """The same under a band or comparison, whose probes go by value."""
-    spot = desk.ranges.spots[row]
-    at, end = np.int64(spot.first), np.int64(spot.end)
-    for part in range(2):
-        if part == 1:
-            at, end = np.int64(spot.more), np.int64(spot.last)
-        while at < end:
-            at = ranges.next_stored(desk.ranges, at, end)
-            if at >= end:
-                break
-            partner = desk.ranges.rows[at]
-            if partner == last:
-                return
-            candidate = desk.links[partner]
-            if candidate.watch == OPEN and reach <= candidate.mark <= limit:
-                note_met(desk, partner, desk.rows[row].time, -1)
-            at += 1
-
-
-@inlined
-def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray, made: int) -> int:
-    """Write the row's stored partners whose mark is from ``reach`` to ``limit``, by value.
-
-    Starts at ``made``; returns the new end, or -1 when ``pairs`` is full. O(stored rows in the
-    row's range), whether their time fits or not.
-    """
-    spot = desk.ranges.spots[row]
-    count_only = desk.terms[0].count_only
-    at, end = np.int64(spot.first), np.int64(spot.end)
-    for part in range(2):
-        if part == 1:
-            at, end = np.int64(spot.more), np.int64(spot.last)
-        while at < end:
-            at = ranges.next_stored(desk.ranges, at, end)
-            if at >= end:
-                break
-            partner = desk.ranges.rows[at]
-            candidate = desk.links[partner]
-            if reach <= candidate.mark <= limit:
-                if candidate.alive:
-                    if not count_only:
-                        if made >= pairs.size:
-                            take_back_ranged(desk, row, reach, limit, partner)
-                            return -1
-                        pairs[made].probe = row
-                        pairs[made].partner = partner
-                    made += 1
-                if candidate.watch == OPEN:
-                    note_met(desk, partner, desk.rows[row].time, 1)
-            at += 1
-    return made
-
-
-@inlined
-def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
-    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
-    side = desk.links[row].side
-    time = desk.rows[row].time
-    other_window = desk.sides[1 - side]
-    if other_window.by_rows:
-        reach, limit = other_window.seen - other_window.span, FAR
-    else:
-        reach = time - other_window.span
-        limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
-    if desk.terms[0].ranged:
-        return ranged_probe(desk, row, reach, limit, pairs, made)
-    count_only = desk.terms[0].count_only
-    head = desk.newest[2 * desk.rows[row].code + 1 - side]
-    newer, partner, mark = np.int64(NONE), head.row, head.mark
-    while partner != NONE and mark >= reach:
-        candidate = desk.links[partner]
-        older = np.int64(candidate.older)
-        older_mark = candidate.older_mark
-        if candidate.alive:
-            if mark <= limit:
-                if not count_only:
-                    if made >= pairs.size:
-                        take_back(desk, head, partner, time, limit)
-                        return -1
-                    pairs[made].probe = row
-                    pairs[made].partner = partner
-                made += 1
-                if candidate.watch == OPEN:
-                    note_met(desk, partner, time, 1)
-            newer = partner
-        elif candidate.watch == OPEN:
-            if mark <= limit:
-                note_met(desk, partner, time, 1)
-            newer = partner
-        else:
-            relink(desk, head, newer, older, older_mark)
-        partner, mark = older, older_mark
-    return made
 
 
 @inlined
@@ -372,20 +237,6 @@ def let_go_unchosen(desk: Desk, spent: np.ndarray, count: int) -> None:
         remove(desk, spent[at])
 
 
-@inlined
-def look_ahead(desk: Desk, row: int) -> None:
-    """Ask for what the arrivals after this one will need: first the chain's head, then its row."""
-    later = row + HEADS_AHEAD
-    if later < desk.rows.size:
-        prefetch(desk.newest, 2 * max(desk.rows[later].code, 0))
-    soon = row + PARTNERS_AHEAD
-    if soon < desk.rows.size:
-        head = desk.newest[2 * max(desk.rows[soon].code, 0) + 1 - desk.links[soon].side]
-        prefetch(desk.links, max(head.row, 0))
-        if desk.terms[0].kind == HISTORY:
-            prefetch(desk.rows, max(head.row, 0))
-
-
 @compiled
 def advance(
     desk: Desk, rescore: Any, pairs: np.ndarray, passed: np.ndarray, spent: np.ndarray, start: int
@@ -402,10 +253,12 @@ def advance(
         own = desk.links[row]
         if not own.arriving:
             continue
-        look_ahead(desk, row)
+        probing.look_ahead(desk, row)
         if own.watch == FINISHED:
             own.watch = OPEN  # its window had passed before it came
         side = desk.sides[own.side]
+        if terms.kind == CURVE and 2 * desk.rows[row].time + own.side >= terms.clock:
+            curves.hear(desk, row)
         terms.clock = max(terms.clock, 2 * desk.rows[row].time + own.side)
         side.seen = desk.rows[row].sequence + 1
         if desk.sides[LEFT].by_rows or not terms.keep_late:
@@ -416,7 +269,7 @@ def advance(
             desk.tally[NULL_KEYS, own.side] += 1
             continue
 
-        end = probe(desk, row, pairs, made)
+        end = probing.probe(desk, row, pairs, made)
         if end < 0:
             return row, made
         if terms.kind == FLIPS and not terms.count_only:
@@ -428,6 +281,9 @@ def advance(
         if not terms.count_only:
             if terms.kind == HISTORY:
                 note_matches(desk, rescore, row, pairs, made, end)
+            elif terms.observes:
+                for at in range(made, end):
+                    desk.rows[pairs[at].partner].matches += 1
             made = end
 
         past = is_past(desk, row)
@@ -440,6 +296,8 @@ def advance(
                 own.watch = FINISHED
         elif make_room(desk, row, past):
             desk.tally[ADMITTED, own.side] += 1
+            if terms.observes:
+                desk.rows[row].touched = desk.shelf.value[row] - side.origin
             store(desk, row)
         elif own.watch == OPEN:
             make_found(desk, row)  # a ghost from the start

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.engine.curves import Shelf
 from headgate.engine.ranges import Ranges
 
 LEFT, RIGHT = 0, 1
@@ -33,9 +34,12 @@ LINK = np.dtype(
 ROW = np.dtype(
     [
         ("time", "i8"),  # microseconds
-        ("score", "f8"),  # fixed and history scores: what the row is worth keeping
-        ("touched", "i8"),  # time of arrival or of the last match (history scores)
-        ("matches", "i4"),  # partners met so far (history scores)
+        (
+            "score",
+            "f8",
+        ),  # fixed and history scores: what the row is worth; `observes`: when it left
+        ("touched", "i8"),  # history: time of arrival or of the last match; `observes`: its offset
+        ("matches", "i4"),  # partners met so far (history scores, and where the policy observes)
         ("code", "i4"),  # equal exactly for equal keys; NULL_KEY matches nothing
         ("side_index", "i4"),  # place among its side's rows in order of mark
         ("group", "i4"),  # the list it belongs to (age scores: its side; value scores: its class)
@@ -59,6 +63,8 @@ SIDE = np.dtype(
         ("pointer", "i8"),  # rows of side_rows before it have been let go
         ("end", "i8"),  # where the side's rows end in side_rows
         ("bucket_us", "i8"),  # length of a bucket of age, for what watched rows meet
+        ("origin", "i8"),  # curve scores: where the other stream has got to
+        ("frame", "i8"),  # and which curves hold there; NONE before it has said anything
     ],
     align=True,
 )
@@ -85,6 +91,10 @@ TERMS = np.dtype(
         ("count_only", "i8"),  # count pairs, do not list them
         ("kind", "i8"),  # of the policy's score
         ("parameter", "f8"),  # of a history score
+        (
+            "observes",
+            "i8",
+        ),  # curve scores: matches, offset at arrival and time of leaving are noted
         ("samples", "i8"),  # pairs come with the bar their row has passed
         ("seed", "u8"),  # of the coins
         ("share", "f8"),  # and their chance
@@ -143,6 +153,7 @@ class Desk(NamedTuple):
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
     bars: np.ndarray  # BAR (pool, place): ever lower scores, see `bars.py`
     flips: np.ndarray  # FLIP, in event order, where coins are flipped
+    shelf: Shelf  # rows by value, for curve scores
     ranges: Ranges  # the ordered index, where a band or comparison decides
     tally: np.ndarray  # int64 (Count, side)
 

@@ -46,6 +46,7 @@ def terms_for(
             f"a budget of {budget} is too small for one row in each of {shards} shards: "
             f"give more, or fewer shards"
         )
+    policy = policy.within(None if rows == UNLIMITED else rows)
     if budget.shares is None:
         return Terms(windows, policy, (rows, 0), (memory, 0), pooled=True, where=where)
     shares = budget.shares

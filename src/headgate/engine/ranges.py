@@ -3,15 +3,16 @@
 A step knows all its rows in advance, so the index never moves: the rows of each side stand sorted
 by key and value, and the partners a row may have are a stretch of the other side's places (two for
 "not equal"), found for all rows in one sweep before the first arrival. What changes is who is
-stored: a bit a place, and above it levels that sum up 64 bits in one, so that a probe steps from
-one stored candidate to the next in a few instructions and never looks at a row that is gone.
+stored (`marks.py`): a probe steps from one stored candidate to the next in a few instructions and
+never looks at a row that is gone.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined, trailing_zeros
+from headgate.compiling import compiled, inlined
+from headgate.engine import marks
 from headgate.engine.relation import Bound, Relation
 
 SPOT = np.dtype(
@@ -25,7 +26,6 @@ SPOT = np.dtype(
     align=True,
 )
 
-NOWHERE = np.int64(1 << 62)
 DIFFERENCE, REACHED, NONE = int(Bound.DIFFERENCE), int(Bound.REACHED), int(Bound.NONE)
 
 
@@ -34,8 +34,7 @@ class Ranges(NamedTuple):
 
     spots: np.ndarray  # SPOT, in event order
     rows: np.ndarray  # int32: the row at each place; left rows first, each side by key and value
-    words: np.ndarray  # int64, 64 bits each: who is stored; then level after level of summaries
-    levels: np.ndarray  # int64: where each level begins in words, and where the last one ends
+    stored: marks.Marks  # the places whose row is stored
 
 
 class Ends(NamedTuple):
@@ -50,8 +49,7 @@ class Ends(NamedTuple):
 
 def no_ranges() -> Ranges:
     """For joins on equality alone."""
-    none = np.empty(0, np.int64)
-    return Ranges(np.empty(0, SPOT), np.empty(0, np.int32), none, none)
+    return Ranges(np.empty(0, SPOT), np.empty(0, np.int32), marks.no_marks(0))
 
 
 def index_rows(
@@ -91,7 +89,7 @@ def index_rows(
             seen_from.inverted,
         )
         _sweep(spots, rows, value[rows], starts[which], starts[1 - which], ends, at_least)
-    return Ranges(spots, rows, *_empty_bits(len(rows)))
+    return Ranges(spots, rows, marks.no_marks(len(rows)))
 
 
 @compiled
@@ -171,60 +169,13 @@ def _sweep(
                 spot.end = max(first, end)
 
 
-def _empty_bits(places: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words with a bit a place, and with a bit a word of the level below, up to a single word."""
-    sizes = [max(1, -(-places // 64))]
-    while sizes[-1] > 1:
-        sizes.append(-(-sizes[-1] // 64))
-    levels = np.concatenate([[0], np.cumsum(sizes)])
-    return np.zeros(levels[-1], np.int64), levels.astype(np.int64)
-
-
 @inlined
 def enter(ranges: Ranges, row: int) -> None:
     """Note that a row is stored."""
-    at = np.int64(ranges.spots[row].place)
-    for level in range(ranges.levels.size - 1):
-        word = ranges.levels[level] + (at >> 6)
-        before = ranges.words[word]
-        ranges.words[word] = before | (np.int64(1) << (at & 63))
-        if before != 0:
-            break
-        at >>= 6
+    marks.take(ranges.stored, ranges.spots[row].place)
 
 
 @inlined
 def leave(ranges: Ranges, row: int) -> None:
     """Note that a row is stored no more."""
-    at = np.int64(ranges.spots[row].place)
-    for level in range(ranges.levels.size - 1):
-        word = ranges.levels[level] + (at >> 6)
-        ranges.words[word] &= ~(np.int64(1) << (at & 63))
-        if ranges.words[word] != 0:
-            break
-        at >>= 6
-
-
-@inlined
-def next_stored(ranges: Ranges, place: int, end: int) -> Any:
-    """The first place of a stored row from ``place`` on; ``end`` or more when none is before it.
-
-    Climbs to where anything is stored, then down to it: O(levels), most often one word.
-    """
-    at, level = np.int64(place), 0
-    while level < ranges.levels.size - 1:
-        base = ranges.levels[level]
-        if base + (at >> 6) >= ranges.levels[level + 1]:
-            return NOWHERE
-        word = ranges.words[base + (at >> 6)] & (np.int64(-1) << (at & 63))
-        if word != 0:
-            at = (at & ~np.int64(63)) | trailing_zeros(word)
-            while level > 0:
-                level -= 1
-                at = (at << 6) | trailing_zeros(ranges.words[ranges.levels[level] + at])
-            return at
-        at = (at >> 6) + 1
-        level += 1
-        if level == 1 and at << 6 >= end:
-            return NOWHERE
-    return NOWHERE
+    marks.free(ranges.stored, ranges.spots[row].place)

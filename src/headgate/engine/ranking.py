@@ -1,19 +1,21 @@
-"""Who is worth least: the stored row to shed, for each of the four kinds of score.
+"""Who is worth least: the stored row to shed, for each kind of score.
 
 Each kind has a structure over the stored rows of a pool: a heap for scores that belong to a row
-(fixed, history), lists in event order for scores of age or of value and time. The structure is
-built when memory first runs full, and kept up to date from then on.
+(fixed, history), lists in event order for scores of age or of value and time, a shelf by value for
+scores along a curve. The structure is built when memory first runs full, and kept up to date from
+then on.
 """
 
 import numpy as np
 
 from headgate.compiling import inlined
+from headgate.engine import curves, lists
 from headgate.engine import heap as heaps
-from headgate.engine import lists
 from headgate.engine.layout import NONE, Desk
+from headgate.engine.marks import NOWHERE
 from headgate.policies.base import Kind
 
-AGE, VALUE = int(Kind.AGE), int(Kind.VALUE)
+AGE, VALUE, CURVE = int(Kind.AGE), int(Kind.VALUE), int(Kind.CURVE)
 LAST = np.int64(1 << 62)
 Worst = tuple[np.int64, float, np.int64]
 """A row (or NONE), its score, and its order among equal scores."""
@@ -25,6 +27,8 @@ def enter(desk: Desk, row: int) -> None:
     kind = desk.terms[0].kind
     if kind in (AGE, VALUE):
         lists.join(desk, row)
+    elif kind == CURVE:
+        curves.enter(desk, row)
     else:
         heaps.enter(desk, desk.sides[desk.links[row].side].pool, row)
 
@@ -40,6 +44,8 @@ def leave(desk: Desk, row: int) -> None:
                 desk.pieces[side, piece].edge = desk.rows[row].elder
     if kind in (AGE, VALUE):
         lists.leave(desk, row)
+    elif kind == CURVE:
+        curves.leave(desk, row)
 
 
 @inlined
@@ -53,6 +59,8 @@ def build(desk: Desk, pool: int) -> None:
             continue
         if kind in (AGE, VALUE):
             lists.join(desk, row)
+        elif kind == CURVE:
+            curves.enter(desk, row)
         else:
             desk.heap[pool, heaps.ROOT + size].score = desk.rows[row].score
             desk.heap[pool, heaps.ROOT + size].row = row
@@ -147,6 +155,27 @@ def worst_by_value(desk: Desk, pool: int) -> Worst:
 
 
 @inlined
+def worst_by_curve(desk: Desk, pool: int) -> Worst:
+    """Each piece of each side, and of each class of age, offers a row. O(pieces log rows)."""
+    least, least_order, worst = np.inf, LAST, np.int64(NONE)
+    for side in range(2):
+        if desk.sides[side].pool != pool:
+            continue
+        curves.grow_older(desk, side)
+        for age in range(desk.shelf.classes[side]):
+            frame = desk.sides[side].frame
+            pieces = 1 if frame == NONE else desk.shelf.pieces[side, frame, age]
+            for piece in range(pieces):
+                row = curves.worst_of_piece(desk, side, age, piece)
+                if row == NOWHERE:
+                    continue
+                score, order = curves.judge(desk, row, side, age)
+                if score < least or (score == least and order < least_order):
+                    least, least_order, worst = score, order, row
+    return worst, least, least_order
+
+
+@inlined
 def worst_by_score(desk: Desk, pool: int) -> Worst:
     """The top of the heap."""
     heaps.drop_stale(desk, pool)
@@ -165,6 +194,8 @@ def worst_stored(desk: Desk, pool: int) -> Worst:
         return worst_by_age(desk, pool)
     if desk.terms[0].kind == VALUE:
         return worst_by_value(desk, pool)
+    if desk.terms[0].kind == CURVE:
+        return worst_by_curve(desk, pool)
     return worst_by_score(desk, pool)
 
 
@@ -183,4 +214,6 @@ def standing(desk: Desk, row: int) -> tuple[float, np.int64]:
         return piece.start + piece.slope * (age - piece.age), tie(row, piece.slope)
     if kind == VALUE:
         return desk.groups[newcomer.group].weight * remaining(desk, row), value_order(desk, row)
+    if kind == CURVE:
+        return curves.judge(desk, row, side, curves.age_class(desk, row, side))
     return newcomer.score, np.int64(row)

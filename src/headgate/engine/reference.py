@@ -3,7 +3,7 @@
 Lists and loops only; a search looks at every row. Kernel and twin agree on every input.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,11 +17,14 @@ from headgate.engine.batch import (
     Watching,
     bucket_us,
 )
+from headgate.engine.curves import NO_FRAME, pieces_of
 from headgate.engine.flips import coin, skip
 from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
+    CurveScore,
+    Departures,
     FixedScore,
     Flips,
     HistoryScore,
@@ -76,11 +79,17 @@ class PlainStep:
         self.pairs: list[tuple[int, int]] = []
         self.weights: list[float] = []
         self.counts = np.zeros((len(Count), 2), np.int64)
+        if isinstance(terms.policy, CurveScore):
+            terms = replace(terms, policy=terms.policy.recalling(progress.memory))
         self._terms = terms
+        self._observes = terms.policy.observes
+        self._departures: list[tuple[int, ...]] = []
+        """When each left, its position, side, offset, matches, and how long it stayed."""
         self._pools = (0, 0) if terms.pooled else (0, 1)
         self._watermark, self._keep_late = watermark, keep_late
         self._clock, self._seen = progress.clock, list(progress.seen)
         self._given_up = [list(bars) for bars in progress.bars]
+        self._frames = list(progress.frames)
         self._flipped: dict[tuple[int, int], list[tuple[int, float]]] = {}
         self._by_side = [_rows(side, stored[side], arriving[side]) for side in (LEFT, RIGHT)]
         rows = _in_event_order(self._by_side, terms, progress)
@@ -110,7 +119,16 @@ class PlainStep:
     def after(self) -> Progress:
         """What the next step must know."""
         bars = (self._bars_passed(0), self._bars_passed(1))
-        return Progress(self._clock, (self._seen[LEFT], self._seen[RIGHT]), bars)
+        seen, frames = (self._seen[LEFT], self._seen[RIGHT]), (self._frames[0], self._frames[1])
+        memory = ""
+        if isinstance(self._terms.policy, CurveScore) and self._observes:
+            came = [row for rows in self._by_side for row in rows if row.arriving]
+            arrivals = _as_arrivals(sorted(came, key=lambda row: row.position))
+            gone = np.array(sorted(self._departures), np.int64).reshape(-1, 6)
+            side, offset, matches, stayed = gone[:, 2:].T
+            departures = Departures(side.astype(np.uint8), offset, matches.astype(np.int32), stayed)
+            memory = self._terms.policy.remember(arrivals, departures)
+        return Progress(self._clock, seen, bars, frames, memory)
 
     def alive(self, side: int) -> np.ndarray:
         """For each row of a side, whether it is stored at the end."""
@@ -154,6 +172,9 @@ class PlainStep:
 
     def _arrive(self, row: Row) -> None:
         """Expire what is due, probe the other side, then admit or shed."""
+        if isinstance(self._terms.policy, CurveScore) and 2 * row.time + row.side >= self._clock:
+            heard = self._terms.policy.frames(_as_arrivals([row]))
+            self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
         self._clock = max(self._clock, 2 * row.time + row.side)
         self._seen[row.side] = row.sequence + 1
         for other in list(self._held):
@@ -174,6 +195,8 @@ class PlainStep:
         elif self._find_room(row):
             self.counts[Count.ADMITTED, row.side] += 1
             self._held.append(row)
+            if self._observes:
+                row.touched = int(row.weight) - self._frames[row.side][0]
             self._note_peak()
         elif row.watch == Watch.OPEN:
             self._ghosts.append(row)
@@ -204,6 +227,8 @@ class PlainStep:
                 row.matches += 1
                 other.matches += 1
                 other.touched = max(other.touched, row.time)
+            elif self._observes:
+                other.matches += 1
 
     def _is_chosen(self, stored: Row) -> bool:
         """Whether a match of a stored row is in the sample; if so, note what it stands for."""
@@ -325,6 +350,8 @@ class PlainStep:
             piece = [first, *(piece for piece in more if age >= piece.age)][-1]
             order = -row.position if piece.slope > 0 else row.position
             return piece.start + piece.slope * (age - piece.age), order
+        if isinstance(policy, CurveScore):
+            return self._along_the_curve(policy, row)
         if isinstance(policy, HistoryScore):
             rescore = type(policy).rescore.__wrapped__
             return rescore(row.matches, row.touched, row.time, policy.parameter), row.position
@@ -336,6 +363,21 @@ class PlainStep:
             order = 2 * row.sequence + row.side if row.by_rows else row.position
             return self._known[row.position] * remaining, order
         return self._known[row.position], row.position
+
+    def _along_the_curve(self, policy: CurveScore, row: Row) -> tuple[float, int]:
+        """The score at the value's offset; among equals the lowest value, where scores fall the
+        highest, and of one value the eldest."""
+        origin, frame = self._frames[row.side]
+        offset = int(row.weight) - origin
+        if frame == NO_FRAME:
+            return 0.0, (offset << 31) + row.position
+        curves = policy.curves(row.side, self._terms.windows[row.side])
+        age = ((self._clock >> 1) - row.time) // curves.class_us
+        curve = curves.table[frame, min(age, curves.table.shape[1] - 1)]
+        at = offset - curves.lowest
+        piece = [piece for piece in pieces_of(curve) if piece.first <= max(at, 0)][-1]
+        score = float(curve[at]) if 0 <= at < len(curve) else 0.0
+        return score, ((offset if piece.rising else -offset) << 31) + row.position
 
     def _in_pool(self, pool: int) -> list[Row]:
         return [row for row in self._held if self._pools[row.side] == pool]
@@ -349,6 +391,10 @@ class PlainStep:
     def _let_go(self, row: Row, cause: Count) -> None:
         self.counts[cause, row.side] += 1
         self._held.remove(row)
+        now = self._clock >> 1
+        self._departures.append(
+            (now, row.position, row.side, row.touched, row.matches, now - row.time)
+        )
         if row.watch == Watch.OPEN:
             self._ghosts.append(row)
             if cause == Count.EXPIRED:
@@ -400,15 +446,19 @@ def _choose_watched(rows: list[Row], watching: Watching) -> None:
 
 def _known_worth(terms: Terms, rows: list[Row]) -> list[float]:
     """What the policy knows of each row in advance: its fixed score, or the weight of its class."""
-    arrivals = Arrivals(
-        np.array([row.time for row in rows], np.int64),
-        np.array([row.side for row in rows], np.uint8),
-        np.array([row.sequence for row in rows], np.int64),
-        np.array([row.weight for row in rows], np.float64),
-    )
+    arrivals = _as_arrivals(rows)
     known = np.zeros(len(rows))
     if isinstance(terms.policy, FixedScore):
         known = terms.policy.score(arrivals)
     elif isinstance(terms.policy, ValueScore):
         known = terms.policy.class_weights()[terms.policy.classify(arrivals)]
     return [float(value) for value in known]
+
+
+def _as_arrivals(rows: list[Row]) -> Arrivals:
+    return Arrivals(
+        np.array([row.time for row in rows], np.int64),
+        np.array([row.side for row in rows], np.uint8),
+        np.array([row.sequence for row in rows], np.int64),
+        np.array([row.weight for row in rows], np.float64),
+    )

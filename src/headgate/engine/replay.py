@@ -19,6 +19,7 @@ from headgate.monitor import Evidence, Monitor
 
 ROWS_AT_ONCE = 1 << 17
 LEARNING_ROWS_AT_ONCE = 1 << 11
+OBSERVED_ROWS_AT_ONCE = 1 << 8
 
 
 class Replay:
@@ -133,6 +134,8 @@ class Replay:
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
             if self._monitor is not None:
                 size = min(size, most_to_learn_from(at, len(stored[0]) + len(stored[1])))
+            elif self._terms.policy.observes:
+                size = most_to_observe(len(stored[0]) + len(stored[1]))
             part = order[at : at + size]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
@@ -146,6 +149,11 @@ def most_to_learn_from(seen: int, stored: int) -> int:
     stored, so it should bring as much.
     """
     return max(LEARNING_ROWS_AT_ONCE, seen // 8, 2 * stored)
+
+
+def most_to_observe(stored: int) -> int:
+    """Rows after which a policy looks at what became of those it kept."""
+    return max(OBSERVED_ROWS_AT_ONCE, 2 * stored)
 
 
 def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:

@@ -5,11 +5,12 @@ rows by number alone; payload stays outside.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from headgate.engine import arrange, flips, heap, kernel, layout, ranges
+from headgate.engine import arrange, flips, kernel, layout, setting
 from headgate.engine.batch import (
     NO_WATERMARK,
     Bars,
@@ -20,22 +21,18 @@ from headgate.engine.batch import (
     Terms,
     Watched,
     Watching,
-    bucket_us,
 )
-from headgate.engine.layout import NONE, Count, Desk, Watch
+from headgate.engine.layout import Count, Desk
 from headgate.policies.base import (
-    AgeScore,
     Arrivals,
-    FixedScore,
-    Flips,
+    CurveScore,
+    Departures,
     HistoryScore,
     Kind,
-    Policy,
     Sampler,
-    ValueScore,
 )
 from headgate.policies.history import no_history
-from headgate.spec import RowWindow, Window
+from headgate.spec import RowWindow
 
 PAIRS_AT_ONCE = 1 << 20
 
@@ -78,6 +75,8 @@ class Step:
         watching: Watching | None = None,
         ghosts: tuple[Batch, Batch] | None = None,
     ) -> None:
+        if isinstance(terms.policy, CurveScore):
+            terms = replace(terms, policy=terms.policy.recalling(progress.memory))
         self._terms = terms
         self._is_done = False
         self._alive: dict[int, np.ndarray] = {}
@@ -103,12 +102,13 @@ class Step:
         self._seen = (int(seen[0]), int(seen[1]))
 
         by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
-        weights = _weights(terms.policy, groups)
-        scored = _Scores.of(
+        weights = setting.weights_of(terms.policy, groups)
+        arrivals = Arrivals(time, side, self._sequence, weights)
+        scored = setting.Scores.of(
             terms.policy,
             terms.windows,
-            Arrivals(time, side, self._sequence, weights),
-            needed=_may_run_full(terms, groups),
+            arrivals,
+            needed=setting.may_run_full(terms, groups),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
         self._number = np.empty(total, np.int32)
@@ -130,28 +130,29 @@ class Step:
                     size=np.require(group.size, np.int64, ["C", "W"]),
                     matches=np.require(group.matches, np.int32, ["C", "W"]),
                     touched=np.require(group.touched, np.int64, ["C", "W"]),
-                    **_watched(group, which, self._sequence[own], watching)._asdict(),
+                    **setting.watched_rows(group, which, self._sequence[own], watching)._asdict(),
                     score=scored.score[own],
                     group=scored.group[own],
                 ),
             )
-        self._weights, self._order = weights, order
+        self._weights, self._order, self._arrivals = weights, order, arrivals
         left_rows = int(lengths[::2].sum())
         self._desk = Desk(
             links=links,
             rows=rows,
-            sides=_sides(terms, by_rows, left_rows, total, progress, watching),
-            pools=_pools(terms, progress),
-            terms=_terms(terms, progress.clock, watermark, keep_late),
-            newest=_newest(codes),
-            side_rows=_side_rows(links, rows, by_rows, left_rows),
-            heap=_heap(terms, total, int(lengths[0] + lengths[1])),
+            sides=setting.sides_of(terms, by_rows, left_rows, total, progress, watching),
+            pools=setting.pools_of(terms, progress),
+            terms=setting.terms_of(terms, progress.clock, watermark, keep_late),
+            newest=setting.no_heads(codes),
+            side_rows=setting.rows_by_side(links, rows, by_rows, left_rows),
+            heap=setting.heaps_of(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
-            bars=_bars(terms.policy, progress, int(lengths[2] + lengths[3])),
-            flips=_flips(terms.policy, weights, order),
-            ranges=_ranges(terms, groups, side, order, codes),
+            bars=setting.bars_of(terms.policy, progress, int(lengths[2] + lengths[3])),
+            flips=setting.coins_of(terms.policy, weights, order),
+            shelf=setting.shelf_in_order(terms, arrivals, order, left_rows),
+            ranges=setting.ranges_of(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
 
@@ -214,7 +215,21 @@ class Step:
     def after(self) -> Progress:
         """What the next step must know."""
         bars = (self._bars_passed(0), self._bars_passed(1))
-        return Progress(int(self._desk.terms["clock"][0]), self._seen, bars)
+        left, right = self._desk.sides[["origin", "frame"]].tolist()
+        clock = int(self._desk.terms["clock"][0])
+        return Progress(clock, self._seen, bars, (left, right), self._memory())
+
+    def _memory(self) -> str:
+        """What the policy remembers of this step, if it observes."""
+        policy, links, rows = self._terms.policy, self._desk.links, self._desk.rows
+        if not isinstance(policy, CurveScore) or not policy.observes:
+            return ""
+        gone = np.flatnonzero(rows["score"] != setting.NEVER)
+        gone = gone[np.argsort(rows["score"][gone], kind="stable")]
+        stayed = rows["score"][gone].astype(np.int64) - rows["time"][gone]
+        left = Departures(links["side"][gone], rows["touched"][gone], rows["matches"][gone], stayed)
+        came = self._order[links["arriving"] != 0]
+        return policy.remember(Arrivals(*(column[came] for column in self._arrivals)), left)
 
     def _bars_passed(self, pool: int) -> Bars:
         """The pool's bars, less those that were there before any row now stored."""
@@ -322,167 +337,3 @@ class Step:
         """Stored rows and arrivals of a side: all but its ghosts."""
         lengths = np.diff(self._ends, prepend=0)
         return int(lengths[side] + lengths[side + 2])
-
-
-class _Scores(NamedTuple):
-    """A policy's scores, laid out for the kernel."""
-
-    score: np.ndarray
-    group: np.ndarray
-    groups: np.ndarray
-    pieces: np.ndarray
-
-    @classmethod
-    def of(
-        cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals, needed: bool
-    ) -> "_Scores":
-        score, group = np.empty(0), np.empty(0, np.int32)
-        weights = np.zeros(1)
-        by_side: list[tuple[Any, ...]] = [(), ()]
-        if isinstance(policy, FixedScore) and needed:
-            score = policy.score(arrivals)
-        elif isinstance(policy, AgeScore):
-            by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
-        elif isinstance(policy, ValueScore):
-            weights = policy.class_weights()
-            first = arrivals.side.astype(np.int32) * len(weights)
-            group = (policy.classify(arrivals) + first).astype(np.int32)
-        groups = np.zeros(2 * len(weights), layout.GROUP)
-        groups["weight"] = np.tile(weights, 2)
-        groups["eldest"] = groups["youngest"] = NONE
-        pieces = np.zeros((2, max(1, *(len(side) for side in by_side))), layout.PIECE)
-        pieces["age"] = np.inf
-        pieces["edge"] = NONE
-        for side, given in enumerate(by_side):
-            for place, piece in enumerate(given):
-                pieces[side, place] = (*piece, NONE)
-        return cls(np.asarray(score, np.float64), group, groups, pieces)
-
-
-def _watched(group: Batch, which: int, sequence: np.ndarray, watching: Watching | None) -> Watched:
-    if which not in (2, 3) or watching is None:
-        return group.watched or Watched.none(0)
-    chosen = watching.chooses(np.full(len(sequence), which % 2, np.uint8), sequence)
-    chosen &= watching.sides[which % 2]
-    state = np.where(chosen & (group.code != layout.NULL_KEY), Watch.OPEN, Watch.NONE)
-    return Watched.none(0)._replace(state=state.astype(np.uint8))
-
-
-def _weights(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
-    if not policy.weighs_keys:
-        return np.empty(0)
-    return np.concatenate([group.weight for group in groups])
-
-
-def _may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
-    """Whether scores can matter at all: not where everything fits at once."""
-    if terms.policy.samples:
-        return True  # a row without a chance is not stored
-    pools = (0,) if terms.pooled else (0, 1)
-    rows = sum(len(group.time) for group in groups)
-    size = sum(int(group.size.sum()) for group in groups)
-    return rows > min(terms.most_rows[p] for p in pools) or size > min(
-        terms.most_bytes[p] for p in pools
-    )
-
-
-def _sides(
-    terms: Terms,
-    by_rows: np.ndarray,
-    left_rows: int,
-    total: int,
-    progress: Progress,
-    watching: Watching | None,
-) -> np.ndarray:
-    sides = np.zeros(2, layout.SIDE)
-    sides["bucket_us"] = [
-        bucket_us(window, 1 if watching is None else watching.buckets) for window in terms.windows
-    ]
-    sides["span"] = [window.span for window in terms.windows]
-    sides["by_rows"] = by_rows
-    sides["pool"] = [0, 0 if terms.pooled else 1]
-    sides["seen"] = progress.seen
-    sides["pointer"] = [0, left_rows]
-    sides["end"] = [left_rows, total]
-    return sides
-
-
-def _pools(terms: Terms, progress: Progress) -> np.ndarray:
-    pools = np.zeros(2, layout.POOL)
-    pools["most_rows"] = terms.most_rows
-    pools["most_bytes"] = terms.most_bytes
-    pools["bars"] = [len(bars) for bars in progress.bars]
-    return pools
-
-
-def _bars(policy: Policy, progress: Progress, arriving: int) -> np.ndarray:
-    """Room for the bars so far, and for one more an arrival."""
-    if not policy.samples:
-        return np.empty((2, 0), layout.BAR)
-    most = max(len(bars) for bars in progress.bars) + arriving + 1
-    bars = np.empty((2, most), layout.BAR)
-    for pool, before in enumerate(progress.bars):
-        bars[pool, : len(before)] = np.array(list(before), layout.BAR)
-    return bars
-
-
-def _flips(policy: Policy, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
-    if not isinstance(policy, Flips):
-        return np.empty(0, layout.FLIP)
-    coins = np.zeros(len(order), layout.FLIP)
-    coins["most"] = policy.most_matches(weights)[order]
-    return coins
-
-
-def _terms(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
-    policy = given.policy
-    terms = np.zeros(1, layout.TERMS)
-    terms["clock"] = clock
-    terms["watermark"] = watermark
-    terms["keep_late"] = keep_late
-    terms["ranged"] = given.where is not None
-    terms["kind"] = policy.kind
-    terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
-    terms["samples"] = policy.samples
-    if isinstance(policy, Flips):
-        terms["seed"] = policy.seed % (1 << 64)
-        terms["share"] = policy.share
-    return terms
-
-
-def _ranges(
-    terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
-) -> ranges.Ranges:
-    """The ordered index; ``side`` is as given, ``order`` the event order."""
-    if terms.where is None:
-        return ranges.no_ranges()
-    kind = np.float64 if terms.where.real else np.int64
-    value = np.concatenate([group.value.astype(kind, copy=False) for group in groups])
-    code = np.concatenate([group.code for group in groups])
-    return ranges.index_rows(terms.where, code[order], value[order], side[order], codes)
-
-
-def _newest(codes: int) -> np.ndarray:
-    newest = np.zeros(2 * max(codes, 1), layout.HEAD)
-    newest["row"] = NONE
-    return newest
-
-
-def _side_rows(
-    links: np.ndarray, rows: np.ndarray, by_rows: np.ndarray, left_rows: int
-) -> np.ndarray:
-    side_rows = np.empty(len(rows), np.int32)
-    arrange.queue_by_side(links, rows, side_rows, left_rows)
-    for side, part in enumerate((slice(0, left_rows), slice(left_rows, len(rows)))):
-        if by_rows[side]:
-            mine = side_rows[part]
-            side_rows[part] = mine[np.argsort(links["mark"][mine], kind="stable")]
-            rows["side_index"][side_rows[part]] = np.arange(part.start, part.stop)
-    return side_rows
-
-
-def _heap(terms: Terms, total: int, stored: int) -> np.ndarray:
-    if terms.policy.kind in (Kind.AGE, Kind.VALUE):
-        return np.empty((2, 0), layout.ENTRY)
-    most = max(min(total, max(terms.most_rows)), stored)
-    return heap.empty_heaps(most)

@@ -1,6 +1,6 @@
 """What a policy is: it says how much a row is worth keeping, and nothing else.
 
-Scores come in four kinds; the kernel keeps a structure for each, so that finding the row worth
+Scores come in a few kinds; the kernel keeps a structure for each, so that finding the row worth
 least is cheap at any budget. A policy picks the kind by its base class and fills in one method.
 """
 
@@ -25,6 +25,8 @@ class Kind(IntEnum):
     HISTORY = 3
     FLIPS = 4
     """Samples: which of the row's matches are chosen, by coins flipped in advance."""
+    CURVE = 5
+    """How far the row's value is from where the other stream has got to."""
 
 
 class Arrivals(NamedTuple):
@@ -44,9 +46,33 @@ class Piece(NamedTuple):
     slope: float  # change of score per microsecond
 
 
+class Curves(NamedTuple):
+    """The scores of a side's rows, looked up by frame, by class of age, and by offset."""
+
+    table: np.ndarray  # float64 (frame, class, offset)
+    lowest: int  # the first offset of the table; beyond it, on either end, a row is worth nothing
+    class_us: int  # how long an age class lasts; the last one goes on
+
+
+class Departures(NamedTuple):
+    """Rows that were stored for a while, an entry each, in the order they left."""
+
+    side: np.ndarray  # uint8
+    offset: np.ndarray  # int64: their value's, from where the other stream was when they came
+    matches: np.ndarray  # int32: pairs they made
+    stayed_us: np.ndarray  # int64: how long they were stored
+
+
+class Frames(NamedTuple):
+    """Where a stream has got to when each of its rows comes."""
+
+    origin: np.ndarray  # int64: offsets are told from here
+    frame: np.ndarray  # int32: which of the frames of `Curves.table` to look into
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
-    """Base of all policies; see the four kinds below."""
+    """Base of all policies; see the kinds below."""
 
     name: ClassVar[str]
     kind: ClassVar[Kind]
@@ -57,6 +83,8 @@ class Policy(ABC):
     """Whether it draws a random sample, whose pairs have weights; see `Sampler`."""
     learns: ClassVar[bool] = False
     """Whether it stands for another policy, with a model learned from the stream."""
+    observes: ClassVar[bool] = False
+    """Whether it learns from what became of the rows it kept; see `CurveScore.remember`."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
@@ -64,6 +92,10 @@ class Policy(ABC):
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
         """A number for each row from its key columns; taken at arrival and kept with the row."""
         return np.zeros(len(columns[0]))
+
+    def within(self, rows: int | None) -> "Policy":
+        """The policy as it is followed with so many stored rows; None where bytes are the limit."""
+        return self
 
     def without_model(self) -> "Policy":
         """The policy less what only `weigh` needs, so that it is small to ship."""
@@ -86,7 +118,7 @@ class Policy(ABC):
     @property
     def keeps_history(self) -> bool:
         """Whether what happened to stored rows must be kept with them."""
-        return self.kind in (Kind.HISTORY, Kind.FLIPS)
+        return self.observes or self.kind in (Kind.HISTORY, Kind.FLIPS)
 
     @property
     def label(self) -> str:
@@ -189,3 +221,33 @@ class HistoryScore(Policy):
     def parameter(self) -> float:
         """Passed on to `rescore`."""
         return 0.0
+
+
+@dataclass(frozen=True)
+class CurveScore(Policy):
+    """A score of how far a row's value is from where the other stream has got to.
+
+    `weigh` gives the value, a whole number. Each arrival of the other side says where that stream
+    has got to: an *origin*, and a *frame* if the future looks different from different places. The
+    score is then looked up by the value's offset from the origin; under a window that cuts the
+    future short, also by age.
+    """
+
+    kind: ClassVar[Kind] = Kind.CURVE
+    weighs_keys: ClassVar[bool] = True
+
+    def recalling(self, memory: str) -> "CurveScore":
+        """The policy with what it has learned so far."""
+        return self
+
+    def remember(self, arrivals: Arrivals, departures: Departures) -> str:
+        """What it knows now, to be recalled: of the arrivals of a step, and who left in it."""
+        return ""
+
+    @abstractmethod
+    def frames(self, arrivals: Arrivals) -> Frames:
+        """Where the stream of each row has got to when the row comes."""
+
+    @abstractmethod
+    def curves(self, side: int, window: Window) -> Curves:
+        """The scores of a side's rows."""

@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held, Screened, screen
 from headgate.engine.lessons import Lessons
-from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from
+from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from, most_to_observe
 from headgate.engine.shape import Shape
 from headgate.engine.tables import TableStep
 from headgate.policies import Policy
@@ -74,9 +74,11 @@ class _ShardReplay:
         first = 0
         while first < table.num_rows:
             size = table.num_rows
+            stored = len(self._held[0].place) + len(self._held[1].place)
             if self._lessons is not None:
-                stored = len(self._held[0].place) + len(self._held[1].place)
                 size = most_to_learn_from(sum(self._progress.seen), stored)
+            elif self._policy.observes:
+                size = most_to_observe(stored)
             yield from self._advance(table.slice(first, size))
             first += size
 

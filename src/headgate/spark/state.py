@@ -105,7 +105,14 @@ class ShardState:
         facts = json.loads(directory.schema.metadata[b"facts"])
         check_same_join(facts["description"], plan.description)
         bars = [tuple(tuple(bar) for bar in pool) for pool in facts["bars"]]
-        state.progress = Progress(facts["clock"], tuple(facts["seen"]), (bars[0], bars[1]))
+        left, right = (tuple(frame) for frame in facts["frames"])
+        state.progress = Progress(
+            facts["clock"],
+            tuple(facts["seen"]),
+            (bars[0], bars[1]),
+            (left, right),
+            facts["memory"],
+        )
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
         for entry in directory.to_pylist():
@@ -226,7 +233,7 @@ class ShardState:
             differs[:count] = (now[side].matches[:count] != was_matches) | (
                 now[side].touched[:count] != was_touched
             )
-            differs[count:] = now[side].matches[count:] > 0
+            differs[count:] = has_history(now[side])[count:]
             changed.append(differs)
         live = sum(len(rows.place) for rows in now)
         entries = sum(count for _, count in self.logs) + sum(int(c.sum()) for c in changed)
@@ -234,7 +241,7 @@ class ShardState:
             for stored, _ in self.logs:
                 self.stored_logs.remove(stored)
             self.logs = []
-            changed = [rows.matches > 0 for rows in now]
+            changed = [has_history(rows) for rows in now]
         table = _history_table(now, changed)
         if table.num_rows:
             stored = self.stored_logs.put(new_name(self.batches), table)
@@ -246,6 +253,8 @@ class ShardState:
             "clock": self.progress.clock,
             "seen": list(self.progress.seen),
             "bars": self.progress.bars,
+            "frames": self.progress.frames,
+            "memory": self.progress.memory,
             "logs": self.logs,
             "batches": self.batches,
         }
@@ -263,6 +272,11 @@ class ShardState:
         blob = to_blob(directory)
         self.store.head.update((blob,))
         return len(blob)
+
+
+def has_history(rows: Held) -> np.ndarray:
+    """Which rows are not as they were when they came."""
+    return (rows.matches > 0) | (rows.touched != rows.time)
 
 
 def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:

@@ -1,0 +1,285 @@
+"""The structure behind scores of a value's offset from where the other stream has got to.
+
+All offsets change whenever the other stream moves on, but the order of values does not. A curve
+rises and falls in *pieces*; within one, the row worth least stands at one end of the piece. So the
+rows of each side stand sorted by value (a step knows them all in advance), marks say who is stored,
+and a shed looks at one row a piece: it never scans what is stored, and nothing is done to it when
+the other stream moves. Where a window cuts the future short, rows of an age class have marks of
+their own, and move on to the next class as they grow older, O(1) a row and class.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.engine.marks import NOWHERE, Marks, free, last_taken, next_taken, no_marks, take
+from headgate.policies.base import Arrivals, Curves, CurveScore, Policy
+from headgate.spec import Window
+
+END = np.int64(1 << 40)
+"""Beyond every offset that is told from others."""
+NO_FRAME = -1
+NEAR = 8
+"""Levels to walk before searching."""
+MOST_APART = np.int64((1 << 31) - 1)
+"""Offsets beyond it are not told apart when scores are equal."""
+
+
+class Piece(NamedTuple):
+    """A stretch of offsets over which a curve rises, or falls; either may be level."""
+
+    first: int  # offset at which it begins
+    rising: bool
+
+
+class Shelf(NamedTuple):
+    """The rows of a step by value, and the curves they are judged by; empty for other scores."""
+
+    value: np.ndarray  # int64 a row
+    origin: np.ndarray  # int64 a row: where its stream has got to when it comes
+    frame: np.ndarray  # int32 a row
+    place: np.ndarray  # int32 a row: where it stands; left rows first, each side by value
+    rows: np.ndarray  # int32 a place: who stands there
+    level: np.ndarray  # int32 a place: which of `values` it has
+    values: np.ndarray  # int64 a level: the values of the left rows, then of the right, ascending
+    begins: np.ndarray  # int32 a level: the first place with that value; and where the last ends
+    sides: np.ndarray  # int64: the first level of each side, and where the last ends
+    table: np.ndarray  # float64 (side, frame, class, offset)
+    lowest: np.ndarray  # int64 a side: the first offset of the table
+    highest: np.ndarray  # int64 a side: the last
+    first: np.ndarray  # int64 (side, frame, class, piece): where pieces begin; END beyond the last
+    rising: np.ndarray  # uint8 (side, frame, class, piece)
+    pieces: np.ndarray  # int64 (side, frame, class): how many
+    classes: np.ndarray  # int64 a side: how many classes of age
+    class_us: np.ndarray  # int64 a side: how long each lasts
+    older: np.ndarray  # int64 (side, class): rows of side_rows before it are of the class, or older
+    cursor: np.ndarray  # int64 (side, class, piece): the level a piece began at when last asked
+    stored: Marks  # (class, place): who is stored
+
+
+@cache
+def no_shelf() -> Shelf:
+    """For all other scores."""
+    return shelf_of(None, (), Arrivals(*(np.empty(0, np.int64) for _ in range(4))), 0)
+
+
+def shelf_of(
+    policy: Policy | None, windows: tuple[Window, ...], rows: Arrivals, left_rows: int
+) -> Shelf:
+    """Sort rows, given in event order, by value. O(n log n)."""
+    count = len(rows.time)
+    both = [Curves(np.zeros((1, 1, 1)), 0, 1)] * 2
+    origin, frame = np.empty(0, np.int64), np.empty(0, np.int32)
+    if isinstance(policy, CurveScore):
+        both = [policy.curves(side, windows[side]) for side in (0, 1)]
+        origin, frame = (np.ascontiguousarray(column) for column in policy.frames(rows))
+    value = rows.weight.astype(np.int64)
+    order = np.lexsort((np.arange(count), value, rows.side))
+    place = np.empty(count, np.int32)
+    place[order] = np.arange(count)
+    by_value = value[order]
+    new = np.ones(count, bool)
+    new[1:] = by_value[1:] != by_value[:-1]
+    if left_rows < count:
+        new[left_rows] = True
+    begins = np.append(np.flatnonzero(new), count).astype(np.int32)
+    cut = [[[pieces_of(curve) for curve in at] for at in one.table] for one in both]
+    most = max(len(pieces) for side in cut for at in side for pieces in at)
+    shape = tuple(max(one.table.shape[axis] for one in both) for axis in range(3))
+    table = np.zeros((2, *shape))
+    first = np.full((2, *shape[:2], most + 1), END, np.int64)
+    rising = np.zeros((2, *shape[:2], most), np.uint8)
+    pieces = np.zeros((2, *shape[:2]), np.int64)
+    for side, one in enumerate(both):
+        frames, ages, offsets = one.table.shape
+        table[side, :frames, :ages, :offsets] = one.table
+        for at, classes in enumerate(cut[side]):
+            for age, own in enumerate(classes):
+                pieces[side, at, age] = len(own)
+                for number, piece in enumerate(own):
+                    first[side, at, age, number] = one.lowest + piece.first if number else -END
+                    rising[side, at, age, number] = piece.rising
+    single = no_marks(count)
+    right_level = int(np.searchsorted(begins[:-1], left_rows))
+    older = np.zeros((2, shape[1]), np.int64)
+    older[1] = left_rows
+    return Shelf(
+        value,
+        origin.astype(np.int64),
+        frame.astype(np.int32),
+        place,
+        order.astype(np.int32),
+        (np.cumsum(new) - 1).astype(np.int32),
+        by_value[new],
+        begins,
+        np.array([0, right_level, len(begins) - 1], np.int64),
+        table,
+        np.array([one.lowest for one in both], np.int64),
+        np.array([one.lowest + one.table.shape[2] - 1 for one in both], np.int64),
+        first,
+        rising,
+        pieces,
+        np.array([one.table.shape[1] for one in both], np.int64),
+        np.array([one.class_us for one in both], np.int64),
+        older,
+        np.full((2, shape[1], most + 1), right_level, np.int64),
+        Marks(np.tile(single.words, (shape[1], 1)), single.levels),
+    )
+
+
+def pieces_of(curve: np.ndarray) -> list[Piece]:
+    """Where a curve turns. It comes from nothing and goes to nothing, so it rises first.
+
+    Examples
+    --------
+    >>> pieces_of(np.array([0.0, 1.0, 3.0, 3.0, 2.0, 2.5]))
+    [Piece(first=0, rising=True), Piece(first=4, rising=False), Piece(first=5, rising=True),
+     Piece(first=6, rising=False)]
+    """
+    padded = np.append(curve, 0.0)
+    found = [Piece(0, rising=True)]
+    for turn in np.flatnonzero(np.diff(padded)).tolist():
+        rises = bool(padded[turn + 1] > padded[turn])
+        if rises != found[-1].rising:
+            found.append(Piece(turn + 1, rises))
+    return found
+
+
+@inlined
+def hear(desk: Any, row: int) -> None:
+    """An arrival says where its stream has got to; rows of the other side are judged by that."""
+    other = desk.sides[1 - desk.links[row].side]
+    other.origin = desk.shelf.origin[row]
+    other.frame = desk.shelf.frame[row]
+
+
+@inlined
+def age_class(desk: Any, row: int, side: int) -> int:
+    """The class of age a row was last known to be in."""
+    index = desk.rows[row].side_index
+    at = 0
+    while at + 1 < desk.shelf.classes[side] and index < desk.shelf.older[side, at + 1]:
+        at += 1
+    return at
+
+
+@inlined
+def enter(desk: Any, row: int) -> None:
+    """Put a stored row on the shelf."""
+    age = age_class(desk, row, desk.links[row].side)
+    take(Marks(desk.shelf.stored.words[age], desk.shelf.stored.levels), desk.shelf.place[row])
+
+
+@inlined
+def leave(desk: Any, row: int) -> None:
+    """Take a row off the shelf."""
+    age = age_class(desk, row, desk.links[row].side)
+    free(Marks(desk.shelf.stored.words[age], desk.shelf.stored.levels), desk.shelf.place[row])
+
+
+@inlined
+def grow_older(desk: Any, side: int) -> None:
+    """Move rows on to the class of their present age."""
+    shelf = desk.shelf
+    own = desk.sides[side]
+    now = desk.terms[0].clock >> 1
+    for age in range(1, shelf.classes[side]):
+        at = shelf.older[side, age]
+        while at < own.end:
+            row = desk.side_rows[at]
+            if now - desk.rows[row].time < age * shelf.class_us[side]:
+                break
+            if desk.links[row].alive and desk.pools[own.pool].ranked:
+                place = shelf.place[row]
+                free(Marks(shelf.stored.words[age - 1], shelf.stored.levels), place)
+                take(Marks(shelf.stored.words[age], shelf.stored.levels), place)
+            at += 1
+        shelf.older[side, age] = at
+
+
+@inlined
+def judge(desk: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
+    """A row's score now, and its order among equal scores.
+
+    Where the curve rises the lowest value goes first, where it falls the highest; of one value,
+    the eldest.
+    """
+    shelf = desk.shelf
+    frame = desk.sides[side].frame
+    apart = shelf.value[row] - desk.sides[side].origin
+    offset = min(max(apart, -MOST_APART), MOST_APART)
+    score = 0.0
+    rising = True
+    if frame != NO_FRAME:
+        if shelf.lowest[side] <= offset <= shelf.highest[side]:
+            score = shelf.table[side, frame, age, offset - shelf.lowest[side]]
+        piece = 0
+        while offset >= shelf.first[side, frame, age, piece + 1]:
+            piece += 1
+        rising = shelf.rising[side, frame, age, piece] != 0
+    return score, ((offset if rising else -offset) << 31) + row
+
+
+@inlined
+def seek(desk: Any, side: int, age: int, piece: int, edge: int) -> Any:
+    """The side's first level with a value of at least ``edge``.
+
+    Starts from where it was last time: streams move on a little at a time.
+    """
+    shelf = desk.shelf
+    low, high = shelf.sides[side], shelf.sides[side + 1]
+    at = min(max(shelf.cursor[side, age, piece], low), high)
+    for _ in range(NEAR):
+        if at > low and shelf.values[at - 1] >= edge:
+            at -= 1
+        elif at < high and shelf.values[at] < edge:
+            at += 1
+        else:
+            break
+    if at < high and shelf.values[at] < edge:
+        low = at + 1
+    elif at > low and shelf.values[at - 1] >= edge:
+        high = at - 1
+    else:
+        low = high = at
+    while low < high:
+        middle = (low + high) >> 1
+        if shelf.values[middle] < edge:
+            low = middle + 1
+        else:
+            high = middle
+    shelf.cursor[side, age, piece] = low
+    return low
+
+
+@inlined
+def worst_of_piece(desk: Any, side: int, age: int, piece: int) -> Any:
+    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
+
+    NOWHERE when nobody stored is in it.
+    """
+    shelf = desk.shelf
+    stored = Marks(shelf.stored.words[age], shelf.stored.levels)
+    own = desk.sides[side]
+    low, high = shelf.sides[side], shelf.sides[side + 1]
+    rising = True
+    if own.frame != NO_FRAME:
+        rising = shelf.rising[side, own.frame, age, piece] != 0
+        if piece > 0:
+            edge = own.origin + shelf.first[side, own.frame, age, piece]
+            low = seek(desk, side, age, piece, edge)
+        if piece + 1 < shelf.pieces[side, own.frame, age]:
+            edge = own.origin + shelf.first[side, own.frame, age, piece + 1]
+            high = seek(desk, side, age, piece + 1, edge)
+    if low >= high:
+        return NOWHERE
+    begin, end = np.int64(shelf.begins[low]), np.int64(shelf.begins[high])
+    if not rising:
+        last = last_taken(stored, end - 1)
+        if last < begin:
+            return NOWHERE
+        begin = np.int64(shelf.begins[shelf.level[last]])
+    at = next_taken(stored, begin, end)
+    return np.int64(shelf.rows[at]) if at < end else NOWHERE

@@ -1,0 +1,168 @@
+"""How an arrival finds its partners: along its key's chain, or by value in the ordered index.
+
+Chains run from the newest row to the oldest, so that a probe stops at the first row out of reach;
+rows that are gone are unlinked by the first probe that meets them.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from headgate.compiling import inlined, prefetch
+from headgate.engine import marks
+from headgate.engine.layout import NONE, Desk
+from headgate.engine.watching import OPEN, note_met
+from headgate.policies.base import Kind
+
+HISTORY = int(Kind.HISTORY)
+FAR = np.int64(1 << 62)
+HEADS_AHEAD = 16
+PARTNERS_AHEAD = 6
+
+
+@inlined
+def chain(desk: Desk, row: int) -> None:
+    """Enter a row into its key's chain: at the head, unless it comes out of order."""
+    own = desk.links[row]
+    head = desk.newest[2 * desk.rows[row].code + own.side]
+    newer, older, older_mark = np.int64(NONE), head.row, head.mark
+    while older != NONE and older_mark > own.mark:
+        newer = older
+        older = np.int64(desk.links[newer].older)
+        older_mark = desk.links[newer].older_mark
+    own.older = older
+    own.older_mark = older_mark
+    relink(desk, head, newer, row, own.mark)
+
+
+@inlined
+def relink(desk: Desk, head: Any, newer: int, row: int, mark: int) -> None:
+    """Make ``row`` the next in the chain after ``newer``, or its first."""
+    if newer == NONE:
+        head.row = row
+        head.mark = mark
+    else:
+        desk.links[newer].older = row
+        desk.links[newer].older_mark = mark
+
+
+@inlined
+def take_back(desk: Desk, head: Any, last: int, time: int, limit: int) -> None:
+    """Undo what a probe counted before it reached ``last``, since it will be made again."""
+    partner, mark = head.row, head.mark
+    while partner != last:
+        candidate = desk.links[partner]
+        if candidate.watch == OPEN and mark <= limit:
+            note_met(desk, partner, time, -1)
+        partner, mark = np.int64(candidate.older), candidate.older_mark
+
+
+@inlined
+def take_back_ranged(desk: Desk, row: int, reach: int, limit: int, last: int) -> None:
+    """The same under a band or comparison, whose probes go by value."""
+    spot = desk.ranges.spots[row]
+    at, end = np.int64(spot.first), np.int64(spot.end)
+    for part in range(2):
+        if part == 1:
+            at, end = np.int64(spot.more), np.int64(spot.last)
+        while at < end:
+            at = marks.next_taken(desk.ranges.stored, at, end)
+            if at >= end:
+                break
+            partner = desk.ranges.rows[at]
+            if partner == last:
+                return
+            candidate = desk.links[partner]
+            if candidate.watch == OPEN and reach <= candidate.mark <= limit:
+                note_met(desk, partner, desk.rows[row].time, -1)
+            at += 1
+
+
+@inlined
+def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray, made: int) -> int:
+    """Write the row's stored partners whose mark is from ``reach`` to ``limit``, by value.
+
+    Starts at ``made``; returns the new end, or -1 when ``pairs`` is full. O(stored rows in the
+    row's range), whether their time fits or not.
+    """
+    spot = desk.ranges.spots[row]
+    count_only = desk.terms[0].count_only
+    at, end = np.int64(spot.first), np.int64(spot.end)
+    for part in range(2):
+        if part == 1:
+            at, end = np.int64(spot.more), np.int64(spot.last)
+        while at < end:
+            at = marks.next_taken(desk.ranges.stored, at, end)
+            if at >= end:
+                break
+            partner = desk.ranges.rows[at]
+            candidate = desk.links[partner]
+            if reach <= candidate.mark <= limit:
+                if candidate.alive:
+                    if not count_only:
+                        if made >= pairs.size:
+                            take_back_ranged(desk, row, reach, limit, partner)
+                            return -1
+                        pairs[made].probe = row
+                        pairs[made].partner = partner
+                    made += 1
+                if candidate.watch == OPEN:
+                    note_met(desk, partner, desk.rows[row].time, 1)
+            at += 1
+    return made
+
+
+@inlined
+def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
+    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
+    side = desk.links[row].side
+    time = desk.rows[row].time
+    other_window = desk.sides[1 - side]
+    if other_window.by_rows:
+        reach, limit = other_window.seen - other_window.span, FAR
+    else:
+        reach = time - other_window.span
+        limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
+    if desk.terms[0].ranged:
+        return ranged_probe(desk, row, reach, limit, pairs, made)
+    count_only = desk.terms[0].count_only
+    head = desk.newest[2 * desk.rows[row].code + 1 - side]
+    newer, partner, mark = np.int64(NONE), head.row, head.mark
+    while partner != NONE and mark >= reach:
+        candidate = desk.links[partner]
+        older = np.int64(candidate.older)
+        older_mark = candidate.older_mark
+        if candidate.alive:
+            if mark <= limit:
+                if not count_only:
+                    if made >= pairs.size:
+                        take_back(desk, head, partner, time, limit)
+                        return -1
+                    pairs[made].probe = row
+                    pairs[made].partner = partner
+                made += 1
+                if candidate.watch == OPEN:
+                    note_met(desk, partner, time, 1)
+            newer = partner
+        elif candidate.watch == OPEN:
+            if mark <= limit:
+                note_met(desk, partner, time, 1)
+            newer = partner
+        else:
+            relink(desk, head, newer, older, older_mark)
+        partner, mark = older, older_mark
+    return made
+
+
+@inlined
+def look_ahead(desk: Desk, row: int) -> None:
+    """Ask for what the arrivals after this one will need: first the chain's head, then its row."""
+    later = row + HEADS_AHEAD
+    if later < desk.rows.size:
+        prefetch(desk.newest, 2 * max(desk.rows[later].code, 0))
+    soon = row + PARTNERS_AHEAD
+    if soon < desk.rows.size:
+        head = desk.newest[2 * max(desk.rows[soon].code, 0) + 1 - desk.links[soon].side]
+        prefetch(desk.links, max(head.row, 0))
+        if desk.terms[0].kind == HISTORY:
+            prefetch(desk.rows, max(head.row, 0))

@@ -1,0 +1,214 @@
+"""Laying the kernel's desk: from terms, progress and rows as given to the arrays it works on."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.engine import arrange, curves, heap, layout, ranges
+from headgate.engine.batch import Batch, Progress, Terms, Watched, Watching, bucket_us
+from headgate.engine.layout import NONE, Watch
+from headgate.policies.base import (
+    AgeScore,
+    Arrivals,
+    FixedScore,
+    Flips,
+    HistoryScore,
+    Kind,
+    Policy,
+    ValueScore,
+)
+from headgate.spec import Window
+
+NEVER = -np.inf
+"""When a row left that has not been stored, or still is."""
+
+
+class Scores(NamedTuple):
+    """A policy's scores, laid out for the kernel."""
+
+    score: np.ndarray
+    group: np.ndarray
+    groups: np.ndarray
+    pieces: np.ndarray
+
+    @classmethod
+    def of(
+        cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals, needed: bool
+    ) -> "Scores":
+        """The policy's scores for rows as given."""
+        score, group = np.empty(0), np.empty(0, np.int32)
+        weights = np.zeros(1)
+        by_side: list[tuple[Any, ...]] = [(), ()]
+        if isinstance(policy, FixedScore) and needed:
+            score = policy.score(arrivals)
+        elif policy.observes:
+            score = np.full(len(arrivals.time), NEVER)
+        elif isinstance(policy, AgeScore):
+            by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
+        elif isinstance(policy, ValueScore):
+            weights = policy.class_weights()
+            first = arrivals.side.astype(np.int32) * len(weights)
+            group = (policy.classify(arrivals) + first).astype(np.int32)
+        groups = np.zeros(2 * len(weights), layout.GROUP)
+        groups["weight"] = np.tile(weights, 2)
+        groups["eldest"] = groups["youngest"] = NONE
+        pieces = np.zeros((2, max(1, *(len(side) for side in by_side))), layout.PIECE)
+        pieces["age"] = np.inf
+        pieces["edge"] = NONE
+        for side, given in enumerate(by_side):
+            for place, piece in enumerate(given):
+                pieces[side, place] = (*piece, NONE)
+        return cls(np.asarray(score, np.float64), group, groups, pieces)
+
+
+def watched_rows(
+    group: Batch, which: int, sequence: np.ndarray, watching: Watching | None
+) -> Watched:
+    """What is known of a group's watched rows; among arrivals they are chosen now."""
+    if which not in (2, 3) or watching is None:
+        return group.watched or Watched.none(0)
+    chosen = watching.chooses(np.full(len(sequence), which % 2, np.uint8), sequence)
+    chosen &= watching.sides[which % 2]
+    state = np.where(chosen & (group.code != layout.NULL_KEY), Watch.OPEN, Watch.NONE)
+    return Watched.none(0)._replace(state=state.astype(np.uint8))
+
+
+def weights_of(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
+    """What the policy made of the keys, over all groups; empty where it looks at none."""
+    if not policy.weighs_keys:
+        return np.empty(0)
+    return np.concatenate([group.weight for group in groups])
+
+
+def may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
+    """Whether scores can matter at all: not where everything fits at once."""
+    if terms.policy.samples:
+        return True  # a row without a chance is not stored
+    pools = (0,) if terms.pooled else (0, 1)
+    rows = sum(len(group.time) for group in groups)
+    size = sum(int(group.size.sum()) for group in groups)
+    return rows > min(terms.most_rows[p] for p in pools) or size > min(
+        terms.most_bytes[p] for p in pools
+    )
+
+
+def sides_of(
+    terms: Terms,
+    by_rows: np.ndarray,
+    left_rows: int,
+    total: int,
+    progress: Progress,
+    watching: Watching | None,
+) -> np.ndarray:
+    """Windows, pools and places of the two sides."""
+    sides = np.zeros(2, layout.SIDE)
+    sides["bucket_us"] = [
+        bucket_us(window, 1 if watching is None else watching.buckets) for window in terms.windows
+    ]
+    sides["span"] = [window.span for window in terms.windows]
+    sides["by_rows"] = by_rows
+    sides["pool"] = [0, 0 if terms.pooled else 1]
+    sides["seen"] = progress.seen
+    sides["pointer"] = [0, left_rows]
+    sides["end"] = [left_rows, total]
+    sides["origin"] = [origin for origin, _ in progress.frames]
+    sides["frame"] = [frame for _, frame in progress.frames]
+    return sides
+
+
+def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
+    """The limits, and what samples gave up so far."""
+    pools = np.zeros(2, layout.POOL)
+    pools["most_rows"] = terms.most_rows
+    pools["most_bytes"] = terms.most_bytes
+    pools["bars"] = [len(bars) for bars in progress.bars]
+    return pools
+
+
+def bars_of(policy: Policy, progress: Progress, arriving: int) -> np.ndarray:
+    """Room for the bars so far, and for one more an arrival."""
+    if not policy.samples:
+        return np.empty((2, 0), layout.BAR)
+    most = max(len(bars) for bars in progress.bars) + arriving + 1
+    bars = np.empty((2, most), layout.BAR)
+    for pool, before in enumerate(progress.bars):
+        bars[pool, : len(before)] = np.array(list(before), layout.BAR)
+    return bars
+
+
+def coins_of(policy: Policy, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """How many coins each row has, in event order."""
+    if not isinstance(policy, Flips):
+        return np.empty(0, layout.FLIP)
+    coins = np.zeros(len(order), layout.FLIP)
+    coins["most"] = policy.most_matches(weights)[order]
+    return coins
+
+
+def shelf_in_order(
+    terms: Terms, arrivals: Arrivals, order: np.ndarray, left_rows: int
+) -> curves.Shelf:
+    """The rows by value, for curve scores; ``arrivals`` are as given, ``order`` the event order."""
+    if terms.policy.kind != Kind.CURVE:
+        return curves.no_shelf()
+    in_order = Arrivals(*(column[order] for column in arrivals))
+    return curves.shelf_of(terms.policy, terms.windows, in_order, left_rows)
+
+
+def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
+    """What the kernel must know of the join as a whole."""
+    policy = given.policy
+    terms = np.zeros(1, layout.TERMS)
+    terms["clock"] = clock
+    terms["watermark"] = watermark
+    terms["keep_late"] = keep_late
+    terms["ranged"] = given.where is not None
+    terms["kind"] = policy.kind
+    terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
+    terms["samples"] = policy.samples
+    terms["observes"] = policy.observes
+    if isinstance(policy, Flips):
+        terms["seed"] = policy.seed % (1 << 64)
+        terms["share"] = policy.share
+    return terms
+
+
+def ranges_of(
+    terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
+) -> ranges.Ranges:
+    """The ordered index; ``side`` is as given, ``order`` the event order."""
+    if terms.where is None:
+        return ranges.no_ranges()
+    kind = np.float64 if terms.where.real else np.int64
+    value = np.concatenate([group.value.astype(kind, copy=False) for group in groups])
+    code = np.concatenate([group.code for group in groups])
+    return ranges.index_rows(terms.where, code[order], value[order], side[order], codes)
+
+
+def no_heads(codes: int) -> np.ndarray:
+    """A chain's head for each key and side, with nobody in it."""
+    newest = np.zeros(2 * max(codes, 1), layout.HEAD)
+    newest["row"] = NONE
+    return newest
+
+
+def rows_by_side(
+    links: np.ndarray, rows: np.ndarray, by_rows: np.ndarray, left_rows: int
+) -> np.ndarray:
+    """Positions of the left rows by mark, then of the right rows."""
+    side_rows = np.empty(len(rows), np.int32)
+    arrange.queue_by_side(links, rows, side_rows, left_rows)
+    for side, part in enumerate((slice(0, left_rows), slice(left_rows, len(rows)))):
+        if by_rows[side]:
+            mine = side_rows[part]
+            side_rows[part] = mine[np.argsort(links["mark"][mine], kind="stable")]
+            rows["side_index"][side_rows[part]] = np.arange(part.start, part.stop)
+    return side_rows
+
+
+def heaps_of(terms: Terms, total: int, stored: int) -> np.ndarray:
+    """Room for the heaps; none where no heap is kept."""
+    if terms.policy.kind in (Kind.AGE, Kind.VALUE, Kind.CURVE):
+        return np.empty((2, 0), layout.ENTRY)
+    most = max(min(total, max(terms.most_rows)), stored)
+    return heap.empty_heaps(most)

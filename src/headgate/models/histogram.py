@@ -1,0 +1,154 @@
+"""Averages over the range of a number, in few buckets that move to where they are needed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+PRIOR = 1.0
+"""A bucket's own mean counts in full once it has seen many times as many as this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How a measure depends on a whole number: per bucket its count, mean and spread.
+
+    Buckets whose measures differ much are split, neighbours that say the same are merged; counts
+    fade, so that what was seen long ago weighs little.
+
+    Parameters
+    ----------
+    edges
+        Where buckets begin, and where the last one ends.
+    count, mean, squares
+        Of what each bucket has seen: how many (faded), their mean, their summed squared deviations.
+
+    Examples
+    --------
+    >>> empty = Histogram.over(0, 9, buckets=2)
+    >>> seen = empty.add(np.array([1, 2, 8]), np.array([1.0, 3.0, 10.0]))
+    >>> seen.edges.tolist(), seen.mean.tolist()
+    ([0, 5, 10], [2.0, 10.0])
+    >>> seen.at(np.array([0, 9])).round(2).tolist()
+    [2.89, 7.33]
+
+    References
+    ----------
+    Xie, Yang and Chen, SIGMOD 2005, section 6.2.
+    """
+
+    edges: np.ndarray
+    count: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def over(cls, lowest: int, highest: int, buckets: int) -> "Histogram":
+        """Equal buckets from the lowest number to the highest, nothing seen."""
+        most = min(buckets, highest - lowest + 1)
+        edges = np.unique(np.linspace(lowest, highest + 1, most + 1).round().astype(np.int64))
+        zeros = np.zeros(len(edges) - 1)
+        return cls(edges, zeros, zeros, zeros)
+
+    @classmethod
+    def from_list(cls, given: list[Any]) -> "Histogram":
+        """From what `to_list` gave."""
+        return cls(np.array(given[0], np.int64), *(np.array(part, float) for part in given[1:]))
+
+    def to_list(self) -> list[Any]:
+        """As plain numbers."""
+        return [self.edges.tolist(), *(p.tolist() for p in (self.count, self.mean, self.squares))]
+
+    @property
+    def overall(self) -> float:
+        """The mean of all that was seen."""
+        return float(self.count @ self.mean / max(float(self.count.sum()), 1e-300))
+
+    def add(self, number: np.ndarray, measure: np.ndarray) -> "Histogram":
+        """With more seen; numbers beyond the ends belong to the first and the last bucket."""
+        if not len(number):
+            return self
+        bucket = np.searchsorted(self.edges[1:-1], number, side="right")
+        size = len(self.count)
+        count = np.bincount(bucket, minlength=size).astype(float)
+        mean = np.bincount(bucket, measure, size) / np.maximum(count, 1)
+        squares = np.bincount(bucket, (measure - mean[bucket]) ** 2, size)
+        return Histogram(self.edges, *_together(self._parts(), (count, mean, squares)))
+
+    def faded(self, share: float) -> "Histogram":
+        """With what was seen counting for less."""
+        return Histogram(self.edges, self.count * share, self.mean, self.squares * share)
+
+    def covering(self, lowest: int, highest: int) -> "Histogram":
+        """Stretched, where it must be, to numbers beyond its ends."""
+        edges = self.edges.copy()
+        edges[0], edges[-1] = min(edges[0], lowest), max(edges[-1], highest + 1)
+        return Histogram(edges, *self._parts())
+
+    def reshaped(self, buckets: int, most: int = 4) -> "Histogram":
+        """Split where measures differ most, merge where neighbours agree; at most so many times.
+
+        The number of buckets stays within ``buckets``.
+        """
+        now = self
+        for _ in range(most):
+            wide = np.diff(now.edges) > 1
+            at = int(np.argmax(np.where(wide, now.squares, -1.0)))
+            if not wide[at] or now.squares[at] <= 0:
+                return now
+            if len(now.count) < buckets:
+                now = now._split(at)
+                continue
+            pairs = _together(
+                tuple(part[:-1] for part in now._parts()), tuple(part[1:] for part in now._parts())
+            )[2]
+            pairs = np.where([at in (low, low + 1) for low in range(len(pairs))], np.inf, pairs)
+            if not len(pairs) or 2 * pairs.min() >= now.squares[at]:
+                return now
+            low = int(np.argmin(pairs))
+            now = now._merged(low)._split(at - 1 if low < at else at)
+        return now
+
+    def at(self, number: np.ndarray) -> np.ndarray:
+        """What to expect at each number: the bucket's mean; if it is new, nearer to the overall."""
+        bucket = np.searchsorted(self.edges[1:-1], number, side="right")
+        drawn = (self.count * self.mean + PRIOR * self.overall) / (self.count + PRIOR)
+        found: np.ndarray = drawn[bucket]
+        return found
+
+    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.count, self.mean, self.squares
+
+    def _split(self, at: int) -> "Histogram":
+        middle = (self.edges[at] + self.edges[at + 1]) // 2
+        half = (self.count[at] / 2, self.mean[at], self.squares[at] / 2)
+        parts = []
+        for part, value in zip(self._parts(), half, strict=True):
+            halved = part.copy()
+            halved[at] = value
+            parts.append(np.insert(halved, at + 1, value))
+        return Histogram(np.insert(self.edges, at + 1, middle), *parts)
+
+    def _merged(self, at: int) -> "Histogram":
+        parts = self._parts()
+        one = _together(
+            tuple(part[at : at + 1] for part in parts),
+            tuple(part[at + 1 : at + 2] for part in parts),
+        )
+        fewer = []
+        for part, value in zip(parts, one, strict=True):
+            rest = np.delete(part, at + 1)
+            rest[at] = value[0]
+            fewer.append(rest)
+        return Histogram(np.delete(self.edges, at + 1), *fewer)
+
+
+def _together(
+    one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count, mean and summed squared deviations of two lots taken as one."""
+    count = one[0] + other[0]
+    share = other[0] / np.maximum(count, 1e-300)
+    apart = other[1] - one[1]
+    mean = one[1] + apart * share
+    return count, mean, one[2] + other[2] + apart**2 * one[0] * share

@@ -1,0 +1,35 @@
+"""Policies that learn from what became of the rows they kept."""
+
+import json
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headgate.engine.batch import Terms
+from headgate.engine.reference import PlainStep
+from headgate.engine.step import Step
+from headgate.spec import TimeWindow
+from tests.checks.arrivals import Arrival, Case, cases, deliveries, run
+from tests.checks.bumpy import Observing
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_kernel_and_plain_python_tell_a_policy_the_same(data: st.DataObject) -> None:
+    case = data.draw(cases(Observing))
+    parts = data.draw(deliveries(case))
+    keep_late = data.draw(st.booleans())
+    runs = [run(case, parts, keep_late, engine) for engine in (Step, PlainStep)]
+    for kernel, plain in zip(*(each.steps for each in runs), strict=True):
+        assert kernel == plain
+
+
+def test_departures_say_what_became_of_rows() -> None:
+    """A row is told of once, when it has left, with its matches and its offset on arrival."""
+    rows = [Arrival(0, 0, 1, 1, 0), Arrival(2, 1, 1, 1, 0), Arrival(9, 1, 3, 1, 0)]
+    terms = Terms((TimeWindow(4), TimeWindow(0)), Observing(follows_time=False))
+    case = Case(tuple(rows), replace(terms, most_rows=(5, 0)))
+    memory = run(case).steps[-1].after.memory
+    side, offset, matches, stayed = eval(memory)[4:]
+    assert (side, offset, matches, stayed) == ([0], [1], [1], [9])
