@@ -45,6 +45,8 @@ class Process(ABC):
 
     markov: ClassVar[bool]
     """Whether the future depends on the value seen now; if not, values are independent."""
+    returns_alike: ClassVar[bool] = False
+    """Whether the chance to see a value again is the same for all values."""
 
     @abstractmethod
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ def best_fit(
     """
     fits, refusals = [], []
     for candidate in candidates:
-        fit = candidate.fit if isinstance(candidate, type) else candidate
+        fit: Any = getattr(candidate, "fit", candidate)
         try:
             fits.append(fit(values))
         except SpecError as refusal:

@@ -73,7 +73,8 @@ class Gaussian(Process):
         for step in range(steps):
             deviation = self.phi * deviation + (self.sigma if step else self.sd) * noise[step]
             real[step] = deviation
-        return np.floor(real + self.mean(np.arange(steps)) + 0.5).astype(np.int64)
+        rounded: np.ndarray = np.floor(real + self.mean(np.arange(steps)) + 0.5).astype(np.int64)
+        return rounded
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest moment, shifted so that what is expected at the next step is the same."""
@@ -134,7 +135,8 @@ class Gaussian(Process):
         """For each step of the period, which of the seasons with moments is nearest."""
         period, seasons = self.season_length(), self._seasons()
         apart = np.abs(np.arange(period)[:, None] - seasons)
-        return np.minimum(apart, period - apart).argmin(axis=1)
+        nearest: np.ndarray = np.minimum(apart, period - apart).argmin(axis=1)
+        return nearest
 
     @cached_property
     def _moment_means(self) -> np.ndarray:
@@ -142,7 +144,9 @@ class Gaussian(Process):
 
     @cached_property
     def _moment_deviations(self) -> np.ndarray:
-        return np.array([moment.now.value for moment in self.moments()]) - self._moment_means
+        values = np.array([moment.now.value for moment in self.moments()])
+        deviations: np.ndarray = values - self._moment_means
+        return deviations
 
     @cached_property
     def _moment_origins(self) -> np.ndarray:

@@ -38,7 +38,8 @@ class Known(Process):
         step = now.step + steps_ahead(ahead)
         there = (step >= 0) & (step < len(self.values))
         coming = self.values[np.where(there, step, 0)]
-        return ((coming[:, None] == lattice(values)) & there[:, None]).astype(np.float64)
+        comes: np.ndarray = (coming[:, None] == lattice(values)) & there[:, None]
+        return comes.astype(np.float64)
 
     def simulate(self, steps: int, seed: int) -> np.ndarray:
         """The first values; there is nothing to draw."""

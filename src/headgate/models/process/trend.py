@@ -65,7 +65,8 @@ class LinearTrend(Process):
         """The line on the lattice at each step."""
         # A half that a rounding error has put below the half must go up like any other.
         exact = self.slope * np.asarray(step, np.float64) + self.intercept
-        return np.floor(exact + 0.5 + ROUNDING).astype(np.int64)
+        line: np.ndarray = np.floor(exact + 0.5 + ROUNDING).astype(np.int64)
+        return line
 
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
         """The chance of the noise that the value takes."""
@@ -75,7 +76,8 @@ class LinearTrend(Process):
     def simulate(self, steps: int, seed: int) -> np.ndarray:
         """The line with noise drawn for each step."""
         noise = self.noise.sample(steps, np.random.default_rng(seed))
-        return self.line(np.arange(steps)) + noise
+        values: np.ndarray = self.line(np.arange(steps)) + noise
+        return values
 
     @classmethod
     def fit(cls, values: Any, noise: str = "normal") -> Fit:
@@ -160,4 +162,5 @@ class LinearTrend(Process):
         steps = np.arange(SEARCHED)
         above = self.slope * steps + self.intercept - self.line(steps) + 0.5
         middles = (np.arange(PHASES) + 0.5) / PHASES
-        return np.abs(above[:, None] - middles).argmin(axis=0)
+        nearest: np.ndarray = np.abs(above[:, None] - middles).argmin(axis=0)
+        return nearest

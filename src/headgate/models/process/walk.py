@@ -11,6 +11,8 @@ from headgate.models.process.fit import NOISES, Fit, fitted_noise, log_chance, w
 from headgate.models.process.noise import Noise
 from headgate.spec import SpecError
 
+ROWS = 256
+"""Steps transformed at a time."""
 DUST = 1e-18
 """Below this a chance is what is left over by the Fourier transform."""
 
@@ -49,6 +51,7 @@ class RandomWalk(Process):
     start: int = 0
 
     markov: ClassVar[bool] = True
+    returns_alike: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.drift):
@@ -66,6 +69,9 @@ class RandomWalk(Process):
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
         """The distribution of so many steps, by powers of the step's Fourier transform."""
         ahead, offsets = steps_ahead(ahead), lattice(values) - now.value
+        if len(ahead) > ROWS:
+            blocks = [ahead[first : first + ROWS] for first in range(0, len(ahead), ROWS)]
+            return np.vstack([self.chance(values, now, block) for block in blocks])
         low, high = self.spread(Now(0, 0), ahead, DUST)
         # Values are found modulo the transform's length, which must hold all that is not dust.
         size = 1 << int(np.ceil(np.log2(max(int((high - low).max(initial=0)) + 1, 2))))
