@@ -26,8 +26,18 @@ from headgate.engine.layout import Count, Watch
 from headgate.engine.reference import PlainStep
 from headgate.engine.relation import Bound, Relation
 from headgate.engine.step import Step
-from headgate.models import AgeCurves, Frequencies
-from headgate.policies import Age, JoinToLive, Policy, Random, Ttl
+from headgate.models import (
+    AgeCurves,
+    AutoRegressive,
+    ExponentialLife,
+    Frequencies,
+    LinearTrend,
+    Noise,
+    Process,
+    RandomWalk,
+    Stationary,
+)
+from headgate.policies import Age, Heeb, JoinToLive, Policy, Random, Ttl
 from headgate.sampling import Uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import UNLIMITED
@@ -59,6 +69,13 @@ RELATIONS = {
 RISING, FALLING, WITH_MINIMUM = (1, 4, 9), (9, 4, 1), (3, 0, 2)
 MANY_MATCHES = AgeCurves.of_buckets((12, 12), ((25,), (25,)))
 """More than there are rows, so that coins are flipped for all."""
+
+
+def heeb(left: Process, right: Process, lifetime: float = 3.0) -> Heeb:
+    """HEEB with short steps, as times are here."""
+    return Heeb(left, right, ExponentialLife.of_lifetime(lifetime), every=TimeWindow(2))
+
+
 SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
     Age: (
         Age(AgeCurves.of_buckets((12, 12), (RISING, FALLING))),
@@ -70,6 +87,11 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
     JoinToLive: (JoinToLive(), JoinToLive(matches=3)),
     Observing: tuple(Observing(seed, classes) for seed in (1, 2) for classes in (1, 3)),
+    Heeb: (
+        heeb(LinearTrend(1, 0, Noise.uniform(1)), RandomWalk(0, Noise.uniform(1))),
+        heeb(Stationary({0: 0.6, 1: 0.3, 3: 0.1}), AutoRegressive(0.7, 0.5, 1.0)),
+        heeb(LinearTrend(-0.3, 2, Noise.normal(1.5, 3)), LinearTrend(0, 2, Noise.uniform(2)), 50),
+    ),
     Bumpy: tuple(
         Bumpy(seed, classes, follows_time)
         for seed in (1, 2, 3)

@@ -13,7 +13,7 @@ from headgate.engine import step as step_module
 from headgate.engine.layout import Count
 from headgate.engine.reference import PlainStep
 from headgate.engine.step import Step
-from headgate.policies import ALL_POLICIES, Policy
+from headgate.policies import ALL_POLICIES, Heeb, Policy
 from headgate.policies.base import Flips
 from headgate.sampling import ALL_SAMPLERS
 from tests.checks.arrivals import (
@@ -39,7 +39,7 @@ def check(test: Test | None = None, examples: int = 50) -> Test:
     """Run a test for every policy, on generated inputs."""
     if test is None:
         return partial(check, examples=examples)
-    everyone = (*ALL_POLICIES, *ALL_SAMPLERS, Bumpy)
+    everyone = (*ALL_POLICIES, *ALL_SAMPLERS, Heeb, Bumpy)
     every_policy = pytest.mark.parametrize("policy", everyone, ids=lambda policy: policy.name)
     careful = settings(max_examples=examples, deadline=None, derandomize=True)
     return every_policy(careful(given(data=st.data())(test)))

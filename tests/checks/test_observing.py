@@ -30,6 +30,6 @@ def test_departures_say_what_became_of_rows() -> None:
     rows = [Arrival(0, 0, 1, 1, 0), Arrival(2, 1, 1, 1, 0), Arrival(9, 1, 3, 1, 0)]
     terms = Terms((TimeWindow(4), TimeWindow(0)), Observing(follows_time=False))
     case = Case(tuple(rows), replace(terms, most_rows=(5, 0)))
-    memory = run(case).steps[-1].after.memory
-    side, offset, matches, stayed = eval(memory)[4:]
+    told = json.loads(run(case).steps[-1].after.memory)["told"]
+    side, offset, matches, stayed = told[4:]
     assert (side, offset, matches, stayed) == ([0], [1], [1], [9])

@@ -4,6 +4,8 @@ from headgate.models import AgeCurves, Frequencies
 from headgate.policies.age import Age
 from headgate.policies.base import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
 from headgate.policies.fifo import Fifo
+from headgate.policies.heeb import Heeb
+from headgate.policies.hist import Hist
 from headgate.policies.join_to_live import JoinToLive
 from headgate.policies.learned import Learned
 from headgate.policies.life import Life
@@ -26,12 +28,18 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
     JoinToLive,
 )
 
+FOLLOWING: tuple[type[Policy], ...] = (Heeb, Hist)
+"""Policies that follow how values move; how they do, or in what form, must be said."""
+
 __all__ = [
     "ALL_POLICIES",
+    "FOLLOWING",
     "Age",
     "AgeScore",
     "Fifo",
     "FixedScore",
+    "Heeb",
+    "Hist",
     "HistoryScore",
     "JoinToLive",
     "Learned",
@@ -74,6 +82,11 @@ def make_policy(
             return Learned("auto")
         given = known[0].name
     by_name = {policy.name: policy for policy in ALL_POLICIES}
+    if given in (policy.name for policy in FOLLOWING):
+        raise SpecError(
+            f'policy "{given}" must be told how values move: give '
+            f"hg.policies.Heeb(left, right) with a process each, or hg.policies.Hist(form)"
+        )
     if not isinstance(given, str) or given not in by_name:
         names = ", ".join(f'"{name}"' for name in ("auto", *by_name))
         raise SpecError(f"policy {given!r} is unknown: give one of {names}, or a policy object")

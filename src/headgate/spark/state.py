@@ -276,7 +276,8 @@ class ShardState:
 
 def has_history(rows: Held) -> np.ndarray:
     """Which rows are not as they were when they came."""
-    return (rows.matches > 0) | (rows.touched != rows.time)
+    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time)
+    return changed
 
 
 def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:

@@ -1,0 +1,203 @@
+"""HEEB: keep the rows expected to bring the most before they are given up."""
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.models import ExponentialLife, Process, Survival, curve_table
+from headgate.policies.base import Arrivals, Curves, CurveScore, Frames
+from headgate.policies.values import key_values
+from headgate.spec import RowWindow, SpecError, TimeWindow, Window
+from headgate.spec.quantity import format_duration, parse_duration_us
+
+AGE_CLASSES = 8
+"""Into how many classes of age a window is cut, where it cuts the future short."""
+NOTHING, RIPPLE = 1e-12, 1e-9
+"""What is worth less than the first, as a share of the most that anything is worth, is worth
+nothing; turns of a curve smaller than the second are rounding errors."""
+_TABLES: dict[bytes, Curves] = {}
+MOST_TABLES = 64
+
+
+@dataclass(frozen=True)
+class Heeb(CurveScore):
+    """Shed the row of least estimated expected benefit.
+
+    That is the sum, over all steps to come, of the chance that the other stream then has the row's
+    value, times the chance that the row is still stored by then. Streams are told as processes, one
+    value a step: trends, walks, autoregressions. The key must be one column of numbers.
+
+    Parameters
+    ----------
+    left, right
+        How the values of each stream come about.
+    survival
+        How long rows are expected to stay. Left out, it follows from the budget and the rates: rows
+        leave as fast as rows come, so they stay budget ÷ arrivals a step on average.
+    every
+        How long a step of the processes is.
+    start
+        The moment of step 0; 1970 when left out. Moments without a time zone are in UTC.
+    rates
+        Rows a step of the left and of the right stream.
+    unit
+        What values are whole multiples of: 0.1 for temperatures in tenths.
+    caching
+        Whether a row is worth only its first match, as in a cache that can be filled again.
+
+    Examples
+    --------
+    >>> from headgate.models import LinearTrend, Noise
+    >>> sensor = LinearTrend(slope=1, intercept=0, noise=Noise.normal(3.3, bound=10))
+    >>> late = LinearTrend(slope=1, intercept=-1, noise=Noise.normal(5, bound=15))
+    >>> Heeb(sensor, late).label
+    'HEEB'
+
+    References
+    ----------
+    Xie, Yang and Chen, On Joining and Caching Stochastic Streams, SIGMOD 2005, section 5.3.
+    """
+
+    left: Process
+    right: Process
+    survival: Survival | None = None
+    every: str | TimeWindow = "1 second"
+    start: datetime | None = None
+    rates: tuple[float, float] = (1.0, 1.0)
+    unit: float = 1
+    caching: bool = False
+    _step_us: int = field(default=0, repr=False, compare=False)
+    _start_us: int = field(default=0, repr=False, compare=False)
+
+    name: ClassVar[str] = "heeb"
+    model: ClassVar[str] = "processes"
+
+    def __post_init__(self) -> None:
+        for which in ("left", "right"):
+            if not isinstance(getattr(self, which), Process):
+                raise SpecError(
+                    f"Heeb({which}={getattr(self, which)!r}): give a process, such as "
+                    f"hg.models.LinearTrend(...) or hg.models.RandomWalk(...)"
+                )
+        if self.survival is not None and not isinstance(self.survival, Survival):
+            raise SpecError(
+                f"Heeb(survival={self.survival!r}): give hg.models.ExponentialLife(...) or another "
+                f"survival function"
+            )
+        if getattr(self.survival, "caching_only", False) and not self.caching:
+            raise SpecError(
+                f"{self.survival!r} is for caching: over many matches its sum need not converge; "
+                f"give ExponentialLife(...) or FixedLife(...)"
+            )
+        if not (self.unit > 0 and all(rate > 0 for rate in self.rates)):
+            raise SpecError(f"Heeb(unit={self.unit!r}, rates={self.rates!r}): give numbers above 0")
+        every = self.every
+        us = every.us if isinstance(every, TimeWindow) else parse_duration_us(every, "step")
+        if us < 1:
+            raise SpecError(f"a step of {every!r} has no length: give one above 0")
+        object.__setattr__(self, "_step_us", us)
+        start = self.start or datetime(1970, 1, 1, tzinfo=UTC)
+        if start.tzinfo is None:
+            start = start.replace(tzinfo=UTC)
+        begin = datetime(1970, 1, 1, tzinfo=UTC)
+        object.__setattr__(self, "_start_us", round((start - begin).total_seconds() * 1e6))
+
+    def check(self, windows: tuple[Window, Window]) -> None:
+        """Steps are times, so windows must be."""
+        for window in windows:
+            if isinstance(window, RowWindow) and window.rows:
+                raise SpecError(
+                    f'policy "heeb" looks ahead in time, and a window is {window}: give windows in '
+                    f"time, or choose another policy"
+                )
+
+    def within(self, rows: int | None) -> "Heeb":
+        """How long rows stay, by Little's law, where it was not said."""
+        if self.survival is not None:
+            return self
+        if rows is None:
+            raise SpecError(
+                'policy "heeb" must know how long rows will stay, and a budget in bytes does not '
+                "say: give Heeb(survival=hg.models.ExponentialLife.of_lifetime(steps)), or a "
+                "budget in rows"
+            )
+        return replace(self, survival=ExponentialLife.of_budget(rows, sum(self.rates)))
+
+    def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
+        """The value, in units."""
+        return key_values(columns, self.unit, self.label)
+
+    def frames(self, arrivals: Arrivals) -> Frames:
+        """Where each stream has got to, by its own process."""
+        step = (arrivals.time - self._start_us) // self._step_us
+        value = arrivals.weight.astype(np.int64)
+        origin = np.zeros(len(step), np.int64)
+        frame = np.zeros(len(step), np.int32)
+        for side, process in enumerate((self.left, self.right)):
+            mine = arrivals.side == side
+            origin[mine], frame[mine] = process.frame(step[mine], value[mine])
+        return Frames(origin, frame)
+
+    def curves(self, side: int, window: Window) -> Curves:
+        """The benefit at every offset; computed once in a process for all equal requests."""
+        process = (self.right, self.left)[side]
+        if self.survival is None:
+            raise SpecError("Heeb without survival= serves a join whose budget is in rows")
+        asked = (process, self.survival, self.caching, self.rates[1 - side], self._step_us, window)
+        key = pickle.dumps(asked)
+        if key not in _TABLES:
+            if len(_TABLES) >= MOST_TABLES:
+                _TABLES.clear()
+            _TABLES[key] = self._computed(process, self.survival, side, window)
+        return _TABLES[key]
+
+    def _computed(self, process: Process, survival: Survival, side: int, window: Window) -> Curves:
+        class_us = max(1, -(-window.span // AGE_CLASSES))
+        # What is left of the window in the middle of each class.
+        left = [window.span - (2 * age + 1) * class_us // 2 for age in range(AGE_CLASSES)]
+        steps: list[int | None] = [max(0, remaining // self._step_us) for remaining in left]
+        whole, lowest = curve_table(
+            process, survival, self.caching, [None, *steps], self.rates[1 - side]
+        )
+        table = smoothed(whole)
+        if np.array_equal(table[:, 1:], np.broadcast_to(table[:, :1], table[:, 1:].shape)):
+            return Curves(table[:, :1], lowest, class_us)
+        return Curves(np.ascontiguousarray(table[:, 1:]), lowest, class_us)
+
+    def __repr__(self) -> str:
+        return (
+            f"Heeb({self.left!r}, {self.right!r}, survival={self.survival!r}, "
+            f"every='{format_duration(self._step_us)}')"
+        )
+
+
+def smoothed(table: np.ndarray) -> np.ndarray:
+    """Curves without the turns that rounding errors make.
+
+    Examples
+    --------
+    >>> smoothed(np.array([0.0, 1.0, 1.0 - 1e-12, 2.0, 1.0, 1e-15])).tolist()
+    [0.0, 1.0, 1.0, 2.0, 1.0, 0.0]
+    """
+    most = float(table.max(initial=0.0))
+    curves = np.where(table < NOTHING * most, 0.0, table).reshape(-1, table.shape[-1])
+    for curve in curves:
+        at = 0
+        while at < len(curve) - 1:
+            rising = curve[at + 1] >= curve[at]
+            end, peak = at, curve[at]
+            # On in one direction, for as long as steps back stay small.
+            while end + 1 < len(curve):
+                ahead = curve[end + 1] - peak if rising else peak - curve[end + 1]
+                if ahead < -RIPPLE * most:
+                    break
+                peak = max(peak, curve[end + 1]) if rising else min(peak, curve[end + 1])
+                end += 1
+                curve[end] = peak
+            at = max(end, at + 1)
+    return curves.reshape(table.shape)

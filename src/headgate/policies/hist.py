@@ -1,0 +1,183 @@
+"""HIST: HEEB for streams of which only the form is known."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.models.histogram import Histogram
+from headgate.policies.base import Arrivals, Curves, CurveScore, Departures, Frames
+from headgate.policies.values import key_values
+from headgate.spec import SpecError, Window
+
+FORMS = ("trend", "walk")
+FADING = 0.9
+"""What was seen counts for so much less after each step."""
+WIDEST = 1 << 14
+"""Offsets further out are taken together."""
+UNTRIED = 64
+
+
+@dataclass(frozen=True)
+class Hist(CurveScore):
+    """Shed the row whose like has brought the least for the time it was kept.
+
+    The form of the streams says what to go by: how far a row's value is from the other stream's
+    trend, or from the last value of its walk. Over that distance two histograms learn, from rows
+    that leave, how many matches they made and the inverse of how long they stayed; a row is worth
+    the product of the two. Trends are followed by a line through what came lately.
+
+    Parameters
+    ----------
+    form
+        "trend" for a line with noise, "walk" for steps from the last value.
+    buckets
+        Of each histogram.
+    unit
+        What values are whole multiples of.
+
+    Examples
+    --------
+    >>> Hist("walk").label
+    'HIST'
+
+    References
+    ----------
+    Xie, Yang and Chen, On Joining and Caching Stochastic Streams, SIGMOD 2005, section 6.2.
+    """
+
+    form: str = "trend"
+    buckets: int = 10
+    unit: float = 1
+    _memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    name: ClassVar[str] = "hist"
+    observes: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise SpecError(f'Hist(form={self.form!r}): give "trend" or "walk"')
+        if not isinstance(self.buckets, int) or self.buckets < 2:
+            raise SpecError(f"Hist(buckets={self.buckets!r}): give a whole number, 2 or more")
+        if not self.unit > 0:
+            raise SpecError(f"Hist(unit={self.unit!r}): give a number above 0")
+
+    def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
+        """The value, in units."""
+        return key_values(columns, self.unit, self.label)
+
+    def recalling(self, memory: str) -> "Hist":
+        """With lines and histograms as they were left."""
+        return replace(self, _memory=json.loads(memory) if memory else {})
+
+    def frames(self, arrivals: Arrivals) -> Frames:
+        """The last value of a walk; where the line of a trend is by now."""
+        value = arrivals.weight.astype(np.int64)
+        frame = np.zeros(len(value), np.int32)
+        if self.form == "walk":
+            return Frames(value, frame)
+        origin = value.copy()
+        for side in (0, 1):
+            mine = arrivals.side == side
+            line = _Line.of(self._memory.get("lines"), side)
+            if line.count >= 2:
+                origin[mine] = np.rint(line.at(arrivals.time[mine])).astype(np.int64)
+        return Frames(origin, frame)
+
+    def curves(self, side: int, window: Window) -> Curves:
+        """Matches times inverse stay; before anything is known, chance decides."""
+        pair = self._histograms(side)
+        if pair is None:
+            drawn = np.random.default_rng(side).random(UNTRIED)
+            return Curves(drawn.reshape(1, 1, -1), -UNTRIED // 2, 1)
+        matches, inverse_stay = pair
+        offset = np.arange(matches.edges[0], matches.edges[-1])
+        worth = matches.at(offset) * inverse_stay.at(offset)
+        return Curves(worth.reshape(1, 1, -1), int(offset[0]), 1)
+
+    def remember(self, arrivals: Arrivals, departures: Departures) -> str:
+        """Lines and histograms with what the step has shown."""
+        lines, histograms = [], []
+        offset = np.clip(departures.offset, -WIDEST, WIDEST)
+        stayed = np.maximum(departures.stayed_us, 1).astype(float)
+        for side in (0, 1):
+            came = arrivals.side == side
+            line = _Line.of(self._memory.get("lines"), side)
+            lines.append(line.with_more(arrivals.time[came], arrivals.weight[came]).to_list())
+            left = departures.side == side
+            pair = self._histograms(side)
+            if left.any():
+                lowest, highest = int(offset[left].min()), int(offset[left].max())
+                old = pair or [Histogram.over(lowest, highest, self.buckets)] * 2
+                measures = (departures.matches[left].astype(float), 1e6 / stayed[left])
+                pair = [
+                    one.faded(FADING)
+                    .covering(lowest, highest)
+                    .add(offset[left], measure)
+                    .reshaped(self.buckets)
+                    for one, measure in zip(old, measures, strict=True)
+                ]
+            histograms.append(None if pair is None else [one.to_list() for one in pair])
+        return json.dumps({"lines": lines, "histograms": histograms})
+
+    def _histograms(self, side: int) -> list[Histogram] | None:
+        known = self._memory.get("histograms")
+        if known is None or known[side] is None:
+            return None
+        return [Histogram.from_list(one) for one in known[side]]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line through values over time, by sums that fade."""
+
+    start_us: float = 0.0
+    count: float = 0.0
+    time: float = 0.0
+    value: float = 0.0
+    time_time: float = 0.0
+    time_value: float = 0.0
+
+    @classmethod
+    def of(cls, lines: Any, side: int) -> "_Line":
+        return cls(*lines[side]) if lines else cls()
+
+    def to_list(self) -> list[float]:
+        return [
+            self.start_us,
+            self.count,
+            self.time,
+            self.value,
+            self.time_time,
+            self.time_value,
+        ]
+
+    def with_more(self, time_us: np.ndarray, value: np.ndarray) -> "_Line":
+        """Means and summed products about them, of old and new together."""
+        if not len(time_us):
+            return self
+        start = self.start_us if self.count else float(time_us[0])
+        time = (time_us - start) / 1e6
+        old, new = self.count * FADING, float(len(time))
+        mean_time, mean_value = float(time.mean()), float(value.mean())
+        share = new / (old + new)
+        apart_time, apart_value = mean_time - self.time, mean_value - self.value
+        both = old * share
+        return _Line(
+            start,
+            old + new,
+            self.time + apart_time * share,
+            self.value + apart_value * share,
+            self.time_time * FADING + float(((time - mean_time) ** 2).sum()) + both * apart_time**2,
+            self.time_value * FADING
+            + float(((time - mean_time) * (value - mean_value)).sum())
+            + both * apart_time * apart_value,
+        )
+
+    def at(self, time_us: np.ndarray) -> np.ndarray:
+        """The line's value at each moment."""
+        slope = self.time_value / self.time_time if self.time_time > 0 else 0.0
+        return self.value + slope * ((time_us - self.start_us) / 1e6 - self.time)
