@@ -17,14 +17,15 @@ is e^(−a/α) without end, c(a) is e^(−a/α) / (1 + Σ_k r(k) e^(−k/α)), a
 of a system of one such equation a step of the period.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from headgate.compiling import compiled
 from headgate.models.process import Process
 
+Columns = Callable[[np.ndarray], np.ndarray]
 MOST_PLACES = 20_000_000
 """Chances of return held at a time."""
 
@@ -45,7 +46,9 @@ class Visits:
 
     process: Process
     grid: np.ndarray | None = None
-    kept: dict[tuple[float, int], CubicSpline] = field(default_factory=dict, repr=False)
+    kept: dict[tuple[float, int], Callable[[np.ndarray], np.ndarray]] = field(
+        default_factory=dict, repr=False
+    )
 
     def endless(self, values: np.ndarray, alpha: float, horizon: int) -> np.ndarray:
         """`exponential_weights` of the values."""
@@ -53,17 +56,23 @@ class Visits:
             return exponential_weights(self.process, values, alpha, horizon)
         if (alpha, horizon) not in self.kept:
             weights = exponential_weights(self.process, self.grid, alpha, horizon)
-            self.kept[alpha, horizon] = CubicSpline(self.grid, weights, axis=1)
-        found: np.ndarray = self.kept[alpha, horizon](values)
-        return found
+            self.kept[alpha, horizon] = between(self.grid, weights)
+        return self.kept[alpha, horizon](values)
 
     def until(self, step: int, values: np.ndarray, lives: np.ndarray) -> np.ndarray:
         """`visit_weights` of the values."""
         if self.grid is None:
             return visit_weights(self.process, step, values, lives)
         weights = visit_weights(self.process, step, self.grid, lives)
-        found: np.ndarray = CubicSpline(self.grid, weights, axis=1)(values)
-        return found
+        return between(self.grid, weights)(values)
+
+
+def between(grid: np.ndarray, columns: np.ndarray) -> Columns:
+    """A column for any value, by cubic interpolation of those on a grid."""
+    from scipy.interpolate import CubicSpline  # slow to import, and needed with seasons alone
+
+    spline: Columns = CubicSpline(grid, columns, axis=1)
+    return spline
 
 
 def visit_weights(process: Process, step: int, values: np.ndarray, lives: np.ndarray) -> np.ndarray:
