@@ -77,7 +77,11 @@ class Gaussian(Process):
         return rounded
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest moment, shifted so that what is expected at the next step is the same."""
+        """The nearest moment, shifted so that what is expected at the next step is the same.
+
+        Where φ is negative deviations change sign every step, and no shift is right for long: the
+        moment is taken as it is, shifted with the season alone.
+        """
         step, value = np.asarray(step, np.int64), np.asarray(value, np.int64)
         season = self._nearest_season[step % self.season_length()]
         mean = self.mean(step)
@@ -85,7 +89,7 @@ class Gaussian(Process):
         at = np.searchsorted((presents[1:] + presents[:-1]) / 2, value - mean)
         moment = season * len(presents) + at
         chosen, origin = self._moment_deviations[moment], self._moment_origins[moment]
-        moved = mean - self._moment_means[moment] + self.phi * (value - mean - chosen)
+        moved = mean - self._moment_means[moment] + max(self.phi, 0.0) * (value - mean - chosen)
         return origin + np.floor(moved + 0.5).astype(np.int64), moment.astype(np.int32)
 
     def moments(self) -> tuple[Moment, ...]:
