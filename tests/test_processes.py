@@ -22,6 +22,7 @@ from headgate.models import (
     Stationary,
     best_fit,
 )
+from headgate.models.process.noise import normal_chance, stretch_chances
 from headgate.spec import SpecError
 
 # The temperatures are not part of the project: they are looked for in HEADGATE_DATA, or beside it.
@@ -354,3 +355,13 @@ def test_melbourne_temperatures_have_the_papers_parameters() -> None:
 def test_what_cannot_be_is_refused_with_a_reason(wrong: object, says: str) -> None:
     with pytest.raises(SpecError, match=says):
         wrong()  # type: ignore[operator]
+
+
+@given(first=st.floats(-60, 60), sigma=st.floats(0.05, 30), count=st.integers(2, 80))
+@settings(max_examples=60, deadline=None)
+def test_neighbours_have_the_chances_they_have_alone(
+    first: float, sigma: float, count: int
+) -> None:
+    together = stretch_chances(np.array([first]), np.array([sigma]), count)[0]
+    alone = normal_chance(first + np.arange(count), sigma)
+    assert np.allclose(together, alone, rtol=1e-9, atol=1e-300)

@@ -91,7 +91,7 @@ def by_value(
     ----------
     Xie, Yang and Chen, SIGMOD 2005, Corollary 5.
     """
-    apart = (known_value - value) / process.slope if process.slope else np.inf
+    apart = (known_value - value) / process.slope if process.slope else 0.5
     if apart != np.rint(apart):
         raise SpecError(
             f"by_value: {known_value} and {value} are not a whole number of steps apart on a trend "

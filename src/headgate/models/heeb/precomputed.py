@@ -9,7 +9,6 @@ from headgate.models.heeb.direct import estimated_benefit
 from headgate.models.heeb.table import curve_table
 from headgate.models.process import AutoRegressive, Now, Process
 from headgate.models.survival import Survival
-from headgate.models.visits import between
 from headgate.spec import SpecError
 
 DOMAIN = 3.0
@@ -62,8 +61,11 @@ class Curve:
         process, survival, caching, window, rate
             As for `estimated_benefit`; the process must have one moment.
         points
-            Keep so many points, evenly spaced, and put a cubic spline through them; else all.
+            Keep so many points, close together where the curve bends, and put monotone
+            cubic pieces through them; else all.
         """
+        from scipy.interpolate import PchipInterpolator  # slow to import
+
         moments = len(process.moments())
         if moments != 1:
             raise SpecError(
@@ -74,10 +76,9 @@ class Curve:
         heights = table[0, 0]
         if points is not None:
             if points < 4:
-                raise SpecError(f"curve: points={points!r} is fewer than the 4 of a cubic spline")
-            places = np.arange(len(heights))
-            kept = np.unique(np.linspace(0, len(heights) - 1, points).round().astype(np.int64))
-            heights = np.maximum(between(kept, heights[None, kept])(places)[0], 0.0)
+                raise SpecError(f"curve: points={points!r} is fewer than 4, too few for cubics")
+            kept = _where_it_bends(heights, points)
+            heights = PchipInterpolator(kept, heights[kept])(np.arange(len(heights)))
         return cls(process, survival, caching, window, rate, lowest, heights)
 
     def __call__(self, offset: np.ndarray) -> np.ndarray:
@@ -106,6 +107,14 @@ class Curve:
     def __repr__(self) -> str:
         highest = self.lowest + len(self.heights) - 1
         return f"Curve({self.lowest} … {highest}, at most {self.heights.max():.4g})"
+
+
+def _where_it_bends(heights: np.ndarray, points: int) -> np.ndarray:
+    """Places of a curve, both ends among them, closer together the more it bends."""
+    bend = np.sqrt(np.abs(np.diff(heights, 2, prepend=heights[0], append=heights[-1])))
+    share = np.cumsum(bend + bend.max() * 1e-3 + 1e-300)
+    wanted = np.linspace(share[0], share[-1], points)
+    return np.unique(np.searchsorted(share, wanted).clip(0, len(heights) - 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.noise import normal_chance
+from headgate.models.process.noise import normal_chance, stretch_chances
 
 FARTHEST = 5.0
 """Standard deviations from the mean up to which present values have moments of their own."""
@@ -58,7 +58,10 @@ class Gaussian(Process):
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
         """The normal distribution of the future over the stretch that is rounded to each value."""
         mean, sd = self.future(now.step, np.array([now.value]), ahead)
-        return normal_chance(lattice(values) - mean, sd)
+        values = lattice(values)
+        if len(values) > 1 and np.all(np.diff(values) == 1):
+            return stretch_chances(values[0] - mean[:, 0], sd[:, 0], len(values))
+        return normal_chance(values - mean, sd)
 
     def returns(self, values: np.ndarray, step: int, ahead: np.ndarray) -> np.ndarray:
         """The same for each value after itself."""
