@@ -209,6 +209,31 @@ def test_near_frames_have_nearly_the_h_of_the_state(
 
 
 @given(
+    phi=st.sampled_from([-0.5, 0.05, 0.4, 0.8]),
+    sigma=st.floats(1, 50),
+    season=st.booleans(),
+    caching=st.booleans(),
+    window=st.sampled_from([None, 9]),
+)
+@settings(max_examples=12, deadline=None)
+def test_the_table_of_an_autoregression_has_h_of_its_moments(
+    phi: float, sigma: float, season: bool, caching: bool, window: int | None
+) -> None:
+    process = (
+        SeasonalAutoRegressive((2, 2 * sigma, 0), phi, sigma, period=5)
+        if season
+        else AutoRegressive(phi, 7, sigma)
+    )
+    life = ExponentialLife(12)
+    table, lowest = curve_table(process, life, caching, [window])
+    offsets = np.arange(lowest, lowest + table.shape[2], 3)
+    for place, moment in list(enumerate(process.moments()))[::11]:
+        values = moment.origin + offsets
+        direct = estimated_benefit(process, moment.now, values, life, caching, window)
+        assert np.abs(table[place, 0, ::3] - direct).max() < 1e-4 * table.max()
+
+
+@given(
     trend=trends(),
     step=st.integers(0, 30),
     alpha=st.sampled_from([2.0, 10.0]),

@@ -67,11 +67,11 @@ class Visits:
         return between(self.grid, weights)(values)
 
 
-def between(grid: np.ndarray, columns: np.ndarray) -> Columns:
+def between(grid: np.ndarray, columns: np.ndarray, axis: int = 1) -> Columns:
     """A column for any value, by cubic interpolation of those on a grid."""
-    from scipy.interpolate import CubicSpline  # slow to import, and needed with seasons alone
+    from scipy.interpolate import CubicSpline  # slow to import, and seldom needed
 
-    spline: Columns = CubicSpline(grid, columns, axis=1)
+    spline: Columns = CubicSpline(grid, columns, axis=axis)
     return spline
 
 
