@@ -1,8 +1,24 @@
 """How streams behave: frozen facts with formulas."""
 
 from headgate.models.age import AgeCurve, AgeCurves
+from headgate.models.benefit import (
+    caching_benefit,
+    dominated_subset,
+    dominates,
+    first_reference,
+    joining_benefit,
+    strongly_dominates,
+)
 from headgate.models.frequency import Frequencies, KeyFrequencies
-from headgate.models.heeb import curve_table, estimated_benefit
+from headgate.models.heeb import (
+    Curve,
+    Surface,
+    by_value,
+    curve_table,
+    estimated_benefit,
+    next_caching,
+    next_joining,
+)
 from headgate.models.memory import MemoryCurve, Split, best_split
 from headgate.models.process import (
     AutoRegressive,
@@ -24,6 +40,7 @@ __all__ = [
     "AgeCurve",
     "AgeCurves",
     "AutoRegressive",
+    "Curve",
     "ExponentialLife",
     "Fit",
     "FixedLife",
@@ -42,9 +59,19 @@ __all__ = [
     "SeasonalAutoRegressive",
     "Split",
     "Stationary",
+    "Surface",
     "Survival",
     "best_fit",
     "best_split",
+    "by_value",
+    "caching_benefit",
     "curve_table",
+    "dominated_subset",
+    "dominates",
     "estimated_benefit",
+    "first_reference",
+    "joining_benefit",
+    "next_caching",
+    "next_joining",
+    "strongly_dominates",
 ]

@@ -13,18 +13,19 @@ of it and of the visits after it then add up to L(a) on average, so
 
 The weights do not depend on where the stream is now, so they are found once, from the last step
 back, and serve every present value. It is the renewal equation, solved from its far end. Where L
-is e^(−a/α) without end, c(a) is e^(−a/α) / (1 + Σ_k r(k) e^(−k/α)), and with seasons the solution
-of a system of one such equation a step of the period.
+is e^(−a/α) without end, c(a) is e^(−a/α) / (1 + Σ_k r(k) e^(−k/α)); with seasons, where r depends
+on the step, c(a) e^(a/α) comes round with them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from headgate.compiling import compiled
 from headgate.models.process import Process
 
+Columns = Callable[[np.ndarray], np.ndarray]
 MOST_PLACES = 20_000_000
 """Chances of return held at a time."""
 
@@ -39,13 +40,15 @@ class Visits:
         The process.
     grid
         Ascending values at which weights are computed, those between by cubic interpolation; or
-        None to compute all. Worth it with seasons, where a value costs a system of equations and
-        weights change little from one value to the next.
+        None to compute all. Worth it with seasons, where a value costs a recursion a step of the
+        period and weights change little from one value to the next.
     """
 
     process: Process
     grid: np.ndarray | None = None
-    kept: dict[tuple[float, int], CubicSpline] = field(default_factory=dict, repr=False)
+    kept: dict[tuple[float, int], Callable[[np.ndarray], np.ndarray]] = field(
+        default_factory=dict, repr=False
+    )
 
     def endless(self, values: np.ndarray, alpha: float, horizon: int) -> np.ndarray:
         """`exponential_weights` of the values."""
@@ -53,22 +56,31 @@ class Visits:
             return exponential_weights(self.process, values, alpha, horizon)
         if (alpha, horizon) not in self.kept:
             weights = exponential_weights(self.process, self.grid, alpha, horizon)
-            self.kept[alpha, horizon] = CubicSpline(self.grid, weights, axis=1)
-        found: np.ndarray = self.kept[alpha, horizon](values)
-        return found
+            self.kept[alpha, horizon] = between(self.grid, weights)
+        return self.kept[alpha, horizon](values)
 
     def until(self, step: int, values: np.ndarray, lives: np.ndarray) -> np.ndarray:
         """`visit_weights` of the values."""
         if self.grid is None:
             return visit_weights(self.process, step, values, lives)
         weights = visit_weights(self.process, step, self.grid, lives)
-        found: np.ndarray = CubicSpline(self.grid, weights, axis=1)(values)
-        return found
+        return between(self.grid, weights)(values)
 
 
-def visit_weights(process: Process, step: int, values: np.ndarray, lives: np.ndarray) -> np.ndarray:
+def between(grid: np.ndarray, columns: np.ndarray, axis: int = 1) -> Columns:
+    """A column for any value, by cubic interpolation of those on a grid."""
+    from scipy.interpolate import CubicSpline  # slow to import, and seldom needed
+
+    spline: Columns = CubicSpline(grid, columns, axis=axis)
+    return spline
+
+
+def visit_weights(
+    process: Process, step: int, values: np.ndarray, lives: np.ndarray, decay: float = 1.0
+) -> np.ndarray:
     """c(a) for each step ahead of ``step`` and each value, given L(a) up to the horizon.
 
+    With a decay, it is c(a) / decay^a for an L of lives · decay^a: the same without tiny numbers.
     Costs the horizon times the steps until the process settles, for each value. A process that
     returns to all values alike has one column.
     """
@@ -82,7 +94,9 @@ def visit_weights(process: Process, step: int, values: np.ndarray, lives: np.nda
         chunk = slice(first, first + width)
         back, far = _returns(process, values[chunk], near)
         part = np.zeros((len(lives), back.shape[2]))
-        _solve_backwards(lives, back, far, step % seasons, part)
+        back *= decay ** np.arange(1, near + 1)[:, None]
+        far *= decay ** (near + 1)
+        _solve_backwards(lives, back, far, step % seasons, decay, part)
         weights[:, chunk] = part
     return weights
 
@@ -97,25 +111,17 @@ def exponential_weights(
     """
     values = values[:1] if process.returns_alike else values
     seasons, near, settled = _rhythm(process, values, horizon)
-    weights = np.empty((seasons, len(values)))
-    width = max(MOST_PLACES // (seasons * max(near, seasons)), 1)
-    ahead = np.arange(1, near + 1)
-    lives = np.exp(-ahead / alpha)
-    to = (np.arange(seasons)[:, None] + ahead) % seasons
-    tails = _tails(seasons, near, alpha) if settled else np.zeros((seasons, seasons))
-    for first in range(0, len(values), width):
-        chunk = slice(first, first + width)
-        back, far = _returns(process, values[chunk], near)
-        system = tails * far.T[:, None, :]
-        for season in range(seasons):
-            # A target step of the period may come up more than once within the near steps.
-            for wrapped in range(0, near, seasons):
-                at = slice(wrapped, min(wrapped + seasons, near))
-                system[:, season, to[season, at]] += (lives[at, None] * back[season, at]).T
-        system += np.eye(seasons)
-        ones = np.ones((len(system), seasons, 1))
-        weights[:, chunk] = np.linalg.solve(system, ones)[:, :, 0].T
-    return weights
+    if seasons == 1:
+        back, far = _returns(process, values, near)
+        visits = np.exp(-np.arange(1, near + 1) / alpha) @ back[0]
+        if settled:
+            visits = visits + far[0] * np.exp(-(near + 1) / alpha) / -np.expm1(-1 / alpha)
+        weights: np.ndarray = 1 / (1 + visits)
+        return weights[None, :]
+    # From far enough back, it no longer matters where the recursion began.
+    steps = np.ones(horizon + seasons)
+    weights = visit_weights(process, 0, values, steps, decay=float(np.exp(-1 / alpha)))
+    return np.roll(weights[:seasons], 1, axis=0)
 
 
 def _rhythm(process: Process, values: np.ndarray, horizon: int) -> tuple[int, int, bool]:
@@ -139,19 +145,19 @@ def _returns(process: Process, values: np.ndarray, near: int) -> tuple[np.ndarra
     return np.ascontiguousarray(back), np.ascontiguousarray(far)
 
 
-def _tails(seasons: int, near: int, alpha: float) -> np.ndarray:
-    """Σ e^(−k/α) over the k beyond the near steps that lead from one season to another."""
-    season = np.arange(seasons)
-    first = (season[None, :] - season[:, None] - near - 1) % seasons + near + 1
-    tails: np.ndarray = np.exp(-first / alpha) / -np.expm1(-seasons / alpha)
-    return tails
-
-
 @compiled
 def _solve_backwards(
-    lives: np.ndarray, back: np.ndarray, far: np.ndarray, start: int, weights: np.ndarray
+    lives: np.ndarray,
+    back: np.ndarray,
+    far: np.ndarray,
+    start: int,
+    decay: float,
+    weights: np.ndarray,
 ) -> None:
-    """Fill in the weights, from the last step to the first."""
+    """Fill in the weights, from the last step to the first.
+
+    ``far`` is the chance in the long run, with the decay from the near steps to the one after.
+    """
     horizon, columns = weights.shape
     seasons, near = back.shape[0], back.shape[1]
     for column in range(columns):
@@ -159,6 +165,7 @@ def _solve_backwards(
         for at in range(horizon - 1, -1, -1):
             season = (start + at + 1) % seasons
             entering = at + near + 1
+            beyond *= decay
             if entering < horizon:
                 target = (start + entering + 1) % seasons
                 beyond += far[target, column] * weights[entering, column]

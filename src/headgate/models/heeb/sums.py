@@ -112,14 +112,17 @@ def _weights(
     nears, fars = [], []
     for window, horizon in zip(windows, horizons, strict=True):
         ahead = np.arange(1, horizon + 1)
-        lives = survival.at(ahead)
         if visits is None:
-            each = lives[:, None]
+            each = survival.at(ahead)[:, None]
         elif window is None and isinstance(survival, ExponentialLife):
             base = visits.endless(values, survival.alpha, horizon)
-            each = lives[:, None] * base[(nows[0].step + ahead) % len(base)]
+            # Rounds of the period after the first are worth the same, less what decays.
+            rounds = -np.expm1(-period / survival.alpha) if period else 1.0
+            once = ahead[: near + period]
+            each = survival.at(once)[:, None] * base[(nows[0].step + once) % len(base)]
+            each[near:] /= rounds
         else:
-            each = visits.until(nows[0].step, values, lives)
+            each = visits.until(nows[0].step, values, survival.at(ahead))
         first = np.zeros((near, each.shape[1]))
         first[: min(near, horizon)] = each[:near]
         nears.append(first)

@@ -27,6 +27,11 @@ def best_fit(
         Processes, or functions from values to a `Fit`. One that cannot be fitted to these values
         (an AR(1) to a walk that only grows, say) is left out.
 
+    Notes
+    -----
+    An AR(1) with φ just under 1 explains a random walk about as well as the walk itself, and comes
+    out ahead of it now and then. Of two such fits prefer the walk, whose frame is exact.
+
     Examples
     --------
     >>> from headgate.models.process import Noise

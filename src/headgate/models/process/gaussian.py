@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.noise import normal_chance
+from headgate.models.process.noise import normal_chance, stretch_chances
 
 FARTHEST = 5.0
 """Standard deviations from the mean up to which present values have moments of their own."""
@@ -58,7 +58,10 @@ class Gaussian(Process):
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
         """The normal distribution of the future over the stretch that is rounded to each value."""
         mean, sd = self.future(now.step, np.array([now.value]), ahead)
-        return normal_chance(lattice(values) - mean, sd)
+        values = lattice(values)
+        if len(values) > 1 and np.all(np.diff(values) == 1):
+            return stretch_chances(values[0] - mean[:, 0], sd[:, 0], len(values))
+        return normal_chance(values - mean, sd)
 
     def returns(self, values: np.ndarray, step: int, ahead: np.ndarray) -> np.ndarray:
         """The same for each value after itself."""
@@ -77,7 +80,11 @@ class Gaussian(Process):
         return rounded
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest moment, shifted so that what is expected at the next step is the same."""
+        """The nearest moment, shifted so that what is expected at the next step is the same.
+
+        Where φ is negative deviations change sign every step, and no shift is right for long: the
+        moment is taken as it is, shifted with the season alone.
+        """
         step, value = np.asarray(step, np.int64), np.asarray(value, np.int64)
         season = self._nearest_season[step % self.season_length()]
         mean = self.mean(step)
@@ -85,7 +92,7 @@ class Gaussian(Process):
         at = np.searchsorted((presents[1:] + presents[:-1]) / 2, value - mean)
         moment = season * len(presents) + at
         chosen, origin = self._moment_deviations[moment], self._moment_origins[moment]
-        moved = mean - self._moment_means[moment] + self.phi * (value - mean - chosen)
+        moved = mean - self._moment_means[moment] + max(self.phi, 0.0) * (value - mean - chosen)
         return origin + np.floor(moved + 0.5).astype(np.int64), moment.astype(np.int32)
 
     def moments(self) -> tuple[Moment, ...]:

@@ -1,6 +1,7 @@
 """AR(1) around a mean that follows the season."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,15 +11,15 @@ from headgate.models.process.fit import Fit, observed
 from headgate.models.process.gaussian import Gaussian, check_phi
 from headgate.spec import SpecError
 
-SEASONS = 24
+SEASONS = 36
 
 
 @dataclass(frozen=True)
 class SeasonalAutoRegressive(Gaussian):
     """AR(1) around a season: deviations from a smooth periodic mean are an AR(1).
 
-    Frames are near, not exact: there are moments for at most 24 steps of the period and for each
-    at most 24 present deviations from the mean; a state has the frame of the nearest, shifted so
+    Frames are near, not exact: there are moments for at most 36 steps of the period and for each
+    at most 16 present deviations from the mean; a state has the frame of the nearest, shifted so
     that the next step is expected where it should be.
 
     Parameters
@@ -44,7 +45,7 @@ class SeasonalAutoRegressive(Gaussian):
     sigma: float
     period: int
 
-    most_presents: ClassVar[int] = 24
+    most_presents: ClassVar[int] = 16
 
     def __post_init__(self) -> None:
         wrong = check_phi(self.phi, self.sigma, "seasonal AR(1)")
@@ -68,13 +69,18 @@ class SeasonalAutoRegressive(Gaussian):
 
     def mean(self, step: np.ndarray) -> np.ndarray:
         """The season's mean at each step."""
-        step = np.asarray(step, np.int64) % self.period
-        mean: np.ndarray = harmonics(step, self.period, len(self.season) // 2) @ self.season
+        mean: np.ndarray = self._means[np.asarray(step, np.int64) % self.period]
         return mean
 
     def season_length(self) -> int:
         """The period."""
         return self.period
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        waves = harmonics(np.arange(self.period), self.period, len(self.season) // 2)
+        means: np.ndarray = waves @ self.season
+        return means
 
     def _seasons(self) -> np.ndarray:
         count = min(SEASONS, self.period)
