@@ -1,0 +1,72 @@
+"""What a plan costs: OPT-offline and FlowExpect, from the streams to the ends of all rows."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headgate.bench.kernel import GAP_US, side_of
+from headgate.policies.offline import Events, FlowExpect, Now, Opt
+from headgate.spec import TimeWindow
+
+ROWS, MEMORY = 50_000, 1_000
+WINDOW_ROWS, MATCHES = 5_000, 10
+STEPS, CACHE, LOOK_AHEAD, NOISE = 5_000, 10, 10, 10
+
+
+@dataclass(frozen=True)
+class Planning:
+    """A plan, what it was made for, and how long that took."""
+
+    name: str
+    arrivals: int
+    memory: int
+    arcs: int | None
+    """Of the one flow; None where there was one an arrival."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A process whose values rise by one a step, with even noise around them."""
+
+    lag: int
+
+    def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
+        """Even within the noise."""
+        off = np.abs(values - (now.step + ahead - self.lag)[:, None])
+        return np.where(off <= NOISE, 1.0 / (2 * NOISE + 1), 0.0)
+
+    def reach(self, horizon: int) -> tuple[int, int]:
+        """What the noise allows, now and then."""
+        return -NOISE, horizon + NOISE
+
+    def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[Any, ...]:
+        """Values are counted from where the trend is."""
+        return (step - self.lag,)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """A stream."""
+        return np.arange(STEPS) - self.lag + rng.integers(-NOISE, NOISE + 1, STEPS)
+
+
+def measure_offline() -> Iterator[Planning]:
+    """OPT-offline counting pairs and by importance, with ten matches a row; then FlowExpect."""
+    window = TimeWindow(WINDOW_ROWS * GAP_US)
+    for name, rows, worth in (("OPT-OFFLINE", ROWS, False), ("by importance", ROWS // 5, True)):
+        rng = np.random.default_rng(1)
+        keys = 2 * WINDOW_ROWS // MATCHES
+        sides = [side_of(rng, rows, keys) for _ in range(2)]
+        events = [Events(side.time, side.code) for side in sides]
+        important = [rng.integers(1, 10, rows) for _ in range(2)] if worth else None
+        started = time.perf_counter()
+        opt = Opt.plan(events[0], events[1], (window, window), MEMORY, importance=important)
+        yield Planning(name, 2 * rows, MEMORY, opt.arcs, time.perf_counter() - started)
+    rng = np.random.default_rng(1)
+    processes = (Drift(lag=1), Drift(lag=0))
+    streams = [process.draw(rng) for process in processes]
+    started = time.perf_counter()
+    FlowExpect.plan(streams[0], streams[1], processes, CACHE, LOOK_AHEAD)
+    yield Planning("FLOWEXPECT", 2 * STEPS, CACHE, None, time.perf_counter() - started)
