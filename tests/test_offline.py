@@ -348,6 +348,27 @@ def test_flow_expect_never_beats_opt(
     assert case.join(policy).num_rows <= case.plan().value
 
 
+@careful(75)
+@given(values=VALUES, rows=st.integers(1, 3), spans=SPANS, ahead=st.integers(1, 4))
+def test_the_join_makes_what_flow_expect_planned(
+    values: list[tuple[int, int]], rows: int, spans: tuple[int, int], ahead: int
+) -> None:
+    left, right = ([pair[side] for pair in values] for side in (0, 1))
+    guess = Table(({0: 0.4, 1: 0.3, 2: 0.2, 3: 0.1},) * len(left))
+    policy = FlowExpect.plan(np.array(left), np.array(right), (guess, guess), rows, ahead, spans)
+    case = as_case(left, right, rows, spans)
+    ends = np.column_stack([policy.ends_left, policy.ends_right]).ravel()
+    planned = {
+        (case.number(stored), case.number(event))[:: 1 if case.rows[stored][1] == 0 else -1]
+        for event in range(len(case.rows))
+        for stored in range(event)
+        if event <= ends[stored] and meet(case, stored, event)
+    }
+    pairs = case.join(policy)
+    made = zip(pairs["row"].to_pylist(), pairs["row_right"].to_pylist(), strict=True)
+    assert set(made) == planned
+
+
 def test_flow_expect_keeps_what_the_other_side_favours() -> None:
     rng = np.random.default_rng(1)
     shares = {0: 0.7, 1: 0.1, 2: 0.1, 3: 0.1}

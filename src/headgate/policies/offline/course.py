@@ -135,8 +135,8 @@ class Course(NamedTuple):
             own = np.flatnonzero(side == which)
             if isinstance(window, RowWindow):
                 # Met until the row comes that pushes it out of the window.
-                pushed = np.append(own[window.rows :], np.full(window.rows, len(order)))
-                last[own] = pushed[: len(own)] - 1
+                last[own] = len(order) - 1
+                last[own[: max(len(own) - window.rows, 0)]] = own[window.rows :] - 1
             else:
                 # Its last partner is of the other side, hence of the other parity.
                 latest = 2 * (time[order][own] + window.us) + 1 - which

@@ -42,15 +42,36 @@ class FlowExpect(Planned):
     over the steps ahead, a flow, and takes its first decision. Even without limit to the look-ahead
     that is not the best one can do, since a sequence cannot wait and see.
 
-    Made by `plan`, which goes over a whole input, and then followed by the real join. Where rows
-    of a step are worth the same, the elder goes.
+    Made by `plan`, which goes over a whole input, and then followed by the real join. Of rows that
+    are expected to do the same, the eldest goes.
+
+    Examples
+    --------
+    Left rows wait for right ones, which are 1 nine times out of ten:
+
+    >>> class MostlyOne:
+    ...     def chance(self, values, now, ahead):
+    ...         return np.tile(np.array([0.1, 0.9])[values], (len(ahead), 1))
+    ...
+    ...     def reach(self, horizon):
+    ...         return 0, 1
+    ...
+    ...     def frame(self, step, value):
+    ...         return (np.zeros(len(step), np.int64),)
+    >>> processes = (MostlyOne(), MostlyOne())
+    >>> plan = FlowExpect.plan(
+    ...     [0, 1, 0], [1, 0, 1], processes, rows=1, look_ahead=4, windows=(None, 0)
+    ... )
+    >>> plan.label, plan.ends_left.tolist(), plan.ends_right.tolist()
+    ('FLOWEXPECT', [2, 6, -1], [-1, -1, -1])
 
     References
     ----------
     Xie, Yang, Chen, *On Joining and Caching Stochastic Streams*, SIGMOD 2005, section 4. The
     paper replaces two rows a step at once. Here the left row of a step comes first and is stored
-    or not before the right one is known, as in the join; so a left row may also be kept for the
-    right row of its own step.
+    or not before the right one is known, as in the join. So a left row may also be kept for the
+    right row of its own step, and a slot can serve both arrivals of a step, with a right row for
+    the left one and then with the left one for the next: FlowExpect makes use of that.
     """
 
     name: ClassVar[str] = "flowexpect"
@@ -92,7 +113,7 @@ class FlowExpect(Planned):
         steps = len(values[LEFT])
         spans = [steps if window is None else window for window in windows]
         ends = _Simulation(values, processes, rows, look_ahead, (spans[0], spans[1])).run()
-        return cls(ends[LEFT], ends[RIGHT], "FLOWEXPECT")
+        return cls(ends[LEFT], ends[RIGHT])
 
 
 def _checked(given: Any, which: str) -> np.ndarray:
