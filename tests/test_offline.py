@@ -294,14 +294,10 @@ class Table:
             ]
         )
 
-    def reach(self, horizon: int) -> tuple[int, int]:
+    def spread(self, now: Now, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """From the least to the greatest there is."""
         values = [value for step in self.steps for value in step]
-        return min(values), max(values)
-
-    def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Values are counted from 0."""
-        return (np.zeros(len(step), np.int64),)
+        return np.full(len(ahead), min(values)), np.full(len(ahead), max(values))
 
 
 def known(values: list[int]) -> Table:
@@ -545,6 +541,12 @@ def test_flow_expect_takes_a_row_of_each_side_a_step() -> None:
         FlowExpect.plan(np.array([1]), np.array([1]), process, rows=1, look_ahead=0)
     with pytest.raises(SpecError, match=r"left=.*a whole number a step"):
         FlowExpect.plan(np.array([0.5]), np.array([1]), process, rows=1, look_ahead=1)
+
+
+def test_values_far_apart_are_refused() -> None:
+    far = [0, 10**9, 0]
+    with pytest.raises(SpecError, match="from 0 to 1,000,000,000: FlowExpect looks at each"):
+        FlowExpect.plan(np.array(far), np.array(far), (known(far), known(far)), 1, look_ahead=1)
 
 
 def test_benefits_are_by_row_and_moment() -> None:

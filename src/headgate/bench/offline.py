@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,13 +38,10 @@ class Drift:
         off = np.abs(values - (now.step + ahead - self.lag)[:, None])
         return np.where(off <= NOISE, 1.0 / (2 * NOISE + 1), 0.0)
 
-    def reach(self, horizon: int) -> tuple[int, int]:
-        """What the noise allows, now and then."""
-        return -NOISE, horizon + NOISE
-
-    def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[Any, ...]:
-        """Values are counted from where the trend is."""
-        return (step - self.lag,)
+    def spread(self, now: Now, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the noise allows."""
+        trend = now.step + ahead - self.lag
+        return trend - NOISE, trend + NOISE
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """A stream."""

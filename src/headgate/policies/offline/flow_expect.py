@@ -11,6 +11,7 @@ from headgate.spec import SpecError
 
 LEFT, RIGHT = 0, 1
 ROUNDING = 1e-12
+MOST_VALUES = 1_000_000
 
 
 class Now(NamedTuple):
@@ -26,11 +27,8 @@ class Process(Protocol):
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
         """The chance of each value to come so many steps from now, by step and value."""
 
-    def reach(self, horizon: int) -> tuple[int, int]:
-        """The least and the greatest offset of values from the origin, so many steps ahead."""
-
-    def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[Any, ...]:
-        """First, the origin from which values are counted, for each step and value."""
+    def spread(self, now: Now, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest value that may come so many steps from now."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +51,8 @@ class FlowExpect(Planned):
     ...     def chance(self, values, now, ahead):
     ...         return np.tile(np.array([0.1, 0.9])[values], (len(ahead), 1))
     ...
-    ...     def reach(self, horizon):
-    ...         return 0, 1
-    ...
-    ...     def frame(self, step, value):
-    ...         return (np.zeros(len(step), np.int64),)
+    ...     def spread(self, now, ahead):
+    ...         return np.zeros(len(ahead), int), np.ones(len(ahead), int)
     >>> processes = (MostlyOne(), MostlyOne())
     >>> plan = FlowExpect.plan(
     ...     [0, 1, 0], [1, 0, 1], processes, rows=1, look_ahead=4, windows=(None, 0)
@@ -131,11 +126,15 @@ class _Outlook(NamedTuple):
 
     @classmethod
     def of(cls, process: Process, now: Now, steps: int) -> "_Outlook":
-        origins = process.frame(np.array([now.step]), np.array([now.value]))[0]
-        least, greatest = process.reach(steps)
-        first = int(np.ravel(origins)[0]) + int(least)
-        values = np.arange(first, first + int(greatest) - int(least) + 1)
-        return cls(first, process.chance(values, now, np.arange(1, steps + 1)))
+        ahead = np.arange(1, steps + 1)
+        lowest, highest = process.spread(now, ahead)
+        first, last = int(lowest.min()), int(highest.max())
+        if last - first >= MOST_VALUES:
+            raise SpecError(
+                f"{process!r} spreads over the values from {first:,} to {last:,}: FlowExpect looks "
+                f"at each, give values that lie closer (codes in place of values will do)"
+            )
+        return cls(first, process.chance(np.arange(first, last + 1), now, ahead))
 
     def of_values(self, values: np.ndarray) -> np.ndarray:
         """By value and step, the chance of each."""
