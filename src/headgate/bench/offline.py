@@ -51,15 +51,14 @@ class Drift:
 def measure_offline() -> Iterator[Planning]:
     """OPT-offline counting pairs and by importance, with ten matches a row; then FlowExpect."""
     window = TimeWindow(WINDOW_ROWS * GAP_US)
-    for name, rows, worth in (("OPT-OFFLINE", ROWS, False), ("by importance", ROWS // 5, True)):
-        rng = np.random.default_rng(1)
-        keys = 2 * WINDOW_ROWS // MATCHES
-        sides = [side_of(rng, rows, keys) for _ in range(2)]
-        events = [Events(side.time, side.code) for side in sides]
-        important = [rng.integers(1, 10, rows) for _ in range(2)] if worth else None
+    rng = np.random.default_rng(1)
+    sides = [side_of(rng, ROWS, 2 * WINDOW_ROWS // MATCHES) for _ in range(2)]
+    left, right = (Events(side.time, side.code) for side in sides)
+    important = [rng.integers(1, 10, ROWS) for _ in sides]
+    for name, importance in (("OPT-OFFLINE", None), ("the same, by importance", important)):
         started = time.perf_counter()
-        opt = Opt.plan(events[0], events[1], (window, window), MEMORY, importance=important)
-        yield Planning(name, 2 * rows, MEMORY, opt.arcs, time.perf_counter() - started)
+        opt = Opt.plan(left, right, (window, window), MEMORY, importance=importance)
+        yield Planning(name, 2 * ROWS, MEMORY, opt.arcs, time.perf_counter() - started)
     rng = np.random.default_rng(1)
     processes = (Drift(lag=1), Drift(lag=0))
     streams = [process.draw(rng) for process in processes]
