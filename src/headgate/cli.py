@@ -108,7 +108,7 @@ def bench(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only kernel, learning, uniform, skew or budgets; may be given several times."
+            help="Only kernel, learning, offline, uniform, skew or budgets; may be repeated."
         ),
     ] = None,
 ) -> None:

@@ -12,6 +12,7 @@ from headgate.bench.contenders import Contender, headgate, identity, spark_built
 from headgate.bench.kernel import measure_kernel
 from headgate.bench.learning import measure_learning
 from headgate.bench.measure import WARM_UP_BATCHES, Measurement, measure
+from headgate.bench.offline import measure_offline
 from headgate.bench.spread import Spread
 from headgate.bench.workload import Workload
 from headgate.spark.session import check_ready, start_session
@@ -26,7 +27,7 @@ SETTINGS = {
 }
 """The same for all contenders."""
 AMPLE = Budget(rows=50_000_000)
-PARTS = ("kernel", "learning", "uniform", "skew", "budgets")
+PARTS = ("kernel", "learning", "offline", "uniform", "skew", "budgets")
 ROWS_A_BATCH = 1_600_000
 
 
@@ -37,6 +38,8 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
         _kernel(console, rounds)
     if "learning" in parts:
         _learning(console, rounds)
+    if "offline" in parts:
+        _offline(console)
     if set(parts) & {"uniform", "skew", "budgets"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
@@ -80,6 +83,23 @@ def _learning(console: Console, rounds: int) -> None:
     with console.status("measuring what learning costs"):
         for cost in measure_learning(rounds):
             table.add_row(cost.name, str(cost.without), str(cost.learning), str(cost.ratio))
+    console.print(table)
+
+
+def _offline(console: Console) -> None:
+    table = Table(title="What a plan costs, on one core")
+    for heading in ("", "arrivals", "memory", "arcs", "seconds"):
+        table.add_column(heading, justify="right" if heading else "left")
+    with console.status("planning"):
+        for plan in measure_offline():
+            arcs = "a flow an arrival" if plan.arcs is None else f"{plan.arcs:,}"
+            table.add_row(
+                plan.name,
+                f"{plan.arrivals:,}",
+                f"{plan.memory:,} rows",
+                arcs,
+                f"{plan.seconds:.1f}",
+            )
     console.print(table)
 
 

@@ -1,0 +1,243 @@
+"""OPT-offline: the most that any policy could have made, knowing all that was to come."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.policies.offline.chains import Plan, plan_chains
+from headgate.policies.offline.course import LEFT, RIGHT, Course, Events, events_of_tables, meetings
+from headgate.policies.offline.planned import Planned
+from headgate.policies.offline.queues import plan_queues
+from headgate.spec import Budget, Keys, Predicate, Side, SpecError, Window
+from headgate.spec.budget import Split
+
+Importance = Callable[[np.ndarray, np.ndarray], Any] | Sequence[Any]
+
+
+class JoinLike(Protocol):
+    """What must be known of a join to plan it; a `WindowJoin` will do."""
+
+    @property
+    def keys(self) -> Keys: ...
+    @property
+    def left(self) -> Side: ...
+    @property
+    def right(self) -> Side: ...
+    @property
+    def budget(self) -> Budget: ...
+    @property
+    def where(self) -> Predicate | None: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Opt(Planned):
+    """Keep what an oracle would: no policy makes more of the same memory.
+
+    A row given up never returns, so it takes one slot from its arrival to some later match. Slots
+    going from row to row are a flow, and the flow of least cost is the best plan. Made by `plan`
+    or `for_join`, for one input, and followed by the real join within its real budget.
+
+    Attributes
+    ----------
+    value
+        What the plan makes: pairs, or their importance.
+    arcs
+        Of the flow that was solved.
+    windows
+        The windows it was made for.
+
+    Examples
+    --------
+    Room for one row. Key 8 has two partners to come, key 7 one:
+
+    >>> left, right = Events([1, 2], [7, 8]), Events([3, 4, 5], [7, 8, 8])
+    >>> from headgate.spec import TimeWindow
+    >>> Opt.plan(left, right, (TimeWindow(9), TimeWindow(0)), rows=1)
+    Opt(value 2, of 5 rows)
+
+    Where the pair of the first row matters most:
+
+    >>> important = [9, 1], [9, 1, 1]
+    >>> Opt.plan(left, right, (TimeWindow(9), TimeWindow(0)), rows=1, importance=important)
+    Opt(value 9, of 5 rows)
+
+    References
+    ----------
+    Das, Gehrke, Riedewald, *Approximate Join Processing Over Data Streams*, SIGMOD 2003, section
+    3; OPT-offline in Xie, Yang, Chen, SIGMOD 2005, sections 4 and 8. Rows arrive one at a time
+    here, the left of two at one moment first, and an arrival meets what is stored before it is
+    stored itself; the papers' arrive in pairs.
+    """
+
+    value: float = 0.0
+    arcs: int = 0
+    windows: tuple[Window, Window] | None = None
+
+    name: ClassVar[str] = "opt-offline"
+
+    @classmethod
+    def plan(
+        cls,
+        left: Events,
+        right: Events,
+        windows: tuple[Window, Window],
+        rows: int,
+        split: Split = "pooled",
+        importance: Importance | None = None,
+    ) -> "Opt":
+        """Find the best plan.
+
+        A hundred thousand rows with ten matches each take some twenty seconds (`headgate bench
+        --part offline`). The solver takes longer where few keys make most matches: then its time
+        grows with the square of the stream's length.
+
+        Parameters
+        ----------
+        left, right
+            All rows of each side.
+        windows
+            How long rows of each side wait, in time or in rows.
+        rows
+            How many rows fit.
+        split
+            As in `Budget`: ``"pooled"``, or the weights of each side's own part.
+        importance
+            What pairs are worth, where they do not count alike: a number for each left and for
+            each right row, the lesser of which counts; or a function of the numbers of the pairs'
+            left and right rows (two arrays) to an array, none negative. Whole numbers are taken
+            exactly, others to a millionth of the greatest or better (see `Network.best_flow`).
+            The flow is then as large as there are matches; without, as there are rows.
+        """
+        budget = Budget(rows=rows, split=split)
+        course = Course.of(left, right, windows)
+        pools: list[tuple[tuple[int, ...], int]] = [((LEFT, RIGHT), rows)]
+        if budget.shares is not None:
+            # As the join splits them, fractions cut off.
+            pools = [((side,), int(rows * share)) for side, share in enumerate(budget.shares)]
+        plans = [
+            plan_queues(course, sides, memory)
+            if importance is None
+            else _plan_pairs(course, sides, memory, importance)
+            for sides, memory in pools
+        ]
+        end = np.maximum.reduce([plan.end for plan in plans])
+        return cls(
+            end[course.side == LEFT],
+            end[course.side == RIGHT],
+            value=sum(plan.gain for plan in plans),
+            arcs=sum(plan.arcs for plan in plans),
+            windows=windows,
+        )
+
+    @classmethod
+    def for_join(
+        cls, join: JoinLike, left: pa.Table, right: pa.Table, importance: Importance | None = None
+    ) -> "Opt":
+        """The best plan for what a join will be given.
+
+        Parameters
+        ----------
+        join
+            A `WindowJoin` under any policy, with its budget in rows.
+        left, right
+            Arrow tables or pandas frames, as `WindowJoin.run` takes them.
+        importance
+            As in `plan`; rows are numbered as given, those without a time left out.
+
+        Examples
+        --------
+        >>> import headgate as hg
+        >>> at = pa.array([1, 2, 3, 4], pa.timestamp("us"))
+        >>> left = pa.table({"key": [7, 8], "at": at[:2]})
+        >>> right = pa.table({"key": [8, 7, 8], "at": at[1:]})
+        >>> question = {
+        ...     "on": "key",
+        ...     "left": hg.Side(time="at", window="1 minute"),
+        ...     "right": hg.Side(time="at", window="0 seconds"),
+        ...     "budget": hg.Budget(rows=1),
+        ... }
+        >>> opt = Opt.for_join(hg.WindowJoin(**question, policy="fifo"), left, right)
+        >>> opt
+        Opt(value 2, of 5 rows)
+        >>> hg.WindowJoin(**question, policy=opt).run(left, right)
+        Outcome(2 pairs, recall 0.667, peak 1 rows)
+        """
+        if join.where is not None:
+            raise SpecError(
+                f"where={join.where!r} cannot be planned: OPT-offline knows equal keys alone"
+            )
+        if join.budget.rows is None or join.budget.memory is not None:
+            raise SpecError(
+                f"a budget of {join.budget} cannot be planned: OPT-offline needs all rows to be of "
+                f"one size, give Budget(rows=...) alone"
+            )
+        if join.budget.monitor:
+            raise SpecError(
+                f"monitor={join.budget.monitor!r} takes a part of the budget, and the plan would "
+                f"not fit: give monitor=0"
+            )
+        tables = (_as_arrow(left, "left"), _as_arrow(right, "right"))
+        events = events_of_tables(tables, join.keys, (join.left, join.right))
+        windows = (join.left.window, join.right.window)
+        return cls.plan(*events, windows, join.budget.rows, join.budget.split, importance)
+
+    def check(self, windows: tuple[Window, Window]) -> None:
+        """The plan is for the windows it was made for."""
+        if self.windows is not None and windows != self.windows:
+            raise SpecError(
+                f"this plan was made for windows of {self.windows[0]} and {self.windows[1]}, and "
+                f"the join's are {windows[0]} and {windows[1]}: plan again for these"
+            )
+
+    def __repr__(self) -> str:
+        rows = len(self.ends_left) + len(self.ends_right)
+        return f"Opt(value {self.value:,.6g}, of {rows:,} rows)"
+
+
+def _plan_pairs(
+    course: Course, sides: tuple[int, ...], memory: int, importance: Importance
+) -> Plan:
+    row, partner = meetings(course, sides)
+    from_left = course.side[row] == LEFT
+    left = course.number[np.where(from_left, row, partner)]
+    right = course.number[np.where(from_left, partner, row)]
+    if not callable(importance):
+        importance = _lesser_of(importance, course)
+    benefit = np.asarray(importance(left, right), np.float64)
+    if benefit.shape != row.shape or not np.all((benefit >= 0) & (benefit < np.inf)):
+        raise SpecError(
+            f"importance gave {benefit!r} for {len(row):,} pairs: give a number for each, from 0 on"
+        )
+    return plan_chains(np.arange(course.events), row, partner, benefit, memory)
+
+
+def _lesser_of(
+    given: Sequence[Any], course: Course
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    rows = [int((course.side == side).sum()) for side in (LEFT, RIGHT)]
+    worth = [np.asarray(side, np.float64) for side in given]
+    if [side.shape for side in worth] != [(count,) for count in rows]:
+        shapes = " and ".join(str(side.shape) for side in worth)
+        raise SpecError(
+            f"importance has shapes {shapes}: give a number for each of the {rows[0]:,} left and "
+            f"{rows[1]:,} right rows, or a function of pairs"
+        )
+
+    def lesser(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        least: np.ndarray = np.minimum(worth[LEFT][left], worth[RIGHT][right])
+        return least
+
+    return lesser
+
+
+def _as_arrow(given: Any, which: str) -> pa.Table:
+    if isinstance(given, pa.Table):
+        return given
+    if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
+        return pa.Table.from_pandas(given, preserve_index=False)
+    raise SpecError(
+        f"the {which} side is a {type(given).__name__}: a plan takes Arrow tables or pandas frames"
+    )
