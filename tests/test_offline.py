@@ -109,8 +109,15 @@ def meet(case: Case, stored: int, arriving: int) -> bool:
 
 
 def exhaustive(case: Case, worth: dict[tuple[int, int], float] | None = None) -> float:
-    """The most that can be made, by trying all that memory could hold at every moment."""
+    """The most that can be made, by trying every choice of whom to give up.
+
+    Nobody is given up while there is room: an empty place makes nothing.
+    """
     shares = case.split and [case.memory * part // sum(case.split) for part in case.split]
+    count = len(case.rows)
+    meets = {
+        event: [row for row in range(event) if meet(case, row, event)] for event in range(count)
+    }
 
     def fits(held: tuple[int, ...]) -> bool:
         if shares:
@@ -120,18 +127,15 @@ def exhaustive(case: Case, worth: dict[tuple[int, int], float] | None = None) ->
 
     @cache
     def most(event: int, held: tuple[int, ...]) -> float:
-        if event == len(case.rows):
+        if event == count:
             return 0.0
-        met = [row for row in held if meet(case, row, event)]
+        met = [row for row in meets[event] if row in held]
         made = sum(1.0 if worth is None else worth[row, event] for row in met)
-        candidates = (*held, event)
-        kept = (
-            some
-            for size in range(len(candidates) + 1)
-            for some in combinations(candidates, size)
-            if fits(some)
-        )
-        return made + max(most(event + 1, some) for some in kept)
+        everyone = (*held, event)
+        if fits(everyone):
+            return made + most(event + 1, everyone)
+        fewer = combinations(everyone, len(held))
+        return made + max(most(event + 1, kept) for kept in fewer if fits(kept))
 
     return most(0, ())
 
@@ -539,6 +543,8 @@ def test_flow_expect_takes_a_row_of_each_side_a_step() -> None:
         FlowExpect.plan(np.array([1, 2]), np.array([1]), process, rows=1, look_ahead=1)
     with pytest.raises(SpecError, match="look_ahead=0"):
         FlowExpect.plan(np.array([1]), np.array([1]), process, rows=1, look_ahead=0)
+    with pytest.raises(SpecError, match="give the steps that rows of each side wait"):
+        FlowExpect.plan(np.array([1]), np.array([1]), process, 1, look_ahead=1, windows=(-1, None))
     with pytest.raises(SpecError, match=r"left=.*a whole number a step"):
         FlowExpect.plan(np.array([0.5]), np.array([1]), process, rows=1, look_ahead=1)
 
