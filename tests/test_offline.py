@@ -145,15 +145,18 @@ def windows(draw: st.DrawFn, in_rows: bool = True) -> Window:
     """Empty, short or long; in time or rows."""
     if in_rows and draw(st.booleans()):
         return RowWindow(draw(st.integers(0, 4)))
-    return TimeWindow(draw(st.sampled_from((0, 1, 2, 4, 20))))
+    return TimeWindow(draw(st.sampled_from((2, 0, 1, 4, 20))))
 
 
 @st.composite
 def cases(draw: st.DrawFn, most: int = 8, in_rows: bool = True, keys: int = 2) -> Case:
     """Few keys, many ties, little memory."""
     gaps = st.sampled_from((0, 0, 1, 1, 3))
-    values = st.sampled_from((*range(keys), *range(keys), NULL))
-    drawn = draw(st.lists(st.tuples(gaps, st.integers(0, 1), values), max_size=most))
+    values = st.sampled_from((0, *range(keys), *range(keys), NULL))
+    # Lists drawn without a least size are mostly too short for anything to compete.
+    size = draw(st.sampled_from((most, most, most, most - 1, most // 2, 0)))
+    row = st.tuples(gaps, st.integers(0, 1), values)
+    drawn = draw(st.lists(row, min_size=size, max_size=size))
     times = np.cumsum([gap for gap, _, _ in drawn]).tolist()
     rows = [(time, side, key) for time, (_, side, key) in zip(times, drawn, strict=True)]
     return Case(
@@ -164,13 +167,13 @@ def cases(draw: st.DrawFn, most: int = 8, in_rows: bool = True, keys: int = 2) -
     )
 
 
-@careful(2000)
+@careful(1500)
 @given(case=cases())
 def test_opt_makes_what_exhaustive_search_makes(case: Case) -> None:
     assert case.plan().value == exhaustive(case)
 
 
-@careful(700)
+@careful(500)
 @given(case=cases(), data=st.data())
 def test_opt_makes_the_most_of_importance(case: Case, data: st.DataObject) -> None:
     count = len(case.rows)
@@ -187,7 +190,7 @@ def test_opt_makes_the_most_of_importance(case: Case, data: st.DataObject) -> No
     assert case.plan(lesser).value == case.plan(sides).value
 
 
-@careful(300)
+@careful(150)
 @given(case=cases(most=40, keys=5))
 def test_both_flows_agree_where_all_pairs_count_alike(case: Case) -> None:
     assert case.plan().value == case.plan(lambda left, _: np.ones(len(left))).value
@@ -319,7 +322,7 @@ def as_case(left: list[int], right: list[int], rows: int, spans: tuple[int, int]
     return Case(tuple(both), (TimeWindow(spans[0]), TimeWindow(spans[1])), rows)
 
 
-VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=14)
+VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=8, max_size=14)
 SPANS = st.sampled_from(((99, 99), (3, 3), (4, 0), (0, 2)))
 
 
