@@ -109,8 +109,15 @@ def meet(case: Case, stored: int, arriving: int) -> bool:
 
 
 def exhaustive(case: Case, worth: dict[tuple[int, int], float] | None = None) -> float:
-    """The most that can be made, by trying all that memory could hold at every moment."""
+    """The most that can be made, by trying every choice of whom to give up.
+
+    Nobody is given up while there is room: an empty place makes nothing.
+    """
     shares = case.split and [case.memory * part // sum(case.split) for part in case.split]
+    count = len(case.rows)
+    meets = {
+        event: [row for row in range(event) if meet(case, row, event)] for event in range(count)
+    }
 
     def fits(held: tuple[int, ...]) -> bool:
         if shares:
@@ -120,18 +127,15 @@ def exhaustive(case: Case, worth: dict[tuple[int, int], float] | None = None) ->
 
     @cache
     def most(event: int, held: tuple[int, ...]) -> float:
-        if event == len(case.rows):
+        if event == count:
             return 0.0
-        met = [row for row in held if meet(case, row, event)]
+        met = [row for row in meets[event] if row in held]
         made = sum(1.0 if worth is None else worth[row, event] for row in met)
-        candidates = (*held, event)
-        kept = (
-            some
-            for size in range(len(candidates) + 1)
-            for some in combinations(candidates, size)
-            if fits(some)
-        )
-        return made + max(most(event + 1, some) for some in kept)
+        everyone = (*held, event)
+        if fits(everyone):
+            return made + most(event + 1, everyone)
+        fewer = combinations(everyone, len(held))
+        return made + max(most(event + 1, kept) for kept in fewer if fits(kept))
 
     return most(0, ())
 
@@ -141,15 +145,18 @@ def windows(draw: st.DrawFn, in_rows: bool = True) -> Window:
     """Empty, short or long; in time or rows."""
     if in_rows and draw(st.booleans()):
         return RowWindow(draw(st.integers(0, 4)))
-    return TimeWindow(draw(st.sampled_from((0, 1, 2, 4, 20))))
+    return TimeWindow(draw(st.sampled_from((2, 0, 1, 4, 20))))
 
 
 @st.composite
 def cases(draw: st.DrawFn, most: int = 8, in_rows: bool = True, keys: int = 2) -> Case:
     """Few keys, many ties, little memory."""
     gaps = st.sampled_from((0, 0, 1, 1, 3))
-    values = st.sampled_from((*range(keys), *range(keys), NULL))
-    drawn = draw(st.lists(st.tuples(gaps, st.integers(0, 1), values), max_size=most))
+    values = st.sampled_from((0, *range(keys), *range(keys), NULL))
+    # Lists drawn without a least size are mostly too short for anything to compete.
+    size = draw(st.sampled_from((most, most, most, most - 1, most // 2, 0)))
+    row = st.tuples(gaps, st.integers(0, 1), values)
+    drawn = draw(st.lists(row, min_size=size, max_size=size))
     times = np.cumsum([gap for gap, _, _ in drawn]).tolist()
     rows = [(time, side, key) for time, (_, side, key) in zip(times, drawn, strict=True)]
     return Case(
@@ -160,13 +167,13 @@ def cases(draw: st.DrawFn, most: int = 8, in_rows: bool = True, keys: int = 2) -
     )
 
 
-@careful(2000)
+@careful(1500)
 @given(case=cases())
 def test_opt_makes_what_exhaustive_search_makes(case: Case) -> None:
     assert case.plan().value == exhaustive(case)
 
 
-@careful(700)
+@careful(500)
 @given(case=cases(), data=st.data())
 def test_opt_makes_the_most_of_importance(case: Case, data: st.DataObject) -> None:
     count = len(case.rows)
@@ -183,7 +190,7 @@ def test_opt_makes_the_most_of_importance(case: Case, data: st.DataObject) -> No
     assert case.plan(lesser).value == case.plan(sides).value
 
 
-@careful(300)
+@careful(150)
 @given(case=cases(most=40, keys=5))
 def test_both_flows_agree_where_all_pairs_count_alike(case: Case) -> None:
     assert case.plan().value == case.plan(lambda left, _: np.ones(len(left))).value
@@ -315,7 +322,7 @@ def as_case(left: list[int], right: list[int], rows: int, spans: tuple[int, int]
     return Case(tuple(both), (TimeWindow(spans[0]), TimeWindow(spans[1])), rows)
 
 
-VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=14)
+VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=8, max_size=14)
 SPANS = st.sampled_from(((99, 99), (3, 3), (4, 0), (0, 2)))
 
 
@@ -539,6 +546,8 @@ def test_flow_expect_takes_a_row_of_each_side_a_step() -> None:
         FlowExpect.plan(np.array([1, 2]), np.array([1]), process, rows=1, look_ahead=1)
     with pytest.raises(SpecError, match="look_ahead=0"):
         FlowExpect.plan(np.array([1]), np.array([1]), process, rows=1, look_ahead=0)
+    with pytest.raises(SpecError, match="give the steps that rows of each side wait"):
+        FlowExpect.plan(np.array([1]), np.array([1]), process, 1, look_ahead=1, windows=(-1, None))
     with pytest.raises(SpecError, match=r"left=.*a whole number a step"):
         FlowExpect.plan(np.array([0.5]), np.array([1]), process, rows=1, look_ahead=1)
 

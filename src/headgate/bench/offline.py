@@ -55,7 +55,7 @@ def measure_offline() -> Iterator[Planning]:
     sides = [side_of(rng, ROWS, 2 * WINDOW_ROWS // MATCHES) for _ in range(2)]
     left, right = (Events(side.time, side.code) for side in sides)
     important = [rng.integers(1, 10, ROWS) for _ in sides]
-    for name, importance in (("OPT-OFFLINE", None), ("the same, by importance", important)):
+    for name, importance in (("OPT-OFFLINE", None), ("by importance", important)):
         started = time.perf_counter()
         opt = Opt.plan(left, right, (window, window), MEMORY, importance=importance)
         yield Planning(name, 2 * ROWS, MEMORY, opt.arcs, time.perf_counter() - started)

@@ -105,6 +105,11 @@ class FlowExpect(Planned):
         for name, given in (("rows", rows), ("look_ahead", look_ahead)):
             if not isinstance(given, int) or given < 1:
                 raise SpecError(f"{name}={given!r} is not accepted: give a whole number from 1 on")
+        if any(window is not None and window < 0 for window in windows):
+            raise SpecError(
+                f"windows={windows!r} are not accepted: give the steps that rows of each side "
+                f"wait, from 0 on, or None for all"
+            )
         steps = len(values[LEFT])
         spans = [steps if window is None else window for window in windows]
         ends = _Simulation(values, processes, rows, look_ahead, (spans[0], spans[1])).run()

@@ -13,6 +13,7 @@ from headgate.policies.offline.planned import Planned
 from headgate.policies.offline.queues import plan_queues
 from headgate.spec import Budget, Keys, Predicate, Side, SpecError, Window
 from headgate.spec.budget import Split
+from headgate.spec.window import parse_window
 
 Importance = Callable[[np.ndarray, np.ndarray], Any] | Sequence[Any]
 
@@ -54,14 +55,14 @@ class Opt(Planned):
     Room for one row. Key 8 has two partners to come, key 7 one:
 
     >>> left, right = Events([1, 2], [7, 8]), Events([3, 4, 5], [7, 8, 8])
-    >>> from headgate.spec import TimeWindow
-    >>> Opt.plan(left, right, (TimeWindow(9), TimeWindow(0)), rows=1)
+    >>> windows = ("1 second", "0 seconds")
+    >>> Opt.plan(left, right, windows, rows=1)
     Opt(value 2, of 5 rows)
 
     Where the pair of the first row matters most:
 
     >>> important = [9, 1], [9, 1, 1]
-    >>> Opt.plan(left, right, (TimeWindow(9), TimeWindow(0)), rows=1, importance=important)
+    >>> Opt.plan(left, right, windows, rows=1, importance=important)
     Opt(value 9, of 5 rows)
 
     References
@@ -83,7 +84,7 @@ class Opt(Planned):
         cls,
         left: Events,
         right: Events,
-        windows: tuple[Window, Window],
+        windows: "tuple[Window | str, Window | str]",
         rows: int,
         split: Split = "pooled",
         importance: Importance | None = None,
@@ -99,7 +100,7 @@ class Opt(Planned):
         left, right
             All rows of each side.
         windows
-            How long rows of each side wait, in time or in rows.
+            How long rows of each side wait, in time or in rows; as `Side` takes them.
         rows
             How many rows fit.
         split
@@ -112,7 +113,8 @@ class Opt(Planned):
             The flow is then as large as there are matches; without, as there are rows.
         """
         budget = Budget(rows=rows, split=split)
-        course = Course.of(left, right, windows)
+        parsed = (parse_window(windows[LEFT]), parse_window(windows[RIGHT]))
+        course = Course.of(left, right, parsed)
         pools: list[tuple[tuple[int, ...], int]] = [((LEFT, RIGHT), rows)]
         if budget.shares is not None:
             # As the join splits them, fractions cut off.
@@ -129,7 +131,7 @@ class Opt(Planned):
             end[course.side == RIGHT],
             value=sum(plan.gain for plan in plans),
             arcs=sum(plan.arcs for plan in plans),
-            windows=windows,
+            windows=parsed,
         )
 
     @classmethod
