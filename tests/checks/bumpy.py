@@ -38,7 +38,7 @@ class Bumpy(CurveScore):
     def curves(self, side: int, window: Window) -> Curves:
         rng = np.random.default_rng([self.seed, side])
         drawn = rng.integers(0, 3, (FRAMES, self.classes, OFFSETS)).astype(np.float64)
-        return Curves(drawn, lowest=-2, class_us=3)
+        return Curves(drawn, lowest=-2, grain=self.seed % 2, class_us=3)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -10,14 +11,16 @@ from headgate.bench.spread import Spread
 from headgate.engine import kernel
 from headgate.engine.batch import Batch, Terms
 from headgate.engine.replay import Replay
-from headgate.models import Frequencies
-from headgate.policies import Fifo, Life, Lru, Policy, Prob, Random
+from headgate.models import Frequencies, LinearTrend, Noise, RandomWalk
+from headgate.policies import Fifo, Heeb, Life, Lru, Policy, Prob, Random
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 
 BUDGETS = (1_000, 10_000, 100_000, 1_000_000)
 LEVELS = 64
 GAP_US = 1_000
+START = datetime(2026, 1, 1, tzinfo=UTC)
+START_US = round(START.timestamp() * 1_000_000)
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,41 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
                 2 * budget,
                 rounds,
             )
+    for budget in BUDGETS:
+        streams = moving_streams(rng, max(rows, 4 * budget), budget)
+        for name, heeb, both_sides, codes in streams:
+            long = TimeWindow(1_000 * budget * GAP_US)
+            terms = Terms((long, long), heeb, (budget, UNLIMITED))
+            yield _timed(name, "curve", budget, terms, both_sides, codes, rounds)
+
+
+def moving_streams(
+    rng: np.random.Generator, rows: int, budget: int
+) -> Iterator[tuple[str, Heeb, tuple[Batch, Batch], int]]:
+    """HEEB on streams whose values move: a trend wide enough to fill memory, and a walk.
+
+    Values are as spread out as memory is large, so that an arrival finds a partner or two.
+    """
+    step = TimeWindow(GAP_US)
+    trend = LinearTrend(1, 0, Noise.uniform(budget))
+    walk = RandomWalk(0, Noise.normal(max(budget / 10_000, 1)))
+    for name, process in (("HEEB, trend", trend), ("HEEB, walk", walk)):
+        both = [process.simulate(rows // 2, seed) for seed in (1, 2)]
+        lowest = min(int(values.min()) for values in both)
+        sides = tuple(
+            side_of(rng, rows // 2, 2)._replace(
+                code=(values - lowest).astype(np.int32), weight=values.astype(np.float64)
+            )
+            for values in both
+        )
+        policy = Heeb(process, process, every=step, start=START).within(budget)
+        codes = max(int(values.max()) for values in both) - lowest + 1
+        yield name, policy, (sides[0], sides[1]), codes
 
 
 def side_of(rng: np.random.Generator, rows: int, keys: int) -> Batch:
     """A side's rows, a millisecond apart, keys drawn evenly; weights of a few levels."""
-    time_us = 1_767_225_600_000_000 + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
+    time_us = START_US + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
     code = rng.integers(0, keys, rows).astype(np.int32)
     weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]
     return Batch.of_arrivals(time_us, code, np.full(rows, 100, np.int64), weight)

@@ -30,7 +30,7 @@ MOST_APART = np.int64((1 << 31) - 1)
 class Piece(NamedTuple):
     """A stretch of offsets over which a curve rises, or falls; either may be level."""
 
-    first: int  # offset at which it begins
+    first: int  # entry at which it begins
     rising: bool
 
 
@@ -49,6 +49,7 @@ class Shelf(NamedTuple):
     table: np.ndarray  # float64 (side, frame, class, offset)
     lowest: np.ndarray  # int64 a side: the first offset of the table
     highest: np.ndarray  # int64 a side: the last
+    grain: np.ndarray  # int64 a side: an entry is for 2 ** grain offsets
     first: np.ndarray  # int64 (side, frame, class, piece): where pieces begin; END beyond the last
     rising: np.ndarray  # uint8 (side, frame, class, piece)
     pieces: np.ndarray  # int64 (side, frame, class): how many
@@ -70,7 +71,7 @@ def shelf_of(
 ) -> Shelf:
     """Sort rows, given in event order, by value. O(n log n)."""
     count = len(rows.time)
-    both = [Curves(np.zeros((1, 1, 1)), 0, 1)] * 2
+    both = [Curves(np.zeros((1, 1, 1)), 0, 0, 1)] * 2
     origin, frame = np.empty(0, np.int64), np.empty(0, np.int32)
     if isinstance(policy, CurveScore):
         both = [policy.curves(side, windows[side]) for side in (0, 1)]
@@ -99,7 +100,8 @@ def shelf_of(
             for age, own in enumerate(classes):
                 pieces[side, at, age] = len(own)
                 for number, piece in enumerate(own):
-                    first[side, at, age, number] = one.lowest + piece.first if number else -END
+                    begins_at = one.lowest + (piece.first << one.grain)
+                    first[side, at, age, number] = begins_at if number else -END
                     rising[side, at, age, number] = piece.rising
     single = no_marks(count)
     right_level = int(np.searchsorted(begins[:-1], left_rows))
@@ -117,7 +119,8 @@ def shelf_of(
         np.array([0, right_level, len(begins) - 1], np.int64),
         table,
         np.array([one.lowest for one in both], np.int64),
-        np.array([one.lowest + one.table.shape[2] - 1 for one in both], np.int64),
+        np.array([one.lowest + (one.table.shape[2] << one.grain) - 1 for one in both], np.int64),
+        np.array([one.grain for one in both], np.int64),
         first,
         rising,
         pieces,
@@ -138,13 +141,14 @@ def pieces_of(curve: np.ndarray) -> list[Piece]:
     [Piece(first=0, rising=True), Piece(first=4, rising=False), Piece(first=5, rising=True),
      Piece(first=6, rising=False)]
     """
-    padded = np.append(curve, 0.0)
-    found = [Piece(0, rising=True)]
-    for turn in np.flatnonzero(np.diff(padded)).tolist():
-        rises = bool(padded[turn + 1] > padded[turn])
-        if rises != found[-1].rising:
-            found.append(Piece(turn + 1, rises))
-    return found
+    change = np.diff(np.append(curve, 0.0))
+    moves = np.flatnonzero(change)
+    rises = change[moves] > 0
+    turns = np.flatnonzero(rises != np.append(True, rises[:-1]))
+    return [
+        Piece(0, rising=True),
+        *(Piece(int(moves[turn]) + 1, bool(rises[turn])) for turn in turns),
+    ]
 
 
 @inlined
@@ -200,26 +204,37 @@ def grow_older(desk: Any, side: int) -> None:
 
 
 @inlined
-def judge(desk: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
-    """A row's score now, and its order among equal scores.
+def worth(desk: Any, side: int, age: int, offset: int) -> Any:
+    """The score of an offset, where there is a frame."""
+    shelf = desk.shelf
+    if offset < shelf.lowest[side] or offset > shelf.highest[side]:
+        return 0.0
+    at = (offset - shelf.lowest[side]) >> shelf.grain[side]
+    return shelf.table[side, desk.sides[side].frame, age, at]
 
-    Where the curve rises the lowest value goes first, where it falls the highest; of one value,
-    the eldest.
-    """
+
+@inlined
+def order_of(row: int, offset: int, rising: bool) -> Any:
+    """A row's order among equal scores: where the curve rises the lowest value goes first, where it
+    falls the highest; of one value, the eldest."""
+    near: Any = min(max(offset, -MOST_APART), MOST_APART)
+    return ((near if rising else -near) << 31) + row
+
+
+@inlined
+def judge(desk: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
+    """A row's score now, and its order among equal scores."""
     shelf = desk.shelf
     frame = desk.sides[side].frame
-    apart = shelf.value[row] - desk.sides[side].origin
-    offset = min(max(apart, -MOST_APART), MOST_APART)
-    score = 0.0
-    rising = True
-    if frame != NO_FRAME:
-        if shelf.lowest[side] <= offset <= shelf.highest[side]:
-            score = shelf.table[side, frame, age, offset - shelf.lowest[side]]
-        piece = 0
-        while offset >= shelf.first[side, frame, age, piece + 1]:
-            piece += 1
-        rising = shelf.rising[side, frame, age, piece] != 0
-    return score, ((offset if rising else -offset) << 31) + row
+    offset = shelf.value[row] - desk.sides[side].origin
+    if frame == NO_FRAME:
+        return 0.0, order_of(row, offset, True)
+    near = min(max(offset, -MOST_APART), MOST_APART)
+    piece = 0
+    while near >= shelf.first[side, frame, age, piece + 1]:
+        piece += 1
+    rising = shelf.rising[side, frame, age, piece] != 0
+    return worth(desk, side, age, offset), order_of(row, offset, rising)
 
 
 @inlined

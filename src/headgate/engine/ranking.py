@@ -158,18 +158,24 @@ def worst_by_value(desk: Desk, pool: int) -> Worst:
 def worst_by_curve(desk: Desk, pool: int) -> Worst:
     """Each piece of each side, and of each class of age, offers a row. O(pieces log rows)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
+    shelf = desk.shelf
     for side in range(2):
-        if desk.sides[side].pool != pool:
+        own = desk.sides[side]
+        if own.pool != pool:
             continue
         curves.grow_older(desk, side)
-        for age in range(desk.shelf.classes[side]):
-            frame = desk.sides[side].frame
-            pieces = 1 if frame == NONE else desk.shelf.pieces[side, frame, age]
+        for age in range(shelf.classes[side]):
+            pieces = 1 if own.frame == NONE else shelf.pieces[side, own.frame, age]
             for piece in range(pieces):
                 row = curves.worst_of_piece(desk, side, age, piece)
                 if row == NOWHERE:
                     continue
-                score, order = curves.judge(desk, row, side, age)
+                offset = shelf.value[row] - own.origin
+                score, rising = 0.0, True
+                if own.frame != NONE:
+                    score = curves.worth(desk, side, age, offset)
+                    rising = shelf.rising[side, own.frame, age, piece] != 0
+                order = curves.order_of(row, offset, rising)
                 if score < least or (score == least and order < least_order):
                     least, least_order, worst = score, order, row
     return worst, least, least_order

@@ -374,7 +374,7 @@ class PlainStep:
         curves = policy.curves(row.side, self._terms.windows[row.side])
         age = ((self._clock >> 1) - row.time) // curves.class_us
         curve = curves.table[frame, min(age, curves.table.shape[1] - 1)]
-        at = offset - curves.lowest
+        at = (offset - curves.lowest) >> curves.grain
         piece = [piece for piece in pieces_of(curve) if piece.first <= max(at, 0)][-1]
         score = float(curve[at]) if 0 <= at < len(curve) else 0.0
         return score, ((offset if piece.rising else -offset) << 31) + row.position

@@ -51,6 +51,7 @@ class Curves(NamedTuple):
 
     table: np.ndarray  # float64 (frame, class, offset)
     lowest: int  # the first offset of the table; beyond it, on either end, a row is worth nothing
+    grain: int  # an entry is for 2 ** grain offsets
     class_us: int  # how long an age class lasts; the last one goes on
 
 

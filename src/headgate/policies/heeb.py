@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from headgate.compiling import compiled
 from headgate.models import ExponentialLife, Process, Survival, curve_table
 from headgate.policies.base import Arrivals, Curves, CurveScore, Frames
 from headgate.policies.values import key_values
@@ -17,9 +18,11 @@ from headgate.spec.quantity import format_duration, parse_duration_us
 
 AGE_CLASSES = 8
 """Into how many classes of age a window is cut, where it cuts the future short."""
-NOTHING, RIPPLE = 1e-12, 1e-9
+NOTHING, RIPPLE = 1e-9, 1e-9
 """What is worth less than the first, as a share of the most that anything is worth, is worth
 nothing; turns of a curve smaller than the second are rounding errors."""
+MOST_ENTRIES = 1 << 16
+"""Of a curve; a longer one is told in coarser grains."""
 _TABLES: dict[bytes, Curves] = {}
 MOST_TABLES = 64
 
@@ -157,23 +160,35 @@ class Heeb(CurveScore):
         return _TABLES[key]
 
     def _computed(self, process: Process, survival: Survival, side: int, window: Window) -> Curves:
+        rate = self.rates[1 - side]
+        horizon = survival.horizon(NOTHING)
+        if horizon is not None and window.span >= 2 * horizon * self._step_us:
+            # Rows are given up long before the window ends.
+            table, lowest = curve_table(process, survival, self.caching, [None], rate)
+            return compact(table, lowest, window.span)
         class_us = max(1, -(-window.span // AGE_CLASSES))
         # What is left of the window in the middle of each class.
         left = [window.span - (2 * age + 1) * class_us // 2 for age in range(AGE_CLASSES)]
-        steps: list[int | None] = [max(0, remaining // self._step_us) for remaining in left]
-        whole, lowest = curve_table(
-            process, survival, self.caching, [None, *steps], self.rates[1 - side]
-        )
-        table = smoothed(whole)
-        if np.array_equal(table[:, 1:], np.broadcast_to(table[:, :1], table[:, 1:].shape)):
-            return Curves(table[:, :1], lowest, class_us)
-        return Curves(np.ascontiguousarray(table[:, 1:]), lowest, class_us)
+        steps = [max(0, remaining // self._step_us) for remaining in left]
+        table, lowest = curve_table(process, survival, self.caching, steps, rate)
+        return compact(table, lowest, class_us)
 
     def __repr__(self) -> str:
         return (
             f"Heeb({self.left!r}, {self.right!r}, survival={self.survival!r}, "
             f"every='{format_duration(self._step_us)}')"
         )
+
+
+def compact(table: np.ndarray, lowest: int, class_us: int) -> Curves:
+    """Curves without their ends that are worth nothing, in at most so many entries each."""
+    table = smoothed(table)
+    some = np.flatnonzero(table.any(axis=(0, 1)))
+    first, end = (int(some[0]), int(some[-1]) + 1) if len(some) else (0, 1)
+    grain = max(0, (end - first - 1).bit_length() - MOST_ENTRIES.bit_length() + 1)
+    middle = min((1 << grain) // 2, end - first - 1)
+    entries = np.ascontiguousarray(table[:, :, first + middle : end : 1 << grain])
+    return Curves(entries, lowest + first, grain, class_us)
 
 
 def smoothed(table: np.ndarray) -> np.ndarray:
@@ -185,19 +200,26 @@ def smoothed(table: np.ndarray) -> np.ndarray:
     [0.0, 1.0, 1.0, 2.0, 1.0, 0.0]
     """
     most = float(table.max(initial=0.0))
-    curves = np.where(table < NOTHING * most, 0.0, table).reshape(-1, table.shape[-1])
-    for curve in curves:
+    curves = np.where(table < NOTHING * most, 0.0, table)
+    _smooth(curves.reshape(-1, table.shape[-1]), RIPPLE * most)
+    return curves
+
+
+@compiled
+def _smooth(curves: np.ndarray, ripple: float) -> None:
+    """On in one direction, for as long as steps back stay small."""
+    for which in range(curves.shape[0]):
+        curve = curves[which]
         at = 0
-        while at < len(curve) - 1:
+        while at < curve.size - 1:
             rising = curve[at + 1] >= curve[at]
-            end, peak = at, curve[at]
-            # On in one direction, for as long as steps back stay small.
-            while end + 1 < len(curve):
+            end = at
+            peak = curve[at]
+            while end + 1 < curve.size:
                 ahead = curve[end + 1] - peak if rising else peak - curve[end + 1]
-                if ahead < -RIPPLE * most:
+                if ahead < -ripple:
                     break
                 peak = max(peak, curve[end + 1]) if rising else min(peak, curve[end + 1])
                 end += 1
                 curve[end] = peak
             at = max(end, at + 1)
-    return curves.reshape(table.shape)

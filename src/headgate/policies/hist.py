@@ -92,11 +92,11 @@ class Hist(CurveScore):
         pair = self._histograms(side)
         if pair is None:
             drawn = np.random.default_rng(side).random(UNTRIED)
-            return Curves(drawn.reshape(1, 1, -1), -UNTRIED // 2, 1)
+            return Curves(drawn.reshape(1, 1, -1), -UNTRIED // 2, 0, 1)
         matches, inverse_stay = pair
         offset = np.arange(matches.edges[0], matches.edges[-1])
         worth = matches.at(offset) * inverse_stay.at(offset)
-        return Curves(worth.reshape(1, 1, -1), int(offset[0]), 1)
+        return Curves(worth.reshape(1, 1, -1), int(offset[0]), 0, 1)
 
     def remember(self, arrivals: Arrivals, departures: Departures) -> str:
         """Lines and histograms with what the step has shown."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from headgate.models.heeb.endless import endless_table
 from headgate.models.heeb.sums import check_sum, horizon_of, total_benefit
 from headgate.models.process import Process
 from headgate.models.process.gaussian import Gaussian
@@ -57,6 +58,9 @@ def curve_table(
     moments = process.moments()
     horizon = max((horizon_of(process, survival, each, None) for each in windows), default=0)
     lowest, highest = process.reach(horizon)
+    short = endless_table(process, survival, caching, windows, (lowest, highest))
+    if short is not None:
+        return short * rate, lowest
     offsets = np.arange(lowest, highest + 1)
     summed = _summed(process, offsets)
     table = np.zeros((len(moments), len(windows), len(summed)))

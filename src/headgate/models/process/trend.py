@@ -143,6 +143,11 @@ class LinearTrend(Process):
         """None: the chance of a value depends on the step."""
         return 1 if self.slope == 0 else None
 
+    @property
+    def rounds(self) -> int | None:
+        """After how many steps the line meets the lattice in the same way again; None if never."""
+        return self._denominator
+
     @cached_property
     def _denominator(self) -> int | None:
         near = Fraction(self.slope).limit_denominator(PHASES)
