@@ -29,6 +29,7 @@ from headgate.models import (
     next_caching,
     next_joining,
 )
+from headgate.models.heeb import table as table_module
 from headgate.spec import SpecError
 
 SURVIVALS: list[Survival] = [ExponentialLife(1.5), ExponentialLife(9), FixedLife(1), FixedLife(12)]
@@ -403,3 +404,28 @@ def test_requests_that_mean_nothing_are_refused() -> None:
         curve_table(process, Forever())
     with pytest.raises(SpecError, match="no frame"):
         curve_table(Known([1, 2]), ExponentialLife(2))
+
+
+@pytest.mark.parametrize("windows", [[None], [None, 0, 1, 7, 50]], ids=["endless", "windows"])
+@pytest.mark.parametrize("caching", [False, True], ids=["joining", "caching"])
+@pytest.mark.parametrize(
+    "process",
+    [
+        LinearTrend(1, 0, Noise.uniform(15)),
+        LinearTrend(-2, 3, Noise.normal(3.3, 10)),
+        LinearTrend(0.3, 0.4, Noise.normal(3.3, 10)),
+        LinearTrend(-1.25, 0.1, Noise.uniform(4)),
+        LinearTrend(0, 0, Noise.uniform(3)),
+        RandomWalk(0, Noise.normal(1)),
+        RandomWalk(-1.5, Noise.uniform(1)),
+    ],
+    ids=repr,
+)
+def test_the_short_way_to_a_table_is_the_sum(
+    process: Process, caching: bool, windows: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, lowest = curve_table(process, ExponentialLife(12.5), caching, windows)
+    monkeypatch.setattr(table_module, "endless_table", lambda *_: None)
+    summed, same_lowest = curve_table(process, ExponentialLife(12.5), caching, windows)
+    assert lowest == same_lowest
+    np.testing.assert_allclose(short, summed, atol=1e-11)

@@ -2,7 +2,7 @@
 
 Usage: killed_query.py MASTER FOLDER POLICY. Reads FOLDER/left and FOLDER/right, writes FOLDER/out,
 and carries on from FOLDER/checkpoint when started again. The policy "sample" is a sample that
-learns.
+learns, "hist" a policy that learns from the rows it kept.
 """
 
 import sys
@@ -17,6 +17,7 @@ SCHEMAS = (
     "key bigint, bid_at timestamp, right_id bigint",
 )
 TIMES = ("opened_at", "bid_at")
+OTHERS = {"sample": {"goal": hg.Sample()}, "hist": {"policy": hg.policies.Hist("walk")}}
 
 
 def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
@@ -33,7 +34,7 @@ def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
         left=hg.Side(time="opened_at", window="2 minutes"),
         right=hg.Side(time="bid_at", window="1 minute"),
         budget=hg.Budget(rows=150),
-        **({"goal": hg.Sample()} if policy == "sample" else {"policy": policy}),
+        **OTHERS.get(policy, {"policy": policy}),
     )
     return join.stream(left, right, shards=2)
 

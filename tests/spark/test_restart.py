@@ -57,7 +57,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def uninterrupted(spark: SparkSession, inputs: Path) -> dict[str, Counter]:
     """What each policy's query puts out when nothing happens to it."""
     outputs = {}
-    for policy in ("auto", "lru", "sample"):
+    for policy in ("auto", "lru", "sample", "hist"):
         got = collect(joined(spark, inputs, policy), inputs / f"checkpoint_{policy}")
         assert got.total("shed") > 1000, "the budget must bind for the test to mean anything"
         assert got.total("late") > 10
@@ -73,7 +73,7 @@ def own_copy(inputs: Path, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("policy", ["auto", "sample"])
+@pytest.mark.parametrize("policy", ["auto", "sample", "hist"])
 def test_a_stopped_query_carries_on_as_if_it_had_not_been(
     spark: SparkSession,
     inputs: Path,
