@@ -444,6 +444,8 @@ def _terms(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndar
     terms["kind"] = policy.kind
     terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
     terms["samples"] = policy.samples
+    terms["unique"] = given.unique
+    terms["takes_newcomers"] = policy.takes_newcomers
     if isinstance(policy, Flips):
         terms["seed"] = policy.seed % (1 << 64)
         terms["share"] = policy.share

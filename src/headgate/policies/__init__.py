@@ -6,6 +6,7 @@ from headgate.policies.base import AgeScore, FixedScore, HistoryScore, Policy, V
 from headgate.policies.fifo import Fifo
 from headgate.policies.join_to_live import JoinToLive
 from headgate.policies.learned import Learned
+from headgate.policies.lfu import Lfu
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
 from headgate.policies.prob import Prob
@@ -22,6 +23,7 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
     Life,
     Age,
     Lru,
+    Lfu,
     Ttl,
     JoinToLive,
 )
@@ -35,6 +37,7 @@ __all__ = [
     "HistoryScore",
     "JoinToLive",
     "Learned",
+    "Lfu",
     "Life",
     "Lru",
     "Policy",

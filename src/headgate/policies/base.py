@@ -57,6 +57,12 @@ class Policy(ABC):
     """Whether it draws a random sample, whose pairs have weights; see `Sampler`."""
     learns: ClassVar[bool] = False
     """Whether it stands for another policy, with a model learned from the stream."""
+    takes_newcomers: ClassVar[bool] = False
+    """Whether every arrival is stored; scores then say only who makes room for it."""
+    caches: ClassVar[bool] = False
+    """Whether it can rank rows of a table, which never expire, in the cache of a lookup."""
+    is_offline: ClassVar[bool] = False
+    """Whether it must know the whole stream beforehand."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
