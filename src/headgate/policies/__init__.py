@@ -9,6 +9,7 @@ from headgate.policies.learned import Learned
 from headgate.policies.lfu import Lfu
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
+from headgate.policies.offline import Lfd
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
 from headgate.policies.ttl import Ttl
@@ -37,6 +38,7 @@ __all__ = [
     "HistoryScore",
     "JoinToLive",
     "Learned",
+    "Lfd",
     "Lfu",
     "Life",
     "Lru",
