@@ -15,8 +15,8 @@ import psycopg
 PASSWORD = "correct-horse-battery-staple"
 WHERE = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 NO_SERVER = (
-    "no PostgreSQL server is installed, or no user to run it as: `make postgres` as root on Debian, "
-    "or install PostgreSQL and put initdb and pg_ctl on PATH"
+    "no PostgreSQL server is installed, or no user to run it as: `make postgres` as root on "
+    "Debian, or install PostgreSQL and put initdb and pg_ctl on PATH"
 )
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headgate.engine.batch import Terms
 from headgate.engine.limits import terms_for
-from headgate.engine.shape import Shape
+from headgate.engine.shape import TIME_COLUMN, Shape
 from headgate.lookup.keys import check_key_types, compared_as
 from headgate.lookup.table import Table
 from headgate.models import Frequencies
@@ -18,8 +18,6 @@ from headgate.policies.random import Random
 from headgate.spec import Budget, Keys, SpecError, TimeWindow
 
 How = Literal["inner", "left"]
-TIME_COLUMN = "__headgate_time"
-"""Stands for the time of rows that have no column of it: it is counted, not read."""
 FOREVER = TimeWindow(1 << 60)
 """Longer than any stream; twice it, and the time of a row, still fit 63 bits."""
 WINDOWS = (FOREVER, TimeWindow(0))
