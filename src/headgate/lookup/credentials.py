@@ -15,7 +15,14 @@ from headgate.lookup.table import missing_package
 from headgate.spec import SpecError
 
 SECRETS = ("password", "sslpassword")
-CONNECT_SECONDS = 10
+DEFAULTS: dict[str, Any] = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
+"""Where the DSN says nothing of them: a server that vanished is noticed within a minute, not after
+the hours that a network waits by itself."""
 HOW = (
     "leave it out and let PostgreSQL's client find it (a password file ~/.pgpass or "
     '"... passfile=/path", PGPASSWORD, or a service file), or put the whole DSN into an '
@@ -69,7 +76,7 @@ and logs: leave it out ...
     def connection_options(self) -> dict[str, Any]:
         """What to connect with, read here and now; not to be kept."""
         if self.variable is None:
-            return {"connect_timeout": CONNECT_SECONDS, **_parsed(self.dsn or "")}
+            return DEFAULTS | _parsed(self.dsn or "")
         dsn = os.environ.get(self.variable)
         if dsn is None:
             raise SpecError(
@@ -77,7 +84,7 @@ and logs: leave it out ...
                 f"before the program starts; for Spark's workers too "
                 f"(spark.executorEnv.{self.variable}, or a password file in its place)"
             )
-        return {"connect_timeout": CONNECT_SECONDS, **_parsed(dsn)}
+        return DEFAULTS | _parsed(dsn)
 
     def scrubbed(self, message: str) -> str:
         """A message of the server or the client, on one line, less any password known here."""

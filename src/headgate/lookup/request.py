@@ -105,7 +105,7 @@ def chosen_policy(given: Any, frequencies: Frequencies | None, seed: int) -> Pol
     if isinstance(given, str):
         if given not in NAMED:
             known = given in {policy.name for policy in ALL_POLICIES} or given == "auto"
-            why = "needs a window, and cached rows never expire" if known else "is unknown"
+            why = "is for windows, and cached rows never expire" if known else "is unknown"
             raise SpecError(f'policy "{given}" {why}: give one of {names}, or a policy object')
         kind: Any = NAMED[given]
         if kind.model:
