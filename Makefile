@@ -9,7 +9,7 @@ CODE  := src $(wildcard tests tools examples)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help venv java demo test check format bench study soak lock clean
+.PHONY: help venv java postgres demo test check format bench study soak lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,10 +23,13 @@ $(STAMP): requirements.lock pyproject.toml tools/setup-venv.sh
 java: ## check for Java 17 or newer; install it when root on Debian
 	@tools/setup-java.sh
 
+postgres: ## check for a PostgreSQL server, for tests; install it when root on Debian
+	@tools/setup-postgres.sh
+
 demo: venv java ## a join under a budget, on Spark, in about a minute
 	@$(BIN)/headgate demo
 
-test: check java ## check, then every test that is not slow
+test: check java postgres ## check, then every test that is not slow
 	@echo "== tests"
 	@$(BIN)/pytest
 

@@ -17,6 +17,7 @@ from headgate.policies import (
     Fifo,
     JoinToLive,
     Learned,
+    Lfu,
     Life,
     Lru,
     Policy,
@@ -67,6 +68,20 @@ def test_fifo_keeps_the_newest(engine: type[Step]) -> None:
 @both_engines
 def test_fifo_sheds_the_earlier_given_of_one_time(engine: type[Step]) -> None:
     assert join(Fifo(), row(1), row(1), row(1), engine=engine).alive == [1, 2]
+
+
+@both_engines
+def test_lfu_keeps_the_rows_that_matched_most_often(engine: type[Step]) -> None:
+    hit = [row(2, COMMON, RIGHT), row(3, COMMON, RIGHT), row(3, RARE, RIGHT)]
+    outcome = join(Lfu(), row(0, COMMON), row(1, RARE), *hit, row(4, OTHER), engine=engine)
+    # The newcomer has matched nobody, and yet has its place.
+    assert outcome.alive == [0, 5]
+
+
+@both_engines
+def test_lfu_sheds_the_elder_of_equals(engine: type[Step]) -> None:
+    outcome = join(Lfu(), row(1), row(2), row(3), engine=engine)
+    assert outcome.alive == [1, 2]
 
 
 @both_engines

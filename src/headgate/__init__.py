@@ -7,10 +7,22 @@ Examples
 Budget(rows=None, memory=64000000, split='pooled', monitor=None)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from headgate import estimate, policies
+from headgate.cached import CachedLookup, LookupOutcome
 from headgate.choosing import SampleChoice, choose_sample
 from headgate.engine.stats import Stats
 from headgate.join import Outcome, WindowJoin
+from headgate.lookup import (
+    ArrowTable,
+    DuckDbTable,
+    LookupStats,
+    PostgresTable,
+    Retry,
+    TableError,
+    TableUnreachable,
+)
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
 from headgate.profiler import profile
@@ -28,26 +40,39 @@ from headgate.spec import (
     TimeWindow,
 )
 
+if TYPE_CHECKING:
+    from headgate.spark.table import SparkTable
+
 __version__ = "0.1.0"
 
 __all__ = [
     "AgeCurve",
     "AgeCurves",
+    "ArrowTable",
     "Band",
     "Budget",
+    "CachedLookup",
     "Compare",
+    "DuckDbTable",
     "Estimate",
     "Frequencies",
     "Goal",
+    "LookupOutcome",
+    "LookupStats",
     "MaxSubset",
     "Outcome",
+    "PostgresTable",
     "Profile",
+    "Retry",
     "RowWindow",
     "Sample",
     "SampleChoice",
     "Side",
+    "SparkTable",
     "SpecError",
     "Stats",
+    "TableError",
+    "TableUnreachable",
     "TimeWindow",
     "WindowJoin",
     "choose_sample",
@@ -55,3 +80,12 @@ __all__ = [
     "policies",
     "profile",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`SparkTable`, which needs PySpark, when it is asked for."""
+    if name == "SparkTable":
+        from headgate.spark.table import SparkTable
+
+        return SparkTable
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

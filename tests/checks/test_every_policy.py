@@ -121,7 +121,7 @@ def test_out_of_order_rows_join_as_if_in_order(policy: type[Policy], data: st.Da
 
 @check(examples=100)
 def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
-    case = data.draw(cases(policy))
+    case = _perhaps_unique(data, data.draw(cases(policy)))
     keep_late = data.draw(st.booleans())
     watching = data.draw(watchings)
     kernel, plain = (run(case, None, keep_late, kind, watching) for kind in (Step, PlainStep))
@@ -132,7 +132,7 @@ def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObje
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
 ) -> None:
-    case = data.draw(cases(policy))
+    case = _perhaps_unique(data, data.draw(cases(policy)))
     # Both must do the same even with a watermark that has passed some of the rows to come.
     ahead = data.draw(st.integers(0, 9))
     parts = [
@@ -162,9 +162,11 @@ def test_a_split_input_gives_the_same_answer(policy: type[Policy], data: st.Data
 
 @check
 def test_a_split_input_leaves_the_same_rows(policy: type[Policy], data: st.DataObject) -> None:
-    case = data.draw(cases(policy))
+    case = _perhaps_unique(data, data.draw(cases(policy)))
     whole = run(case).steps[-1]
-    split = run(case, data.draw(cuts(case))).steps[-1]
+    runs = run(case, data.draw(cuts(case)))
+    split = runs.steps[-1]
+    assert runs.pairs == run(case).pairs
     assert split.alive == whole.alive
     assert split.after == whole.after
     for row in split.alive:
@@ -257,11 +259,28 @@ def test_pairs_are_missing_only_when_a_loss_was_counted(
 
 
 @check
+def test_unique_rows_are_stored_once_a_key_and_side(
+    policy: type[Policy], data: st.DataObject
+) -> None:
+    case = data.draw(cases(policy))
+    case = replace(case, terms=replace(case.terms, where=None, unique=True), keyed=True)
+    for step in run(case, one_by_one(case)).steps:
+        stored = [(case.arrivals[i].side, case.arrivals[i].key) for i in step.alive]
+        assert len(set(stored)) == len(stored)
+
+
+@check
 def test_the_same_input_gives_the_same_output(policy: type[Policy], data: st.DataObject) -> None:
     case = data.draw(cases(policy))
     parts = data.draw(deliveries(case))
     keep_late = data.draw(st.booleans())
     assert run(case, parts, keep_late, Step) == run(case, parts, keep_late, Step)
+
+
+def _perhaps_unique(data: st.DataObject, case: Case) -> Case:
+    """The same join, or one that stores no key twice on a side."""
+    unique = case.terms.where is None and data.draw(st.booleans())
+    return replace(case, terms=replace(case.terms, unique=unique))
 
 
 def _limits(data: st.DataObject) -> dict[str, object]:

@@ -31,10 +31,13 @@ class Terms:
     """Both sides draw on the first pool; otherwise each has its own."""
     where: Relation | None = None
     """What the values of two rows must satisfy beside equal keys."""
+    unique: bool = False
+    """A row is not stored while one of its key is stored on its side: it would be the same row
+    again. For joins on keys alone."""
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""
-        return Terms(self.windows, self.policy, where=self.where)
+        return Terms(self.windows, self.policy, where=self.where, unique=self.unique)
 
     def exact(self) -> "Terms":
         """The join that misses nothing: with memory to spare, any policy but a sample will do."""

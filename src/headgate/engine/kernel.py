@@ -12,7 +12,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.engine import bars, curves, flips, heap, probing, ranges, ranking
-from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
 from headgate.engine.watching import FINISHED, GHOST, OPEN
 from headgate.policies.base import Kind
 
@@ -28,6 +28,7 @@ UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
+MOST_MATCHES = 2**31 - 1
 
 
 @inlined
@@ -149,7 +150,8 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
             return False
         worst, score, order = ranking.worst_stored(desk, number)
         own_score, own_order = ranking.standing(desk, row)
-        if own_score < score or (own_score == score and own_order < order):
+        is_least = own_score < score or (own_score == score and own_order < order)
+        if is_least and not desk.terms[0].takes_newcomers:
             desk.tally[REFUSED, side] += 1
             if samples:
                 bars.raise_bar(desk, number, own_score)
@@ -159,6 +161,21 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
             bars.raise_bar(desk, number, score)
         remove(desk, worst)
     return True
+
+
+@inlined
+def is_doubled(desk: Desk, row: int) -> bool:
+    """Whether a row of the arrival's key is stored on its side.
+
+    The probe of a row of the other side unlinks the dead, so where one came just before, as in a
+    lookup, the chain has one row at most.
+    """
+    other = desk.newest[2 * desk.rows[row].code + desk.links[row].side].row
+    while other != NONE:
+        if desk.links[other].alive:
+            return True
+        other = np.int64(desk.links[other].older)
+    return False
 
 
 @inlined
@@ -212,7 +229,8 @@ def note_matches(
     for at in range(first, made):
         number = pairs[at].partner
         partner = desk.rows[number]
-        partner.matches += 1
+        if partner.matches < MOST_MATCHES:  # a row that never expires may meet more
+            partner.matches += 1
         partner.touched = max(partner.touched, own.time)
         before = partner.score
         partner.score = rescore(partner.matches, partner.touched, partner.time, parameter)
@@ -290,7 +308,7 @@ def advance(
         may_be_met_late = (
             terms.keep_late and not side.by_rows and own.mark + side.span > terms.watermark
         )
-        if past and not may_be_met_late:
+        if (past and not may_be_met_late) or (terms.unique and is_doubled(desk, row)):
             desk.tally[UNNEEDED, own.side] += 1
             if own.watch == OPEN:
                 own.watch = FINISHED

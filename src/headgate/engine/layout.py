@@ -98,6 +98,8 @@ TERMS = np.dtype(
         ("samples", "i8"),  # pairs come with the bar their row has passed
         ("seed", "u8"),  # of the coins
         ("share", "f8"),  # and their chance
+        ("unique", "i8"),  # a row whose key is stored on its side already is not stored
+        ("takes_newcomers", "i8"),  # an arrival is stored, whatever it is worth
     ],
     align=True,
 )
@@ -181,7 +183,7 @@ class Count(IntEnum):
     EXPIRED = 4  # stored rows whose window passed
     RETIRED = 5  # given up past their window, while a late row could still have matched
     NULL_KEYS = 6  # rows that match nothing: a null key, or no value for the predicate
-    UNNEEDED = 7  # arrivals that no later row can match: not stored, nothing lost
+    UNNEEDED = 7  # arrivals that no later row can match, or doubles: not stored, nothing lost
     PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
     PEAK_BYTES = 9
     UNCHOSEN = 10  # rows of whose matches to come none is in the sample

@@ -188,7 +188,8 @@ class PlainStep:
             return
         self._probe(row)
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
-        if self._is_past(row) and not met_late:
+        doubled = any(self._is_double(row, other) for other in self._held)
+        if (self._is_past(row) and not met_late) or (self._terms.unique and doubled):
             self.counts[Count.UNNEEDED, row.side] += 1
             if row.watch == Watch.OPEN:
                 row.watch = Watch.FINISHED
@@ -304,6 +305,10 @@ class PlainStep:
             return self._seen[stored.side] <= stored.end
         return row.time <= stored.end and (row.by_rows or stored.time <= row.end)
 
+    def _is_double(self, row: Row, stored: Row) -> bool:
+        """Whether a stored row has the arrival's key, on its side."""
+        return stored.side == row.side and stored.code == row.code
+
     def _find_room(self, row: Row) -> bool:
         """Whether the arrival can be stored, after giving up what is worth less."""
         pool = self._pools[row.side]
@@ -321,7 +326,10 @@ class PlainStep:
             if self._is_past(row):
                 self.counts[Count.RETIRED, row.side] += 1
                 return False
-            worst = min([row, *self._in_pool(pool)], key=self._worth)
+            candidates = self._in_pool(pool)
+            if not self._terms.policy.takes_newcomers:
+                candidates.append(row)
+            worst = min(candidates, key=self._worth)
             self._give_up(pool, worst)
             if worst is row:
                 self.counts[Count.REFUSED, row.side] += 1

@@ -167,6 +167,8 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
     terms["samples"] = policy.samples
     terms["observes"] = policy.observes
+    terms["unique"] = given.unique
+    terms["takes_newcomers"] = policy.takes_newcomers
     if isinstance(policy, Flips):
         terms["seed"] = policy.seed % (1 << 64)
         terms["share"] = policy.share

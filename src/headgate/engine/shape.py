@@ -10,6 +10,9 @@ from headgate.engine.condition import Condition
 from headgate.engine.relation import Relation
 from headgate.spec import Keys, Predicate, Side, SpecError
 
+TIME_COLUMN = "__headgate_time"
+"""Stands for the time column of rows whose time is counted, not read."""
+
 
 @dataclass(frozen=True)
 class Shape:

@@ -1,10 +1,16 @@
 """What a join did: rows in and out, what it stored, and every cause of a missing row."""
 
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from headgate.engine.layout import LEFT, Count
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Counted = TypeVar("Counted", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -75,13 +81,18 @@ class Stats:
 
     def then(self, later: "Stats") -> "Stats":
         """The stats of this stretch and a later one together."""
-        merged = {}
-        for entry in fields(self):
-            mine, theirs = getattr(self, entry.name), getattr(later, entry.name)
-            if entry.name.startswith("stored_"):
-                merged[entry.name] = theirs
-            elif entry.name.startswith("peak_"):
-                merged[entry.name] = max(mine, theirs)
-            else:
-                merged[entry.name] = mine + theirs
-        return Stats(**merged)
+        return in_turn(self, later)
+
+
+def in_turn(first: Counted, later: Counted) -> Counted:
+    """Counts of two stretches together: what is stored is the later one's, peaks the greater."""
+    merged = {}
+    for entry in fields(first):
+        mine, theirs = getattr(first, entry.name), getattr(later, entry.name)
+        if entry.name.startswith("stored_"):
+            merged[entry.name] = theirs
+        elif entry.name.startswith("peak_"):
+            merged[entry.name] = max(mine, theirs)
+        else:
+            merged[entry.name] = mine + theirs
+    return type(first)(**merged)

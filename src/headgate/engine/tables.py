@@ -103,10 +103,11 @@ class TableStep:
         """For each stored row of a side and then each arrival that took part: stored now?"""
         return self._step.alive(side)
 
-    def arrivals(self, side: int) -> Held:
-        """The arrivals of a side that took part."""
+    def kept_arrivals(self, side: int) -> Held:
+        """The arrivals of a side that are stored now."""
         count = len(self._stored[side].place)
-        return replace(self._arriving[side].rows, sequence=self._step.sequences(side)[count:])
+        rows = replace(self._arriving[side].rows, sequence=self._step.sequences(side)[count:])
+        return rows.where(self.alive(side)[count:])
 
     def survivors(self, side: int) -> Held:
         """The rows of a side that are stored now, with their history up to now."""

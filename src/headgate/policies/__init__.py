@@ -8,8 +8,10 @@ from headgate.policies.heeb import Heeb
 from headgate.policies.hist import Hist
 from headgate.policies.join_to_live import JoinToLive
 from headgate.policies.learned import Learned
+from headgate.policies.lfu import Lfu
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
+from headgate.policies.offline import Lfd
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
 from headgate.policies.ttl import Ttl
@@ -24,6 +26,7 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
     Life,
     Age,
     Lru,
+    Lfu,
     Ttl,
     JoinToLive,
 )
@@ -43,6 +46,8 @@ __all__ = [
     "HistoryScore",
     "JoinToLive",
     "Learned",
+    "Lfd",
+    "Lfu",
     "Life",
     "Lru",
     "Policy",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from headgate.spec import Window
+from headgate.spec import TimeWindow, Window
 
 
 class Kind(IntEnum):
@@ -86,6 +86,12 @@ class Policy(ABC):
     """Whether it stands for another policy, with a model learned from the stream."""
     observes: ClassVar[bool] = False
     """Whether it learns from what became of the rows it kept; see `CurveScore.remember`."""
+    takes_newcomers: ClassVar[bool] = False
+    """Whether every arrival is stored; scores then say only who makes room for it."""
+    caches: ClassVar[bool] = False
+    """Whether it can rank rows of a table, which never expire, in the cache of a lookup."""
+    is_offline: ClassVar[bool] = False
+    """Whether it must know the whole stream beforehand."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
@@ -96,6 +102,10 @@ class Policy(ABC):
 
     def within(self, rows: int | None) -> "Policy":
         """The policy as it is followed with so many stored rows; None where bytes are the limit."""
+        return self
+
+    def in_cache(self, step: TimeWindow) -> "Policy":
+        """The policy as the cache of a lookup follows it, where a reference takes so long."""
         return self
 
     def without_model(self) -> "Policy":

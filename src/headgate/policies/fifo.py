@@ -22,6 +22,7 @@ class Fifo(AgeScore):
     """
 
     name: ClassVar[str] = "fifo"
+    caches: ClassVar[bool] = True
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
         """Worth falls with age."""

@@ -21,6 +21,8 @@ AGE_CLASSES = 8
 NOTHING, RIPPLE = 1e-9, 1e-9
 """What is worth less than the first, as a share of the most that anything is worth, is worth
 nothing; turns of a curve smaller than the second are rounding errors."""
+ENDLESS = 1 << 16
+"""Steps after which a window makes no difference, where rows may stay for ever."""
 MOST_ENTRIES = 1 << 16
 """Of a curve; a longer one is told in coarser grains."""
 _TABLES: dict[bytes, Curves] = {}
@@ -78,6 +80,7 @@ class Heeb(CurveScore):
     _start_us: int = field(default=0, repr=False, compare=False)
 
     name: ClassVar[str] = "heeb"
+    caches: ClassVar[bool] = True
     model: ClassVar[str] = "processes"
 
     def __post_init__(self) -> None:
@@ -119,8 +122,27 @@ class Heeb(CurveScore):
                     f"time, or choose another policy"
                 )
 
+    @classmethod
+    def of_references(
+        cls, process: Process, survival: Survival | None = None, unit: float = 1
+    ) -> "Heeb":
+        """For the cache of a lookup: how the values of the stream come about, one a row.
+
+        Examples
+        --------
+        >>> from headgate.models import AutoRegressive
+        >>> Heeb.of_references(AutoRegressive(0.72, 55.9, 42.2), unit=0.1).caching
+        True
+        """
+        return cls(process, process, survival, unit=unit, caching=True)
+
+    def in_cache(self, step: TimeWindow) -> "Heeb":
+        """A step of the process is a reference, of which the first alone counts."""
+        return replace(self, caching=True, every=step, start=None, rates=(1.0, 1.0))
+
     def within(self, rows: int | None) -> "Heeb":
-        """How long rows stay, by Little's law, where it was not said."""
+        """How long rows stay, where it was not said: by Little's law; in a cache, as many
+        references as it has rows."""
         if self.survival is not None:
             return self
         if rows is None:
@@ -129,6 +151,8 @@ class Heeb(CurveScore):
                 "say: give Heeb(survival=hg.models.ExponentialLife.of_lifetime(steps)), or a "
                 "budget in rows"
             )
+        if self.caching:
+            return replace(self, survival=ExponentialLife(rows))
         return replace(self, survival=ExponentialLife.of_budget(rows, sum(self.rates)))
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
@@ -161,8 +185,8 @@ class Heeb(CurveScore):
 
     def _computed(self, process: Process, survival: Survival, side: int, window: Window) -> Curves:
         rate = self.rates[1 - side]
-        horizon = survival.horizon(NOTHING)
-        if horizon is not None and window.span >= 2 * horizon * self._step_us:
+        horizon = survival.horizon(NOTHING) or ENDLESS
+        if window.span >= 2 * horizon * self._step_us:
             # Rows are given up long before the window ends.
             table, lowest = curve_table(process, survival, self.caching, [None], rate)
             return compact(table, lowest, window.span)

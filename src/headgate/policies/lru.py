@@ -24,4 +24,5 @@ class Lru(HistoryScore):
     """
 
     name: ClassVar[str] = "lru"
+    caches: ClassVar[bool] = True
     rescore: ClassVar[Any] = last_use

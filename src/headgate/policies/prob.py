@@ -36,6 +36,7 @@ class Prob(FixedScore):
     frequencies: Frequencies | None
 
     name: ClassVar[str] = "prob"
+    caches: ClassVar[bool] = True
     weighs_keys: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 

@@ -78,6 +78,7 @@ class Random(FixedScore):
     seed: int = 0
 
     name: ClassVar[str] = "random"
+    caches: ClassVar[bool] = True
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """A random rank."""

@@ -78,12 +78,14 @@ def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
     }
 
 
-def result_rows(blobs: list[bytes]) -> pd.DataFrame:
+def result_rows(
+    blobs: list[bytes], figures: tuple[str, ...] = (*FIGURES, *EVIDENCE)
+) -> pd.DataFrame:
     """Rows that carry results; their figures add nothing to the sums.
 
     Together, since every column of a frame costs on its way out, however short it is.
     """
-    return pd.DataFrame({"blob": blobs, **dict.fromkeys((*FIGURES, *EVIDENCE), 0)})
+    return pd.DataFrame({"blob": blobs, **dict.fromkeys(figures, 0)})
 
 
 def observed() -> list[Column]:
@@ -92,8 +94,13 @@ def observed() -> list[Column]:
     Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
     is not known: nothing was watched, or nothing watched has met anybody.
     """
-    sums = [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in FIGURES]
-    return [*sums, *_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs")]
+    recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
+    return [*sums(FIGURES), *recalls]
+
+
+def sums(figures: tuple[str, ...]) -> list[Column]:
+    """Each figure summed over the shards of a batch."""
+    return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in figures]
 
 
 def _recall(when: str, prefix: str, pairs: str) -> list[Column]:

@@ -1,7 +1,6 @@
 """From two DataFrames to one: pack, shuffle by shard, join, observe, unpack."""
 
 import uuid
-import warnings
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -19,7 +18,6 @@ from headgate.spark.plan import ShardPlan, describe
 from headgate.spark.processor import JoinProcessor
 from headgate.spark.replay import ReplayShards, tagged
 from headgate.spark.requirements import (
-    CHANGELOG,
     WATERMARK,
     check_columns,
     check_inputs,
@@ -48,12 +46,6 @@ def stream(
     shape = _shape(join, left, right)
     delays = check_watermarks(shape, (left, right))
     check_state_store(session)
-    if session.conf.get(CHANGELOG, "false") != "true":
-        warnings.warn(
-            f"every checkpoint will upload the whole state: "
-            f'set spark.conf.set("{CHANGELOG}", "true") so that it uploads what changed',
-            stacklevel=3,
-        )
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
@@ -152,7 +144,7 @@ def _plan(
     return ShardPlan(
         terms=terms,
         shape=shape,
-        schemas=(_arrow_schema(frames[0]), _arrow_schema(frames[1])),
+        schemas=(arrow_schema(frames[0]), arrow_schema(frames[1])),
         most_dead_bytes=most_dead_bytes(terms, reserve),
         room=room_for(join.budget, policy, shards, share, join.seed) if share else None,
         labels=labels,
@@ -161,16 +153,20 @@ def _plan(
     )
 
 
-def _arrow_schema(frame: DataFrame) -> pa.Schema:
+def arrow_schema(frame: DataFrame) -> pa.Schema:
+    """The Arrow schema of a DataFrame's rows."""
     # State must not depend on the session's time zone, which a restart may change.
     return to_arrow_schema(frame.schema, timezone="UTC")
 
 
 def _label(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
-    return F.element_at(F.array(*(F.lit(label) for label in labels)), _shard(keys, labels) + 1)
+    return F.element_at(
+        F.array(*(F.lit(label) for label in labels)), shard_column(keys, labels) + 1
+    )
 
 
-def _shard(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+def shard_column(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+    """The number of the shard that a row belongs to, by its keys."""
     if not keys:
         return F.lit(0)
     columns = [F.col(f"`{name}`") for name in keys]
@@ -207,7 +203,7 @@ def _packed(
     spread: Spread | None,
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
-    return frame.select(_shard(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
+    return frame.select(shard_column(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
         Pack(side, labels, keys, join.policy, spread), PACKED
     )
 

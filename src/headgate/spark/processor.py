@@ -1,63 +1,28 @@
 """The stateful processor of a streaming join: state in, kernel, results and metrics out."""
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-from pyspark import TaskContext
-from pyspark.sql.streaming.stateful_processor import (
-    ExpiredTimerInfo,
-    StatefulProcessor,
-    StatefulProcessorHandle,
-    TimerValues,
-)
+from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
 from headgate.engine.batch import NO_WATERMARK
 from headgate.engine.held import Screened, screen
 from headgate.engine.tables import TableStep
-from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_rows, stats_row
-from headgate.spark.packing import WEIGHT_COLUMN
-from headgate.spark.plan import ShardPlan, check_same_join
+from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
 from headgate.spark.shards import CONTROL
-from headgate.spark.state import ShardState, ShardStore
-
-ROWS_PER_BLOB = 1 << 16
+from headgate.spark.state import ShardState
 
 
-class Stopwatch:
-    """Milliseconds between laps."""
-
-    def __init__(self) -> None:
-        self._started = time.perf_counter()
-        self.laps: dict[str, int] = {}
-
-    def lap(self, name: str) -> None:
-        """Note the time since the last lap."""
-        now = time.perf_counter()
-        self.laps[name] = round(1000 * (now - self._started))
-        self._started = now
-
-
-class JoinProcessor(StatefulProcessor):
+class JoinProcessor(ShardProcessor):
     """Joins the rows of one shard, batch after batch.
 
     Late rows are those Spark's own join drops: at or before the watermark *of the previous batch*.
     Spark tells a processor only the present one, so each shard keeps the last it heard of, and a
     timer makes sure that it hears of every change.
     """
-
-    def __init__(self, plan: ShardPlan) -> None:
-        self._plan = plan
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        """Declare the state variables."""
-        self._handle = handle
-        self._store = ShardStore.of(handle)
-        self._control = handle.getValueState("control", "description string")
 
     def handleInputRows(  # type: ignore[override]  # the pandas form of the two
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
@@ -86,8 +51,7 @@ class JoinProcessor(StatefulProcessor):
             shard=self._plan.labels.index(shard),
         )
         for results in step.results():
-            firsts = range(0, results.num_rows, ROWS_PER_BLOB)
-            yield result_rows([to_blob(results.slice(at, ROWS_PER_BLOB)) for at in firsts])
+            yield result_rows(in_blobs(results))
         watch.lap("join_ms")
         step.raise_watermark(watermark)
         state.write(step, held)
@@ -101,9 +65,6 @@ class JoinProcessor(StatefulProcessor):
         self._hear_watermark(timerValues)
         return iter(())
 
-    def close(self) -> None:
-        """Nothing to release."""
-
     def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
         """Note the present watermark; return the one before and this one, in microseconds."""
         heard = self._store.watermark.get()
@@ -115,28 +76,6 @@ class JoinProcessor(StatefulProcessor):
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _arrivals(self, packed: pd.DataFrame, side: int, late_at: int) -> Screened:
-        """A side's rows in an order that does not depend on how the shuffle delivered them."""
-        mine = packed[packed["side"] == side].sort_values(["part", "ordinal"])
-        tables = [from_blob(blob) for blob in mine["blob"] if len(blob)]
-        if not tables:
-            return screen(self._plan.schemas[side].empty_table(), self._plan.shape.times[side])
-        table = pa.concat_tables(tables)
-        weight = None
-        if WEIGHT_COLUMN in table.column_names:
-            weight = table.column(WEIGHT_COLUMN).to_numpy()
-            table = table.drop_columns(WEIGHT_COLUMN)
-        table = table.cast(self._plan.schemas[side])
+        """The rows of a side that can take part."""
+        table, weight = unpacked(packed[packed["side"] == side], self._plan.schemas[side])
         return screen(table, self._plan.shape.times[side], weight, late_at)
-
-    def _check_same_join(self) -> None:
-        before = self._control.get()
-        if before is None:
-            self._control.update((self._plan.description,))
-        else:
-            check_same_join(before[0], self._plan.description)
-
-    def _operator(self) -> str:
-        """Name for local copies: two queries started from one DataFrame must not share them."""
-        context = TaskContext.get()
-        query = context.getLocalProperty("sql.streaming.queryId") if context else None
-        return f"{self._plan.operator}-{query or 'tested'}"

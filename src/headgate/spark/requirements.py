@@ -1,5 +1,6 @@
 """What Spark and the inputs must be, checked before anything is started."""
 
+import warnings
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -59,12 +60,7 @@ def check_columns(
                 f"{kind.simpleString()}: give a timestamp column (cast it first)"
             )
     for which, frame in zip(("left", "right"), frames, strict=True):
-        duplicated = {name for name in frame.columns if frame.columns.count(name) > 1}
-        if duplicated:
-            raise SpecError(
-                f"the {which} side has several columns named {', '.join(sorted(duplicated))}: "
-                f"rename them first"
-            )
+        check_names(f"the {which} side", frame)
     for left, kind in ((name, types[0][name]) for name in keys.left):
         if kind.typeName() in ("map", "variant"):
             raise SpecError(
@@ -78,6 +74,15 @@ def check_columns(
         ]
         shape = shape.under(where, (looked_at[0], looked_at[1]))
     return shape
+
+
+def check_names(which: str, frame: DataFrame) -> None:
+    """No two columns have the same name."""
+    duplicated = {name for name in frame.columns if frame.columns.count(name) > 1}
+    if duplicated:
+        raise SpecError(
+            f"{which} has several columns named {', '.join(sorted(duplicated))}: rename them first"
+        )
 
 
 def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple[int, int]:
@@ -96,10 +101,16 @@ def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple
 
 
 def check_state_store(session: SparkSession) -> None:
-    """The session's state store can hold the join's state."""
+    """The session's state store can hold the join's state; warns where it is slow at it."""
     provider = session.conf.get(PROVIDER)
     if provider != ROCKSDB:
         raise SpecError(
             f"the session's state store is {provider}, which cannot hold this state: set it "
             f'before the query starts: spark.conf.set("{PROVIDER}", "{ROCKSDB}")'
+        )
+    if session.conf.get(CHANGELOG, "false") != "true":
+        warnings.warn(
+            f"every checkpoint will upload the whole state: "
+            f'set spark.conf.set("{CHANGELOG}", "true") so that it uploads what changed',
+            stacklevel=4,
         )

@@ -14,6 +14,7 @@ import pyarrow as pa
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
 from headgate.engine.held import Held
+from headgate.engine.shape import TIME_COLUMN
 from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.stored_tables import Stored
 
@@ -40,17 +41,19 @@ class Segment:
         return int(row_bytes(payload(self.table))[~self.alive].sum())
 
 
-def to_table(rows: Held, with_weight: bool) -> pa.Table:
+def to_table(rows: Held, with_weight: bool, with_time: bool) -> pa.Table:
     """Payload and bookkeeping of rows, as a segment keeps them."""
     compact = rows.compact()
     table = compact.table.append_column(SEQUENCE_COLUMN, pa.array(compact.sequence))
+    if with_time:
+        table = table.append_column(TIME_COLUMN, pa.array(compact.time))
     return table.append_column(WEIGHT_COLUMN, pa.array(compact.weight)) if with_weight else table
 
 
 def payload(table: pa.Table) -> pa.Table:
     """A segment's table without its bookkeeping."""
-    kept = [name for name in table.column_names if name not in (SEQUENCE_COLUMN, WEIGHT_COLUMN)]
-    return table.select(kept)
+    bookkeeping = (SEQUENCE_COLUMN, WEIGHT_COLUMN, TIME_COLUMN)
+    return table.select([name for name in table.column_names if name not in bookkeeping])
 
 
 def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:

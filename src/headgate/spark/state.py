@@ -8,7 +8,7 @@ changed in the history, and the head. Everything is Arrow IPC behind a version n
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,8 @@ import pyarrow as pa
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held
 from headgate.engine.lessons import Lessons, LessonsLearned
+from headgate.engine.shape import TIME_COLUMN
 from headgate.engine.stats import Stats
-from headgate.engine.tables import TableStep
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.lessons_state import VALUE as LESSONS
 from headgate.spark.lessons_state import read_lessons, write_lessons
@@ -49,6 +49,24 @@ _DIRECTORY = pa.schema(
         ("alive", pa.binary()),
     ]
 )
+
+
+class FinishedStep(Protocol):
+    """What state must know of a step, of a join or of a lookup; `TableStep` says what it means."""
+
+    @property
+    def stats(self) -> Stats: ...
+
+    @property
+    def after(self) -> Progress: ...
+
+    def alive(self, side: int) -> np.ndarray: ...
+
+    def kept_arrivals(self, side: int) -> Held: ...
+
+    def survivors(self, side: int) -> Held: ...
+
+    def learned(self) -> LessonsLearned | None: ...
 
 
 @dataclass
@@ -145,7 +163,7 @@ class ShardState:
             rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
         return rows
 
-    def write(self, step: TableStep, held: tuple[Held, Held]) -> None:
+    def write(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
         """Bring the state to where a step has left the join."""
         self.batches += 1
         for side in (0, 1):
@@ -185,7 +203,7 @@ class ShardState:
     def _of_side(self, side: int) -> list[Segment]:
         return [segment for segment in self.segments if segment.side == side]
 
-    def _update_side(self, step: TableStep, side: int, held: Held) -> None:
+    def _update_side(self, step: FinishedStep, side: int, held: Held) -> None:
         alive = step.alive(side)
         mine = self._of_side(side)
         others = [segment for segment in self.segments if segment.side != side]
@@ -193,7 +211,11 @@ class ShardState:
             mine = mark_dead(mine, held, alive[: len(held.place)])
         kept = alive[len(held.place) :]
         if kept.any():
-            table = to_table(step.arrivals(side).where(kept), self.plan.terms.policy.weighs_keys)
+            table = to_table(
+                step.kept_arrivals(side),
+                with_weight=self.plan.terms.policy.weighs_keys,
+                with_time=self.plan.shape.times[side] == TIME_COLUMN,
+            )
             mine.append(self._keep(side, table))
         for segment in mine:
             if not segment.alive.any():
@@ -221,7 +243,7 @@ class ShardState:
                 self.figures["compacted"] += end - first
             self.segments = [s for s in self.segments if s.side != side] + mine
 
-    def _log_history(self, step: TableStep, held: tuple[Held, Held]) -> None:
+    def _log_history(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
         """Log what matched in this batch; write the log anew when it outgrows the rows."""
         now = [step.survivors(side) for side in (0, 1)]
         changed = []

@@ -6,6 +6,7 @@ processes behind them (FlowExpect), and then followed by the real join within it
 
 from headgate.policies.offline.course import Events
 from headgate.policies.offline.flow_expect import FlowExpect, Now, Process
+from headgate.policies.offline.lfd import Lfd
 from headgate.policies.offline.opt import Opt
 from headgate.policies.offline.planned import NOT_KEPT, Planned
 from headgate.policies.offline.sequence import Sequence, best_sequence
@@ -14,6 +15,7 @@ __all__ = [
     "NOT_KEPT",
     "Events",
     "FlowExpect",
+    "Lfd",
     "Now",
     "Opt",
     "Planned",

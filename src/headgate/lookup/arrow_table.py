@@ -1,0 +1,51 @@
+"""A table that is in memory anyway: for trying things out, and for tests."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.codes import encode_together
+from headgate.lookup.table import Table, same_zone
+from headgate.spec import SpecError
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTable(Table):
+    """An Arrow table with one row a key.
+
+    It is in memory whole, and on Spark it travels with every task, so that a cache of it saves
+    nothing: use it for small tables and to try policies.
+
+    Examples
+    --------
+    >>> ArrowTable(pa.table({"id": [1, 2], "name": ["one", "two"]})).name
+    'an Arrow table of 2 rows'
+    """
+
+    table: pa.Table
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.table, pa.Table):
+            raise SpecError(
+                f"ArrowTable was given a {type(self.table).__name__}: give a pyarrow.Table"
+            )
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"an Arrow table of {self.table.num_rows:,} rows"
+
+    def __repr__(self) -> str:
+        return f"ArrowTable({self.table.num_rows:,} rows)"
+
+    def schema(self) -> pa.Schema:
+        """Its columns."""
+        return same_zone(self.table.schema)
+
+    def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
+        """The rows with these keys, found by looking at all."""
+        mine = self.table.select(keys.column_names).cast(keys.schema)
+        (asked, present), _ = encode_together([keys.columns, mine.columns])
+        found = np.isin(present, asked)
+        return self.table.filter(pa.array(found)).select(schema.names).cast(schema)

@@ -1,0 +1,69 @@
+"""A table in Parquet files, as workers read a snapshot of a Spark DataFrame."""
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from headgate.columns.codes import encode_together
+from headgate.lookup.errors import ConnectionLost, TableError
+from headgate.lookup.retry import Retry
+from headgate.lookup.table import Table
+
+
+@dataclass(frozen=True)
+class ParquetTable(Table):
+    """A folder of Parquet files, reached by a path or an address that pyarrow knows.
+
+    Rows sorted by key are found without reading them all: files and row groups say from which key
+    to which they reach.
+    """
+
+    path: str
+    columns: pa.Schema = field(repr=False)
+    retry: Retry = field(default_factory=Retry)
+
+    @property
+    def name(self) -> str:
+        """What messages and checkpoints call it."""
+        return f"Parquet files in {self.path}"
+
+    def schema(self) -> pa.Schema:
+        """The columns, as they were written."""
+        return self.columns
+
+    def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
+        """The rows with these keys."""
+
+        def attempt() -> pa.Table:
+            try:
+                rows = ds.dataset(self.path, format="parquet", exclude_invalid_files=False)
+                return rows.to_table(columns=schema.names, filter=_any_of(keys)).cast(schema)
+            except FileNotFoundError:
+                raise TableError(
+                    f"the snapshot {self.path} cannot be found here: choose a place that driver "
+                    f"and workers share with hg.SparkTable(df, snapshot=...)"
+                ) from None
+            except OSError as error:
+                raise ConnectionLost(str(error)) from None
+
+        found = self.retry.call(attempt, self.name)
+        if keys.num_columns == 1:
+            return found
+        # Each column has one of the values asked for; together they may be no key asked for.
+        mine = found.select(keys.column_names)
+        (asked, present), _ = encode_together([keys.columns, mine.columns])
+        return found.filter(pc.is_in(pa.array(present), pa.array(asked)))
+
+
+def _any_of(keys: pa.Table) -> pc.Expression:
+    chosen = pc.scalar(True)
+    for name in keys.column_names:
+        values = keys.column(name).combine_chunks()
+        chosen &= pc.field(name).isin(values)
+        # Of numbers with NaN among them there is no greatest.
+        if not pa.types.is_boolean(values.type) and not pa.types.is_floating(values.type):
+            bounds = pc.min_max(values)
+            chosen &= (pc.field(name) >= bounds["min"]) & (pc.field(name) <= bounds["max"])
+    return chosen

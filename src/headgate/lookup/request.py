@@ -1,0 +1,129 @@
+"""A lookup as asked for, complete and checked: what every way of running it starts from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from headgate.engine.batch import Terms
+from headgate.engine.limits import terms_for
+from headgate.engine.shape import TIME_COLUMN, Shape
+from headgate.lookup.keys import check_key_types, compared_as
+from headgate.lookup.table import Table
+from headgate.models import Frequencies
+from headgate.policies import ALL_POLICIES, Policy
+from headgate.policies.offline import Lfd
+from headgate.policies.random import Random
+from headgate.spec import Budget, Keys, SpecError, TimeWindow
+
+How = Literal["inner", "left"]
+FOREVER = TimeWindow(1 << 60)
+"""Longer than any stream; twice it, and the time of a row, still fit 63 bits."""
+WINDOWS = (FOREVER, TimeWindow(0))
+REFERENCE_TIME = TimeWindow(2)
+"""How long a reference takes by the lookup's own clock; see `step.py`."""
+SERVING: tuple[type[Policy], ...] = (*ALL_POLICIES, Lfd)
+NAMED = {policy.name: policy for policy in SERVING if policy.caches}
+
+
+@dataclass(frozen=True)
+class LookupRequest:
+    """Keys (left: the table's), table, its columns wanted, budget, policy.
+
+    ``how`` says what becomes of stream rows without a table row, ``suffix`` is appended to a table
+    column whose name the stream has too.
+    """
+
+    keys: Keys
+    table: Table
+    schema: pa.Schema
+    budget: Budget
+    policy: Policy
+    how: How
+    suffix: str
+
+    def shape(self, stream: pa.Schema) -> Shape:
+        """The columns of the result; raises where the stream does not fit the request."""
+        for name in self.keys.right:
+            if stream.get_field_index(name) < 0:
+                raise SpecError(
+                    f'the stream has no column "{name}": it has {", ".join(stream.names)}'
+                )
+        check_key_types(self.keys, stream, self.schema)
+        output = [(name, 1, name) for name in stream.names]
+        taken = set(stream.names)
+        for name in self.schema.names:
+            if name in self.keys.shared:
+                continue
+            shown = f"{name}{self.suffix}" if name in taken else name
+            if shown in taken or (shown != name and shown in self.schema.names):
+                raise SpecError(
+                    f'the result would have two columns "{shown}": rename a column of the stream, '
+                    f"choose other columns=, or another suffix "
+                    f'(suffix="{self.suffix}" now)'
+                )
+            taken.add(shown)
+            output.append((shown, 0, name))
+        return Shape(self.keys, (TIME_COLUMN, TIME_COLUMN), tuple(output))
+
+    def terms(self, shards: int = 1, reserve: float = 0.0) -> Terms:
+        """The kernel's terms for one of several equal shards."""
+        terms = terms_for(self.budget, WINDOWS, self.policy.without_model(), shards, reserve)
+        return replace(terms, unique=True)
+
+
+def wanted_columns(
+    table: pa.Schema, keys: Keys, columns: Sequence[str] | None, name: str
+) -> pa.Schema:
+    """The table's columns to fetch: its keys, and those asked for or all."""
+    asked = table.names if columns is None else columns
+    if isinstance(asked, str) or not all(isinstance(column, str) for column in asked):
+        raise SpecError(f"columns={columns!r} is not accepted: give a list of column names")
+    for column in (*keys.left, *asked):
+        found = table.names.count(column)
+        if found != 1:
+            has = "no column" if found == 0 else "several columns"
+            raise SpecError(f'{name} has {has} "{column}": it has {", ".join(table.names)}')
+    for column in keys.left:
+        kind = table.field(column).type
+        if compared_as(kind, kind) is None:
+            raise SpecError(
+                f'key column "{column}" of {name} is {kind}, which databases cannot be asked for: '
+                f"use a column of numbers, text or times"
+            )
+    return pa.schema([field for field in table if field.name in {*keys.left, *asked}])
+
+
+def chosen_policy(given: Any, frequencies: Frequencies | None, seed: int) -> Policy:
+    """A policy that can serve a cache, from its name or as given.
+
+    Examples
+    --------
+    >>> chosen_policy("lru", None, 0)
+    Lru()
+    """
+    names = ", ".join(f'"{name}"' for name in NAMED)
+    if isinstance(given, str):
+        if given not in NAMED:
+            known = given in {policy.name for policy in ALL_POLICIES} or given == "auto"
+            why = "is for windows, and cached rows never expire" if known else "is unknown"
+            raise SpecError(f'policy "{given}" {why}: give one of {names}, or a policy object')
+        kind: Any = NAMED[given]
+        if kind.model:
+            if frequencies is None:
+                raise SpecError(
+                    f'policy "{given}" ranks keys by how often they come: give frequencies='
+                )
+            return kind(frequencies)  # type: ignore[no-any-return]
+        return Random(seed) if kind is Random else kind()
+    if not isinstance(given, Policy):
+        raise SpecError(
+            f"policy {given!r} is not accepted: give one of {names}, or a policy object"
+        )
+    if not given.caches:
+        raise SpecError(
+            f"policy {given.label} cannot rank the rows of a cache, which never expire: give one "
+            f"of {names}, or a policy object of theirs"
+        )
+    return given.in_cache(REFERENCE_TIME)

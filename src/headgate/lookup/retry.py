@@ -1,0 +1,83 @@
+"""Trying again when a connection is lost: ever longer waits, and an end to them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from headgate.lookup.errors import ConnectionLost, TableUnreachable
+from headgate.spec import SpecError
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How often, and after what waits, a lost connection is tried again.
+
+    Each wait is twice the one before. The defaults wait 12.7 seconds in all, long enough for a
+    database server to restart.
+
+    Parameters
+    ----------
+    attempts
+        Tries in all; 1 for no second one.
+    first_seconds
+        The wait after the first.
+    most_seconds
+        No wait is longer.
+
+    Examples
+    --------
+    >>> Retry(attempts=5, first_seconds=1, most_seconds=3).waits
+    (1, 2, 3, 3)
+    """
+
+    attempts: int = 8
+    first_seconds: float = 0.1
+    most_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        if (
+            not isinstance(self.attempts, int)
+            or isinstance(self.attempts, bool)
+            or self.attempts < 1
+        ):
+            raise SpecError(
+                f"attempts={self.attempts!r}: give a whole number of tries, one or more"
+            )
+        for name in ("first_seconds", "most_seconds"):
+            given = getattr(self, name)
+            is_number = isinstance(given, int | float) and not isinstance(given, bool)
+            if not is_number or not 0 <= given < float("inf"):
+                raise SpecError(f"{name}={given!r}: give a number of seconds, zero or more")
+
+    @property
+    def waits(self) -> tuple[float, ...]:
+        """Seconds between the attempts."""
+        return tuple(
+            min(self.first_seconds * 2**number, self.most_seconds)
+            for number in range(self.attempts - 1)
+        )
+
+    def call(
+        self,
+        attempt: Callable[[], Answer],
+        table: str,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Answer:
+        """The answer of the first attempt that does not end with `ConnectionLost`."""
+        for wait in self.waits:
+            try:
+                return attempt()
+            except ConnectionLost:
+                sleep(wait)
+        try:
+            return attempt()
+        except ConnectionLost as lost:
+            tries = "once" if self.attempts == 1 else f"{self.attempts} times"
+            raise TableUnreachable(
+                f"{table} could not be reached, tried {tries}: {lost}. No result was lost or made "
+                f"twice: start again when it is back, or give it longer with "
+                f"retry=hg.Retry(attempts=...)"
+            ) from None

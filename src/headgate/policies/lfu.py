@@ -1,0 +1,37 @@
+"""LFU: keep the rows that matched most often."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.policies.base import HistoryScore
+from headgate.policies.history import history_score
+
+
+@history_score
+def uses(matches: int, touched: int, time: int, parameter: float) -> float:
+    """Matches so far."""
+    return float(matches)
+
+
+@dataclass(frozen=True)
+class Lfu(HistoryScore):
+    """Shed the row with the fewest matches while it was stored; of equals, the eldest.
+
+    Every arrival is stored, as in a cache: it has matched nobody yet, so judged by its own score
+    it would never get in once all that is stored has matched.
+
+    Examples
+    --------
+    >>> Lfu().label
+    'LFU'
+
+    References
+    ----------
+    In-cache LFU, which forgets a row's matches when it sheds the row; "perfect" LFU in Xie, Yang,
+    Chen, SIGMOD 2005, section 8, remembers them.
+    """
+
+    name: ClassVar[str] = "lfu"
+    rescore: ClassVar[Any] = uses
+    takes_newcomers: ClassVar[bool] = True
+    caches: ClassVar[bool] = True

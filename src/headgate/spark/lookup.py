@@ -1,0 +1,142 @@
+"""A lookup on Spark: pack, shuffle by shard, look up, observe, unpack."""
+
+import uuid
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from headgate.engine.limits import most_dead_bytes
+from headgate.engine.shape import Shape
+from headgate.lookup.request import LookupRequest
+from headgate.policies.base import Kind
+from headgate.spark import lookup_metrics
+from headgate.spark.local_copy import forget_old_operators
+from headgate.spark.lookup_processor import LookupPlan, LookupProcessor
+from headgate.spark.operator import RESERVE, arrow_schema, shard_column
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
+from headgate.spark.plan import describe
+from headgate.spark.requirements import WATERMARK, check_names, check_state_store
+from headgate.spark.shards import shard_labels
+from headgate.spark.warm import warm_kernel
+from headgate.spec import SpecError
+
+WIDER = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
+"""Spark has no unsigned numbers."""
+
+
+def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) -> DataFrame:
+    """The streaming form of `CachedLookup`; see there."""
+    _check_input(request, frame)
+    session = frame.sparkSession
+    check_state_store(session)
+    columns = _spark_columns(request)
+    schema = to_arrow_schema(columns, timezone="UTC")
+    stream_schema = arrow_schema(frame)
+    shape = request.shape(stream_schema)
+    follows = request.policy.kind == Kind.CURVE
+    count = shards
+    if shards is None:
+        count = 1 if follows else session.sparkContext.defaultParallelism
+    if follows and count != 1:
+        raise SpecError(
+            f"shards={shards!r}: policy {request.policy.label} follows the values of the whole "
+            f"stream, which no shard sees: leave shards out, or choose another policy"
+        )
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise SpecError(f"shards={shards!r}: give a whole number of shards, one or more")
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
+    labels = shard_labels(count, partitions)
+    terms = request.terms(count, RESERVE)
+    facts = {
+        "stream keys": ", ".join(request.keys.right),
+        "table keys": ", ".join(request.keys.left),
+        "table": request.table.name,
+        "how": request.how,
+        "policy": repr(terms.policy),
+        "stream columns": frame.schema.simpleString(),
+        "table columns": columns.simpleString(),
+    }
+    plan = LookupPlan(
+        terms=terms,
+        shape=shape,
+        schemas=(schema, stream_schema),
+        most_dead_bytes=most_dead_bytes(terms, RESERVE),
+        room=None,
+        labels=labels,
+        description=describe(count, partitions, facts),
+        operator=uuid.uuid4().hex[:16],
+        table=request.table.for_workers(request.keys.left),
+        how=request.how,
+    )
+    forget_old_operators(but=plan.operator)
+    warm_kernel(terms)
+    # Keys are weighed, where they are, for the rows that will be stored: those of the table.
+    packed = frame.select(
+        shard_column(request.keys.right, labels).alias(SHARD_COLUMN), "*"
+    ).mapInArrow(Pack(0, labels, request.keys.right, request.policy), PACKED)
+    looked_up = packed.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=LookupProcessor(plan),
+        outputStructType=lookup_metrics.OUTPUT,
+        outputMode="append",
+        timeMode="None",
+    )
+    results: DataFrame = (
+        looked_up.observe(name, *lookup_metrics.observed())
+        .select("blob")
+        .mapInArrow(Unpack(), _result_schema(shape, frame, columns))
+    )
+    # The conversion lost the mark of event-time columns; without it, results could not be
+    # aggregated by time.
+    for field in frame.schema:
+        if WATERMARK in field.metadata:
+            results = results.withMetadata(field.name, {WATERMARK: field.metadata[WATERMARK]})
+    return results
+
+
+def _check_input(request: LookupRequest, frame: Any) -> None:
+    if not isinstance(frame, DataFrame):
+        raise SpecError(
+            f"the stream is a {type(frame).__name__}: stream takes a streaming Spark DataFrame "
+            f"(Arrow tables and pandas frames go to run)"
+        )
+    if not frame.isStreaming:
+        raise SpecError(
+            "the stream is a bounded DataFrame: look it up with run(frame.toArrow()), or join it "
+            "to the table in Spark"
+        )
+    if request.policy.is_offline:
+        raise SpecError(
+            f"policy {request.policy.label} must know the whole stream beforehand, which a "
+            f'running one does not tell: use it with run, or choose "lru" or "lfu"'
+        )
+    check_names("the stream", frame)
+
+
+def _spark_columns(request: LookupRequest) -> StructType:
+    """The table's columns in Spark's types."""
+    columns = []
+    for field in request.schema:
+        kind = WIDER.get(field.type, field.type)
+        try:
+            spark_type = from_arrow_type(kind, prefer_timestamp_ntz=True)
+        except PySparkTypeError:
+            raise SpecError(
+                f'column "{field.name}" of {request.table.name} is {field.type}, which Spark does '
+                f"not have: leave it out with columns=, or cast it in a view"
+            ) from None
+        columns.append(StructField(field.name, spark_type))
+    return StructType(columns)
+
+
+def _result_schema(shape: Shape, frame: DataFrame, columns: StructType) -> StructType:
+    sides = (columns, frame.schema)
+    return StructType(
+        [
+            StructField(shown, sides[side][name].dataType, sides[side][name].nullable)
+            for shown, side, name in shape.output
+        ]
+    )

@@ -1,0 +1,69 @@
+"""The stateful processor of a streaming lookup: cached rows in, results, metrics and state out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from pyspark.sql.streaming.stateful_processor import TimerValues
+
+from headgate.engine.held import Held
+from headgate.lookup.request import How
+from headgate.lookup.step import LookupStep
+from headgate.lookup.table import Table
+from headgate.spark.local_copy import LocalCopy
+from headgate.spark.lookup_metrics import FIGURES, stats_row
+from headgate.spark.metrics import result_rows
+from headgate.spark.plan import ShardPlan
+from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
+from headgate.spark.shards import CONTROL
+from headgate.spark.state import ShardState
+
+
+@dataclass(frozen=True)
+class LookupPlan(ShardPlan):
+    """What every shard of a lookup must know; its schemas are the table's and the stream's."""
+
+    table: Table
+    how: How
+
+
+class LookupProcessor(ShardProcessor):
+    """Looks up the rows of one shard, batch after batch.
+
+    A batch that fails, because its table cannot be reached or for any other reason, leaves no
+    trace: Spark commits results, state and the place in the input together, and does it again.
+    """
+
+    _plan: LookupPlan
+
+    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        """Look up the blobs of a batch."""
+        packed = pd.concat(list(rows), ignore_index=True)
+        shard = int(key[0])
+        if shard == CONTROL:
+            self._check_same_join()
+            return
+        plan, watch = self._plan, Stopwatch()
+        references, weight = unpacked(packed, plan.schemas[1])
+        state = ShardState.read(plan, self._store, LocalCopy(self._operator(), shard))
+        cached = state.held(0)
+        watch.lap("read_ms")
+        step = LookupStep(
+            plan.terms,
+            plan.shape,
+            plan.table,
+            plan.schemas[0],
+            cached,
+            references,
+            state.progress,
+            plan.how,
+            weight=weight,
+        )
+        yield result_rows(in_blobs(step.result()), FIGURES)
+        watch.lap("join_ms")
+        state.write(step, (cached, Held.nothing(plan.schemas[1])))
+        watch.lap("write_ms")
+        yield stats_row(step.lookup_stats, state.figures, watch.laps)
