@@ -3,6 +3,7 @@
 Commands import what they need when they run, so that ``headgate --help`` is quick.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -137,8 +138,15 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; one a core when not given.")
     ] = None,
+    temperatures: Annotated[
+        Path | None,
+        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; see README."),
+    ] = None,
 ) -> None:
     """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
+    if temperatures is not None:
+        # By way of the environment, which the processes that measure inherit.
+        os.environ["HEADGATE_TEMPERATURES"] = str(temperatures.resolve())
     with _plain_errors():
         from headgate.studies import main
 
