@@ -2,6 +2,7 @@
 
 import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from pyspark.sql import SparkSession
@@ -9,14 +10,24 @@ from pyspark.sql import SparkSession
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+def example(name: str) -> ModuleType:
+    """An example, imported."""
+    found = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_who_is_told_how_values_move_makes_the_most() -> None:
+    recalls = example("moving_values").recalls()
+    assert sorted(recalls, key=recalls.get)[-2:] == ["HIST", "HEEB"]
+
+
 def test_a_cached_lookup_gives_one_answer_under_every_policy(tmp_path: Path) -> None:
-    path = EXAMPLES / "cached_lookup.py"
-    found = importlib.util.spec_from_file_location("cached_lookup", path)
-    example = importlib.util.module_from_spec(found)
-    found.loader.exec_module(example)
-    example.write_consumption(tmp_path / "energy.duckdb")
-    days = example.temperatures(1000)
-    outcomes = example.outcomes(tmp_path / "energy.duckdb", days, rows=50)
+    cached = example("cached_lookup")
+    cached.write_consumption(tmp_path / "energy.duckdb")
+    days = cached.temperatures(1000)
+    outcomes = cached.outcomes(tmp_path / "energy.duckdb", days, rows=50)
     assert all(outcome.rows.equals(outcomes["lfd"].rows) for outcome in outcomes.values())
     assert outcomes["lfd"].rows.num_rows == 1000
     hits = {policy: outcome.stats.hits for policy, outcome in outcomes.items()}
@@ -25,12 +36,9 @@ def test_a_cached_lookup_gives_one_answer_under_every_policy(tmp_path: Path) -> 
 
 @pytest.mark.spark
 def test_a_sampled_average_comes_with_an_interval(spark: SparkSession) -> None:
-    path = EXAMPLES / "sampled_average.py"
-    found = importlib.util.spec_from_file_location("sampled_average", path)
-    example = importlib.util.module_from_spec(found)
-    found.loader.exec_module(example)
-    averages = example.estimates(spark, rows=60_000, memory=40).to_pylist()
-    true = {row["start"]: row["average"] for row in example.exact(60_000).to_pylist()}
+    sampled = example("sampled_average")
+    averages = sampled.estimates(spark, rows=60_000, memory=40).to_pylist()
+    true = {row["start"]: row["average"] for row in sampled.exact(60_000).to_pylist()}
     assert len(averages) >= 5
     covered = sum(row["low"] <= true[row["start"]] <= row["high"] for row in averages)
     assert covered >= len(averages) - 2
