@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from headgate.spec import SpecError
-from headgate.studies import learned, sampled, tr1542, vldb04
+from headgate.studies import learned, sampled, sigmod05, tr1542, vldb04
 from headgate.studies.study import Study
 
 ALL_STUDIES: tuple[Study, ...] = (
     *vldb04.STUDIES,
+    *sigmod05.STUDIES,
     *tr1542.STUDIES,
     *learned.STUDIES,
     *sampled.STUDIES,

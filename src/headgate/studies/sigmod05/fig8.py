@@ -1,0 +1,231 @@
+"""Figure 8: six algorithms on four configurations, with a cache of ten rows.
+
+FLOWEXPECT solves a flow at most arrivals and costs several hundred times what all others together
+cost, so it runs on the first five of the fifty seeds, and is compared on those.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Drawing
+
+from headgate.studies.sigmod05.algorithms import (
+    FLOW_EXPECT,
+    HEEB,
+    HEEB_LITTLE,
+    LIFE_P,
+    LOOK_AHEAD,
+    OPT,
+    PROB_P,
+    RAND,
+    algorithm,
+    applies,
+)
+from headgate.studies.sigmod05.compare import LABELS, LINES, never_beaten, results_row, table
+from headgate.studies.sigmod05.streams import FLOOR, PAPER, ROOF, SETTINGS, TOWER, WALK, streams_of
+from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+
+CACHE = 10
+SEEDS = tuple(range(1, 51))
+FLOWN = SEEDS[:5]
+BARS = (OPT, FLOW_EXPECT, RAND, PROB_P, LIFE_P, HEEB, HEEB_LITTLE)
+RIVALS = [RAND, PROB_P, LIFE_P]
+TRENDS = (TOWER, ROOF, FLOOR)
+
+
+def measure(cell: Cell) -> Sequence[Row]:
+    """Results of one algorithm."""
+    name, streams = cell["algorithm"], streams_of(cell["stream"], cell.seed, cell.quick)
+    if not applies(name, streams) or (name == FLOW_EXPECT and cell.seed in SEEDS[len(FLOWN) :]):
+        return []
+    return [results_row(streams, algorithm(name, streams, CACHE, cell.seed), CACHE)]
+
+
+def means(results: pd.DataFrame) -> pd.DataFrame:
+    """The mean over all seeds, streams in the paper's order."""
+    return table(results, index="stream").reindex(list(SETTINGS))
+
+
+def flown(results: pd.DataFrame) -> pd.DataFrame:
+    """The same over the seeds that FLOWEXPECT has run on."""
+    seeds = results.loc[results["algorithm"] == FLOW_EXPECT, "seed"].unique()
+    return means(results[results["seed"].isin(seeds)])
+
+
+def _listed(values: "pd.Series[float]") -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+
+
+def _opt(results: pd.DataFrame) -> Finding:
+    return never_beaten(results, ("stream",))
+
+
+def _ahead(results: pd.DataFrame) -> Finding:
+    found = means(results)
+    lead = found[HEEB] / found[RIVALS].max(axis=1)
+    return Finding(bool((lead > 1).all()), f"against the best of the three: {_listed(lead)}")
+
+
+def _shrinks(results: pd.DataFrame) -> Finding:
+    found = means(results).loc[list(TRENDS)]
+    reached = found[HEEB] / found[OPT]
+    return Finding(reached.is_monotonic_decreasing, f"HEEB / OPT-offline: {_listed(reached)}")
+
+
+def _tower(results: pd.DataFrame) -> Finding:
+    found = means(results).loc[list(TRENDS)]
+    gap = (found[HEEB] - found[RIVALS].max(axis=1)) / found[OPT]
+    return Finding(
+        gap.is_monotonic_decreasing, f"lead over the best rival, of OPT-offline: {_listed(gap)}"
+    )
+
+
+def _flow(results: pd.DataFrame) -> Finding:
+    if not (results["algorithm"] == FLOW_EXPECT).any():
+        return Finding(True, "FLOWEXPECT ran on none of these seeds")
+    found = flown(results)
+    ratio = found[HEEB] / found[FLOW_EXPECT]
+    return Finding(bool((ratio > 1).sum() >= 3), f"HEEB / FLOWEXPECT: {_listed(ratio)}")
+
+
+def _flow_walk(results: pd.DataFrame) -> Finding:
+    found = flown(results) if (results["algorithm"] == FLOW_EXPECT).any() else means(results)
+    others = [name for name in (RAND, PROB_P) if name in found]
+    leads = {
+        name: float(found.loc[WALK, name] / found.loc[WALK, others].max())
+        for name in (HEEB, FLOW_EXPECT)
+        if name in found
+    }
+    shown = ", ".join(f"{name} {lead:.2f} times" for name, lead in leads.items())
+    return Finding(all(lead > 1 for lead in leads.values()), f"{shown} the better of the two")
+
+
+def _life(results: pd.DataFrame) -> Finding:
+    found = means(results).loc[list(TRENDS)]
+    ratio = found[LIFE_P] / found[PROB_P]
+    return Finding(bool((ratio > 1).all()), f"LIFE_p / PROB_p: {_listed(ratio)}")
+
+
+def _prob_worst(results: pd.DataFrame) -> Finding:
+    found = means(results).loc[list(TRENDS)]
+    least = found.idxmin(axis=1)
+    share = found[PROB_P] / found[OPT]
+    return Finding(bool((least == PROB_P).all()), f"PROB_p / OPT-offline: {_listed(share)}")
+
+
+def _rand(results: pd.DataFrame) -> Finding:
+    found = means(results).loc[list(TRENDS)]
+    ratio = found[RAND] / found[[PROB_P, LIFE_P]].max(axis=1)
+    return Finding(bool((ratio > 1).all()), f"RAND / better of the two: {_listed(ratio)}")
+
+
+def _walk_far(results: pd.DataFrame) -> Finding:
+    found = means(results).loc[WALK]
+    share = float(found.drop(OPT).max() / found[OPT])
+    return Finding(share < 0.6, f"the best makes {share:.3f} of what OPT-offline makes")
+
+
+def _steady(results: pd.DataFrame) -> Finding:
+    steady = results[results["stream"].isin(TRENDS)]
+    runs = steady.groupby(["stream", "algorithm"])["results"].agg(["mean", "std", "count"])
+    runs = runs[runs["count"] > 1]
+    if runs.empty:
+        return Finding(True, "one run only")
+    spread = runs["std"] / runs["mean"]
+    where = spread.idxmax()
+    return Finding(
+        bool(spread.max() < 0.05), f"at most {spread.max():.3f} ({where[1]} on {where[0]})"
+    )
+
+
+def _own_lifetime(results: pd.DataFrame) -> Finding:
+    found = means(results)
+    ratio = found[HEEB_LITTLE] / found[HEEB]
+    return Finding(bool((ratio > 0.99).all()), f"Little / paper's: {_listed(ratio)}")
+
+
+def draw(results: pd.DataFrame) -> Drawing:
+    """Groups of bars, a group a configuration."""
+    found = means(results)
+    figure = Drawing(figsize=(8.6, 4.0), layout="constrained")
+    axes = figure.subplots()
+    names = [name for name in BARS if name in found]
+    width = 0.84 / len(names)
+    for place, name in enumerate(names):
+        at = np.arange(len(found)) + (place - (len(names) - 1) / 2) * width
+        little = {"hatch": "////", "fill": False} if name == HEEB_LITTLE else {}
+        colour = LINES[name]["color"]
+        label = LABELS.get(name, name)
+        axes.bar(
+            at, found[name], 0.92 * width, label=label, facecolor=colour, edgecolor=colour, **little
+        )
+    axes.set_xticks(range(len(found)), list(found.index))
+    axes.grid(visible=False, axis="x")
+    axes.set_ylabel("result rows after warm-up (mean of runs)")
+    axes.set_title(f"Cache of {CACHE} rows", loc="left")
+    axes.legend(ncols=1, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+STUDY = Study(
+    name="sigmod05-fig8",
+    title="Six algorithms on four synthetic configurations, cache of ten rows",
+    paper=PAPER,
+    place="section 8, Figure 8",
+    grid={"stream": tuple(SETTINGS), "algorithm": BARS},
+    measure=measure,
+    seeds=SEEDS,
+    claims=(
+        Claim("opt-never-beaten", "OPT-offline is the obvious winner, in every single run", _opt),
+        Claim(
+            "heeb-ahead",
+            "HEEB beats RAND, PROB_p and LIFE_p on all four",
+            _ahead,
+        ),
+        Claim(
+            "heeb-share-falls",
+            "From TOWER to FLOOR the future is less predictable: HEEB gets less near OPT-offline",
+            _shrinks,
+        ),
+        Claim(
+            "lead-shrinks",
+            "and its lead over the best of RAND, PROB_p and LIFE_p, measured by OPT-offline, "
+            "shrinks",
+            _tower,
+        ),
+        Claim(
+            "heeb-beats-flowexpect",
+            f"HEEB beats FLOWEXPECT (looking {LOOK_AHEAD} steps ahead) "
+            "in most cases: on three of four",
+            _flow,
+        ),
+        Claim(
+            "walk-edge", "WALK: HEEB and FLOWEXPECT have an edge over RAND and PROB_p", _flow_walk
+        ),
+        Claim(
+            "walk-far-from-opt",
+            "WALK: no online algorithm comes close to OPT-offline (under 60 %)",
+            _walk_far,
+        ),
+        Claim("life-above-prob", "With a trend, LIFE_p fares better than PROB_p", _life),
+        Claim("prob-worst", "With a trend, PROB_p is the worst of all", _prob_worst),
+        Claim(
+            "rand-competitive",
+            "RAND is fairly competitive: above PROB_p and LIFE_p where there is a trend",
+            _rand,
+        ),
+        Claim(
+            "runs-alike",
+            "Runs differ little except on WALK (standard deviation under 5 % of the mean)",
+            _steady,
+        ),
+        Claim(
+            "own-lifetime",
+            "Beyond the paper: HEEB needs no lifetime told. Taken from the budget by Little's law "
+            "it does no worse than with the paper's (within 1 %)",
+            _own_lifetime,
+        ),
+    ),
+    figures=(Figure(draw),),
+)
