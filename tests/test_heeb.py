@@ -131,6 +131,8 @@ def test_who_knows_how_values_move_makes_more(process: Process) -> None:
     }
     assert made["HEEB"] > made["FIFO"] + 0.1
     assert made["HEEB"] > made["HIST"] > made["RANDOM"]
+    # It began with the wrong idea of how long rows stay, and saw for itself.
+    assert made["ADAPTIVE-HEEB"] > 0.95 * made["HEEB"]
 
 
 def test_survival_follows_from_the_budget_where_it_is_not_given() -> None:

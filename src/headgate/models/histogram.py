@@ -13,7 +13,7 @@ PRIOR = 1.0
 class Histogram:
     """How a measure depends on a whole number: per bucket its count, mean and spread.
 
-    Buckets across which the measure changes much are split, neighbours that say the same are merged;
+    Buckets across which the measure changes much are split, neighbours that say the same merged;
     counts fade, so that what was seen long ago weighs little. Between the middles of buckets the
     measure is taken to change evenly: few buckets then tell all numbers apart.
 

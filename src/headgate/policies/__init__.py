@@ -1,6 +1,7 @@
 """Who stays: one file a policy, and the list of them all."""
 
 from headgate.models import AgeCurves, Frequencies
+from headgate.policies.adaptive_heeb import AdaptiveHeeb
 from headgate.policies.age import Age
 from headgate.policies.base import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
 from headgate.policies.fifo import Fifo
@@ -31,12 +32,13 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
     JoinToLive,
 )
 
-FOLLOWING: tuple[type[Policy], ...] = (Heeb, Hist)
+FOLLOWING: tuple[type[Policy], ...] = (Heeb, AdaptiveHeeb, Hist)
 """Policies that follow how values move; how they do, or in what form, must be said."""
 
 __all__ = [
     "ALL_POLICIES",
     "FOLLOWING",
+    "AdaptiveHeeb",
     "Age",
     "AgeScore",
     "Fifo",

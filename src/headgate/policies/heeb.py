@@ -199,7 +199,7 @@ class Heeb(CurveScore):
 
     def __repr__(self) -> str:
         return (
-            f"Heeb({self.left!r}, {self.right!r}, survival={self.survival!r}, "
+            f"{type(self).__name__}({self.left!r}, {self.right!r}, survival={self.survival!r}, "
             f"every='{format_duration(self._step_us)}')"
         )
 
