@@ -173,7 +173,8 @@ REAL_CLAIMS = (
         "REAL: HEEB with the paper's AR(1) leads LRU, LFU and RAND at every cache size",
         _leads,
         departs="LRU is ahead up to 75 rows and perfect LFU up to 100; HEEB leads from 150 on. The "
-        "AR(1) forgets a day in a week, and the year's season, which it lacks, says more about what comes back: on a "
+        "AR(1) forgets a day in a week, and the year's season, which it lacks, says more about "
+        "what comes back: on a "
         "series simulated from the very model HEEB leads throughout, and with a season in the "
         "process it leads on the file as well",
     ),
