@@ -23,7 +23,7 @@ from headgate.models import (
     Stationary,
     estimated_benefit,
 )
-from headgate.policies import Fifo, Heeb, Hist, Policy
+from headgate.policies import AdaptiveHeeb, Fifo, Heeb, Hist, Policy
 from headgate.policies.base import Arrivals
 from headgate.policies.heeb import AGE_CLASSES, compact
 from headgate.spec import RowWindow, SpecError, TimeWindow
@@ -124,6 +124,7 @@ def test_who_knows_how_values_move_makes_more(process: Process) -> None:
         policy.label: moving_join(policy, process, rows=10).recall
         for policy in (
             Heeb(process, process, start=start),
+            AdaptiveHeeb(process, process, FixedLife(1), start=start),
             Hist(form),
             hg.policies.Random(),
             Fifo(),

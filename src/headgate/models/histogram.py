@@ -98,7 +98,7 @@ class Histogram:
         --------
         >>> seen = Histogram.over(0, 15, 4).add(np.arange(16), np.repeat([1.0, 1.0, 1.0, 7.0], 4))
         >>> seen.reshaped(4, most=1).edges.tolist()
-        [0, 8, 10, 12, 16]
+        [0, 8, 12, 14, 16]
         """
         now = self
         for _ in range(most):
@@ -124,7 +124,8 @@ class Histogram:
 
         The mean of a bucket that has seen little is nearer to the overall one.
         """
-        return np.interp(number, self._middles(), self._drawn())
+        found: np.ndarray = np.interp(number, self._middles(), self._drawn())
+        return found
 
     def _drawn(self) -> np.ndarray:
         drawn: np.ndarray = (self.count * self.mean + PRIOR * self.overall) / (self.count + PRIOR)
@@ -140,7 +141,8 @@ class Histogram:
         A bucket seen from n numbers whose measure changes evenly by d has n d² / 12 of summed
         squares on that account; two halves have a quarter of it.
         """
-        return self.at(self.edges[1:] - 1) - self.at(self.edges[:-1])
+        changes: np.ndarray = self.at(self.edges[1:] - 1) - self.at(self.edges[:-1])
+        return changes
 
     def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.count, self.mean, self.squares

@@ -4,8 +4,9 @@ They measure other policies. A plan is made from the streams themselves (OPT-off
 processes behind them (FlowExpect), and then followed by the real join within its real budget.
 """
 
+from headgate.models.process import Now
 from headgate.policies.offline.course import Events
-from headgate.policies.offline.flow_expect import FlowExpect, Now, Process
+from headgate.policies.offline.flow_expect import FlowExpect, Process
 from headgate.policies.offline.lfd import Lfd
 from headgate.policies.offline.opt import Opt
 from headgate.policies.offline.planned import NOT_KEPT, Planned

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from headgate.models.process import Now
 from headgate.policies.offline.planned import NOT_KEPT, Planned
 from headgate.policies.offline.sequence import best_sequence
 from headgate.spec import SpecError
@@ -12,13 +13,6 @@ from headgate.spec import SpecError
 LEFT, RIGHT = 0, 1
 ROUNDING = 1e-12
 MOST_VALUES = 1_000_000
-
-
-class Now(NamedTuple):
-    """How far a stream has come: its latest step, and the value that came then."""
-
-    step: int
-    value: int
 
 
 class Process(Protocol):

@@ -33,15 +33,12 @@ from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 LOW, HIGH = 1, 8
 FIGURES = {LOW: 13, HIGH: 14}
 BUCKETS = 10
-LEARNED_QUICK_STEPS = 2 * QUICK_STEPS
-"""A quick run must leave time to learn."""
 
 
 @lru_cache(maxsize=2)
 def streams_of(sigma: float, seed: int, quick: bool) -> Streams:
     """Two trends with noise of the same standard deviation."""
-    steps = LEARNED_QUICK_STEPS if quick else STEPS
-    return draw_streams(normal_trends(sigma, sigma), steps, seed)
+    return draw_streams(normal_trends(sigma, sigma), QUICK_STEPS if quick else STEPS, seed)
 
 
 def measure(cell: Cell) -> Sequence[Row]:

@@ -56,21 +56,20 @@ def temperatures(series: str) -> np.ndarray:
             f'temperatures "{path}" cannot be read ({error}): give a CSV file with a column '
             f"Temperature, in degrees"
         ) from None
-    return np.rint(np.array(degrees) * TENTHS).astype(np.int64)
+    tenths: np.ndarray = np.rint(np.array(degrees) * TENTHS).astype(np.int64)
+    return tenths
 
 
 @lru_cache(maxsize=4)
 def process_of(series: str, seasonal: bool) -> AutoRegressive | SeasonalAutoRegressive:
     """The process that fits best, of each kind; the published model is what it is."""
-    if seasonal:
-        fit = SeasonalAutoRegressive.fit(temperatures(series) / TENTHS)
-    elif series == SIMULATED:
+    if series == SIMULATED and not seasonal:
         return PUBLISHED.scaled(TENTHS)
-    else:
-        fit = AutoRegressive.fit(temperatures(series) / TENTHS)
-    found = fit.process.scaled(TENTHS)
-    assert isinstance(found, AutoRegressive | SeasonalAutoRegressive)
-    return found
+    degrees = temperatures(series) / TENTHS
+    fit = (SeasonalAutoRegressive if seasonal else AutoRegressive).fit(degrees)
+    if not isinstance(fit.process, AutoRegressive | SeasonalAutoRegressive):
+        raise TypeError(f"{fit.process} cannot be told in tenths")
+    return fit.process.scaled(TENTHS)
 
 
 def hits(series: str, name: str, rows: int) -> int:
@@ -105,11 +104,12 @@ def by_rows(results: pd.DataFrame, series: str) -> pd.DataFrame:
     return mine.pivot_table(index="rows", columns="policy", values="hits", aggfunc="mean")
 
 
-def _least_lead(table: pd.DataFrame, ahead: str, behind: Sequence[str], slack: int = 0) -> Finding:
-    leads = pd.concat({name: table[ahead] - table[name] for name in behind})
-    other, rows = leads.idxmin()
-    measured = f"least lead {leads.min():+.0f} hits, over {other} with {rows} rows"
-    return Finding(bool(leads.min() >= -slack), measured)
+def _least_lead(table: pd.DataFrame, ahead: str, behind: Sequence[str]) -> Finding:
+    leads = {name: table[ahead] - table[name] for name in behind}
+    other = min(leads, key=lambda name: float(leads[name].min()))
+    least = float(leads[other].min())
+    measured = f"least lead {least:+.0f} hits, over {other} with {leads[other].idxmin()} rows"
+    return Finding(least >= 0, measured)
 
 
 def _lfd_is_best(results: pd.DataFrame) -> Finding:

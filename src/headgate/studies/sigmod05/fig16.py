@@ -24,7 +24,7 @@ from headgate.studies.sigmod05.streams import (
 )
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
-ALIKE, LAG_2, LAG_4 = "no lag", "R lags by 2", "R lags by 4"
+ALIKE, LAG_2, LAG_4 = "both alike", "R lags by 2", "R lags by 4"
 TWICE, FOUR_TIMES = "noise of S ×2", "noise of S ×4"
 CASES = {ALIKE: (0, 1), LAG_2: (2, 1), LAG_4: (4, 1), TWICE: (0, 2), FOUR_TIMES: (0, 4)}
 """Steps that R lags, and the factor of S's standard deviation."""
@@ -81,7 +81,7 @@ def _noise(results: pd.DataFrame) -> Finding:
 def _noise_small(results: pd.DataFrame) -> Finding:
     found = shares(results).loc[: SMALL - 1]
     rises = pd.concat([found[b] - found[a] for a, b in pairwise(NOISES)], axis=1).min(axis=1)
-    cache = rises.idxmin()
+    cache = int(rises.index[int(rises.to_numpy().argmin())])
     shown = ", ".join(f"{share:.2f}" for share in found.loc[cache, list(NOISES)])
     return Finding(bool(rises.min() > 0), f"with cache {cache} R has {shown}")
 
@@ -121,7 +121,8 @@ def draw(results: pd.DataFrame) -> Drawing:
         axes.yaxis.set_major_formatter(PERCENT)
         axes.legend(loc="lower right" if cases is LAGS else "upper right")
     panels[0].set_ylabel("share of the cache taken by R")
-    panels[1].text(0.5, 0.03, "dashed: lifetime by Little’s law", color=QUIET)
+    if HEEB_LITTLE in results["algorithm"].unique():
+        panels[1].text(0.8, 0.03, "dashed: lifetime by Little’s law", color=QUIET)
     return figure
 
 

@@ -127,14 +127,14 @@ def _own_lifetime(results: pd.DataFrame) -> Finding:
 
 def draw(results: pd.DataFrame) -> Drawing:
     """A panel a configuration."""
-    figure = Drawing(figsize=(10.0, 7.2), layout="constrained")
+    figure = Drawing(figsize=(10.0, 7.6), layout="constrained")
     panels = figure.subplots(2, 2)
     for axes, (stream, number) in zip(panels.flat, FIGURES.items(), strict=True):
         draw_lines(axes, table(results, stream=stream))
         axes.set_title(f"Figure {number}: {stream}", loc="left")
     for axes in panels[:, 0]:
         axes.set_ylabel("result rows after warm-up")
-    panels[0, 0].legend(loc="lower right")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
 
 

@@ -39,7 +39,7 @@ def share_of_r(streams: Streams, policy: Policy, rows: int, after: int = WARM_UP
             pass
         kept = [survivors(step, side, kept[side], now[side]) for side in (0, 1)]
         progress = step.after
-        stored = [len(side.time) for side in kept]
-        if begin + EVERY > after and sum(stored):
-            taken.append(stored[0] / sum(stored))
+        of_r, of_s = (len(side.time) for side in kept)
+        if begin + EVERY > after and of_r + of_s:
+            taken.append(of_r / (of_r + of_s))
     return float(np.mean(taken))

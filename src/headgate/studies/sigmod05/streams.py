@@ -1,7 +1,7 @@
 """The synthetic streams of section 8, and the join that all algorithms are tried on.
 
-A step brings a row of R and, half a second later, a row of S. The papers' two come together; here
-the S row of a step may meet the R row of the same step only if that was stored.
+A step brings a row of R and, half a second later, a row of S. The paper's two come together; here
+the S row of a step meets the R row of the same step only if that was stored.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from headgate.spec import Budget, Side, TimeWindow
 from headgate.studies.trial import SECOND_US, START_US, timestamps
 
 PAPER = "Xie, Yang, Chen: On Joining and Caching Stochastic Streams, SIGMOD 2005"
-STEPS, QUICK_STEPS = 5000, 700
+STEPS, QUICK_STEPS = 5000, 1200
 WARM_UP = 200
 """Steps before results count: four times the greatest cache."""
 BOUND_R, BOUND_S = 10, 15
