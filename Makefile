@@ -31,7 +31,7 @@ demo: venv java ## a join under a budget, on Spark, in about a minute
 
 test: check java postgres ## check, then every test that is not slow
 	@echo "== tests"
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n 2 --dist loadgroup
 
 check: venv ## lint, format, types, import layers, doctests
 	@echo "== ruff"

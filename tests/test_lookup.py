@@ -27,6 +27,7 @@ from headgate.lookup.step import LookupStep
 from headgate.models import Frequencies
 from headgate.policies import JoinToLive
 from headgate.policies.base import Arrivals, FixedScore
+from headgate.policies.offline import Opt
 from headgate.policies.offline.lfd import longest_forward_distance
 
 KEYS = 12
@@ -328,8 +329,10 @@ class Planned(FixedScore):
         return arrivals.weight
 
 
-def results_of_the_join(keys: list[int], room: int, policy: hg.policies.Policy) -> int:
-    """How many rows the window join of references and supplies makes."""
+def results_of_the_join(
+    keys: list[int], room: int, policy: hg.policies.Policy | None = None
+) -> int:
+    """How many rows the window join of references and supplies makes, at best if so asked."""
     start = pd.Timestamp("2026-01-01")
     sides = []
     for numbered, shift in zip(as_streams(keys), (0, 1), strict=True):
@@ -341,8 +344,10 @@ def results_of_the_join(keys: list[int], room: int, policy: hg.policies.Policy) 
         left=hg.Side(time="at", window="1000 days"),
         right=hg.Side(time="at", window="0 seconds"),
         budget=hg.Budget(rows=room),
-        policy=policy,
+        policy=policy or "fifo",
     )
+    if policy is None:
+        return Opt.for_join(join, sides[1], sides[0]).value
     return join.run(sides[1], sides[0]).stats.pairs
 
 
@@ -357,6 +362,7 @@ def test_a_cache_is_a_join_in_which_matched_rows_are_worthless(keys: list[int], 
     Planned.until = dict(zip(as_streams(keys)[1], plan.kept_until.tolist(), strict=True))
     planned = results_of_the_join(keys, room, Planned())
     assert planned == lookup("lfd", hg.Budget(rows=room)).run(stream(keys)).stats.hits
+    assert planned == results_of_the_join(keys, room)
 
 
 class TestRetry:

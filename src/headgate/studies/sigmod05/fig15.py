@@ -24,7 +24,7 @@ from headgate.drawing import STYLES
 from headgate.lookup import ArrowTable
 from headgate.lookup.simulation import perfect_lfu, simulate
 from headgate.models import AutoRegressive, SeasonalAutoRegressive
-from headgate.policies import Heeb, Lru, Policy, Random
+from headgate.policies import Heeb, Lru, Policy
 from headgate.policies.offline import Lfd
 from headgate.spec import Budget, SpecError
 from headgate.studies.sigmod05.streams import PAPER
@@ -78,7 +78,11 @@ def hits(series: str, name: str, rows: int) -> int:
     if name == LFU:
         # The paper's is perfect: it counts references to what is not cached as well.
         return sum(simulate(degrees.tolist(), rows, perfect_lfu(degrees.tolist())))
-    policies: dict[str, Policy] = {LFD: Lfd(), RAND: Random(seed=1), LRU: Lru()}
+    if name == RAND:
+        # Any row may go, whenever one must; the project's RANDOM ranks rows once and for all.
+        draw_lots = np.random.default_rng(1).random
+        return sum(simulate(degrees.tolist(), rows, lambda row, now: float(draw_lots())))
+    policies: dict[str, Policy] = {LFD: Lfd(), LRU: Lru()}
     if name in (HEEB, SEASONAL):
         policies[name] = Heeb.of_references(process_of(series, name == SEASONAL))
     known = np.unique(degrees)
