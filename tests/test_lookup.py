@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,8 +25,15 @@ from headgate.lookup.parquet_table import ParquetTable
 from headgate.lookup.reduction import as_streams
 from headgate.lookup.stats import LookupStats
 from headgate.lookup.step import LookupStep
-from headgate.models import Frequencies
-from headgate.policies import JoinToLive
+from headgate.models import (
+    ExponentialLife,
+    Frequencies,
+    Noise,
+    Now,
+    RandomWalk,
+    estimated_benefit,
+)
+from headgate.policies import Heeb, JoinToLive
 from headgate.policies.base import Arrivals, FixedScore
 from headgate.policies.offline import Opt
 from headgate.policies.offline.lfd import longest_forward_distance
@@ -485,3 +493,25 @@ class TestErrors:
         monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
         with pytest.raises(hg.SpecError, match=r'pip install "headgate\[lookup\]"'):
             hg.DuckDbTable("energy.duckdb", "consumption")
+
+
+WALK = RandomWalk(0, Noise.of({-1: 0.3, 0: 0.3, 1: 0.4}))
+"""Not symmetric, so that no two values are worth the same."""
+
+
+@cache
+def first_reference_worth(offset: int, room: int) -> float:
+    """What a value is worth, so far from where the walk is now, by the definition."""
+    now, value = Now(0, 0), np.array([offset])
+    return float(estimated_benefit(WALK, now, value, ExponentialLife(room), caching=True)[0])
+
+
+@careful
+@given(keys=keys_of_streams, room=rooms)
+def test_heeb_makes_the_hits_of_a_plain_cache_that_sums_over_the_future(
+    keys: list[int], room: int
+) -> None:
+    worth = lambda row, now: first_reference_worth(row.key - keys[now], room)  # noqa: E731
+    wanted = sum(simulation.simulate(keys, room, worth))
+    asked = lookup(Heeb.of_references(WALK), hg.Budget(rows=room))
+    assert asked.run(stream(keys)).stats.hits == wanted
