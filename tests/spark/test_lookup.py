@@ -18,6 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
+from headgate.models import AutoRegressive
+from headgate.policies import Heeb
 from tests.postgres import NO_SERVER, PASSWORD, Server, can_run
 from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
 
@@ -119,6 +121,26 @@ def test_answers_are_those_of_the_full_join(
     assert 0 < got.total("queries") <= 2 * BATCHES
     assert all(batch["peak_rows"] <= 20 for batch in got.metrics)
     assert got.total("evictions") > 20
+
+
+def test_heeb_follows_the_stream_in_one_shard(
+    spark: SparkSession,
+    inputs: Path,
+    days: list[pa.Table],
+    levels: Path,
+    exact: dict[str, Counter],
+    tmp_path: Path,
+) -> None:
+    heeb = Heeb.of_references(AutoRegressive(0.5, 5, 12))
+    asked = lookup(hg.DuckDbTable(levels, "levels"), heeb)
+    got = collect(asked.stream(read(spark, inputs)), tmp_path / "checkpoint")
+    assert got.rows == exact["inner"]
+    whole = asked.run(pa.concat_tables(days)).stats
+    assert (got.total("hits"), got.total("evictions")) == (whole.hits, whole.evictions)
+    assert whole.evictions > 20
+    assert whole.refused > 100
+    with pytest.raises(hg.SpecError, match="follows the values of the whole stream"):
+        asked.stream(read(spark, inputs), shards=2)
 
 
 def test_a_budget_of_bytes_holds_dead_rows_too_and_no_row_need_be_left_out(
