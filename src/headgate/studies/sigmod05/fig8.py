@@ -55,7 +55,8 @@ def flown(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _listed(values: "pd.Series[float]") -> str:
-    return ", ".join(f"{values.index[at]} {value:.3f}" for at, value in enumerate(values))
+    names = map(str, values.index)
+    return ", ".join(f"{name} {value:.3f}" for name, value in zip(names, values, strict=True))
 
 
 def _opt(results: pd.DataFrame) -> Finding:
