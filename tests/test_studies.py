@@ -23,7 +23,7 @@ from headgate.studies.main import Settings, parse_seeds, reproduce
 from headgate.studies.run import run
 from headgate.studies.sigmod05.past import KINDS, LIFE_P, PROB_P, RAND, plan_by_past
 from headgate.studies.sigmod05.shares import share_of_r
-from headgate.studies.sigmod05.streams import SETTINGS, Streams, draw_streams
+from headgate.studies.sigmod05.streams import SETTINGS, draw_streams
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Status, Study, Verdict, judge
 from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, W1_S, age_streams, matches_of
