@@ -90,7 +90,7 @@ def _closer(results: pd.DataFrame) -> Finding:
     short = {}
     for sigma in FIGURES:
         found = table(results, sigma=sigma)
-        short[sigma] = float((1 - found[HIST] / found[HEEB]).max())
+        short[sigma] = float((1 - found[HIST] / found[[HEEB, HEEB_LITTLE]].max(axis=1)).max())
     shown = ", ".join(f"σ = {sigma}: {gap:.1%}" for sigma, gap in short.items())
     return Finding(short[LOW] < short[HIGH], f"at most behind by, {shown}")
 
@@ -134,13 +134,21 @@ STUDY = Study(
             "learned-is-not-ahead",
             "HIST is not better than computed HEEB (within 2 %)",
             _not_ahead(HEEB),
+            departs="In caches of less than ten rows it is, by up to 15 %. Rows do not stay there "
+            "for the 12.5 steps that the paper takes them to, so that computed HEEB waits for "
+            "matches it will not see; HIST learns how long they stay. HEEB that takes the lifetime "
+            "from the budget is ahead of HIST throughout.",
         ),
         Claim(
             "learned-is-not-ahead-of-own-lifetime",
             "nor than HEEB with the lifetime that Little's law gives (within 2 %)",
             _not_ahead(HEEB_LITTLE),
         ),
-        Claim("closer-with-low-noise", "The gap is wider with high noise", _closer),
+        Claim(
+            "closer-with-low-noise",
+            "The gap is wider with high noise (behind HEEB with the better of the two lifetimes)",
+            _closer,
+        ),
         Claim(
             "smaller-advantage",
             "With high noise both have less of an advantage over RAND (caches up to 5)",

@@ -157,6 +157,11 @@ STUDY = Study(
             "less-for-the-noisy-in-small-caches",
             "and with caches below 10 too",
             _noise_small,
+            departs="With four times the noise R has less than with twice the noise, and in a cache "
+            "of one row less than where both are alike. A row of R then has a small chance at each "
+            "step of many, a row of S that is far ahead a large one later on: taken to stay 12.5 "
+            "steps, it is worth the wait. With the lifetime by Little's law (dashed), which is "
+            "short for a small cache, R has more.",
         ),
         Claim(
             "ample-memory-evens-out",

@@ -216,9 +216,9 @@ STUDY = Study(
             "with ROOF in between",
             _shrinks_steadily,
             departs="Over PROB_p and LIFE_p it is, over RAND it is widest on ROOF (TOWER 1.38, "
-            "ROOF 1.60, FLOOR 1.35). On TOWER ten rows are enough for HEEB to make all that OPT-offline "
-            "makes, so that its lead can grow no further; with caches of 3 and 5 the order is as "
-            "printed (sigmod05-fig9-12).",
+            "ROOF 1.60, FLOOR 1.35). On TOWER ten rows are enough for HEEB to make all that "
+            "OPT-offline makes, so that its lead can grow no further; with caches of 3 and 5 the "
+            "order is as printed (sigmod05-fig9-12).",
         ),
         Claim(
             "heeb-beats-flowexpect",
@@ -226,11 +226,11 @@ STUDY = Study(
             "in most cases: on three of four",
             _flow,
             departs="FLOWEXPECT makes as much on TOWER (HEEB 1.000 of it) and ROOF (0.994), and "
-            "more on FLOOR (0.892); HEEB is ahead on WALK alone (1.2). The paper does not say how far "
-            "its FLOWEXPECT looked ahead. With ten steps it weighs the same chances as HEEB, needs "
-            "no guess of how long rows stay, and can plan to hand a slot from row to row, which "
-            "counts most on FLOOR, where the paper's guess for HEEB is poor; on WALK ten steps "
-            "see too little.",
+            "more on FLOOR (0.892); HEEB is ahead on WALK alone (1.2). The paper does not say how "
+            "far its FLOWEXPECT looked ahead. With ten steps it weighs the same chances as HEEB "
+            "and needs no guess of how long rows stay. On FLOOR the paper's guess is poor: with "
+            "the lifetime by Little's law HEEB makes up a third of what it lacks. On WALK ten "
+            "steps are too few.",
         ),
         Claim(
             "walk-edge", "WALK: HEEB and FLOWEXPECT have an edge over RAND and PROB_p", _flow_walk
