@@ -61,7 +61,7 @@ def flown(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _listed(values: "pd.Series[float]") -> str:
-    names = map(str, values.index)
+    names: list[str] = values.index.tolist()
     return ", ".join(f"{name} {value:.3f}" for name, value in zip(names, values, strict=True))
 
 
