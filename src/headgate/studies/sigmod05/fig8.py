@@ -89,10 +89,7 @@ def leads(results: pd.DataFrame) -> pd.DataFrame:
 
 def _less_on_floor(results: pd.DataFrame) -> Finding:
     found = leads(results)
-    shown = ", ".join(
-        f"{rival} {found.loc[TOWER, rival]:.2f} and {found.loc[FLOOR, rival]:.2f}"
-        for rival in RIVALS
-    )
+    shown = "; ".join(f"{rival}: {_listed(found[rival])}" for rival in RIVALS)
     return Finding(bool((found.loc[FLOOR] < found.loc[TOWER]).all()), f"HEEB / {shown}")
 
 
