@@ -205,10 +205,11 @@ STUDY = Study(
             "With a trend LIFE_p fares better than PROB_p, whatever the cache",
             _life,
             departs="Up to a cache of ten it does, as in Figure 8; from 15 (TOWER) or 20 on it "
-            "falls behind, to 0.7 of PROB_p on TOWER, until both have room for nearly all. Which of the two is ahead depends on the window, and "
-            "the paper says only that it is the bound on the noise: here it is the 30 steps that "
-            "lose no match, most of which a row on TOWER has left when the other stream has passed "
-            "its value. LIFE_p takes them for worth.",
+            "falls behind, to 0.7 of PROB_p on TOWER, until both have room for nearly all. Which "
+            "of the two is ahead depends on the window, and the paper says only that it is the "
+            "bound on the noise: here it is the 30 steps that lose no match, most of which a row "
+            "on TOWER has left when the other stream has passed its value. LIFE_p takes them for "
+            "worth.",
         ),
         Claim(
             "own-lifetime",
