@@ -13,11 +13,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from headgate.cli import app
+from headgate.policies import Fifo
+from headgate.policies.offline import NOT_KEPT
+from headgate.policies.offline.course import Course
 from headgate.spec import SpecError
 from headgate.studies import catalogue, main
 from headgate.studies.catalogue import ALL_STUDIES, chosen
 from headgate.studies.main import Settings, parse_seeds, reproduce
 from headgate.studies.run import run
+from headgate.studies.sigmod05.past import KINDS, LIFE_P, PROB_P, RAND, plan_by_past
+from headgate.studies.sigmod05.shares import share_of_r
+from headgate.studies.sigmod05.streams import SETTINGS, draw_streams
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Status, Study, Verdict, judge
 from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, W1_S, age_streams, matches_of
@@ -211,3 +217,56 @@ class TestStreams:
 
     def test_exhaustive_search_knows_when_memory_is_ample(self) -> None:
         assert best_average((3, 0, 2), rows=3) == 5
+
+
+class TestAlgorithmsThatCountThePast:
+    @pytest.mark.parametrize("name", KINDS)
+    def test_the_join_follows_the_plan(self, name: str) -> None:
+        streams = draw_streams(SETTINGS["ROOF"], steps=150, seed=4)
+        plan = plan_by_past(name, streams, rows=4, seed=4)
+        outcome = streams.join(plan, rows=4)
+        assert outcome.stats.peak_rows == 4
+        ends = np.column_stack([plan.ends_left, plan.ends_right]).ravel()
+        stored = [
+            {row for row in range(now + 1) if ends[row] != NOT_KEPT and ends[row] > now}
+            for now in range(300)
+        ]
+        assert max(len(each) for each in stored) == 4
+        value = np.column_stack([streams.r, streams.s]).ravel()
+        met = sum(
+            sum(row % 2 != now % 2 and value[row] == value[now] for row in stored[now - 1])
+            for now in range(1, 300)
+        )
+        assert outcome.stats.pairs == met
+
+    @pytest.mark.parametrize("name", [PROB_P, LIFE_P])
+    def test_the_row_given_up_is_worth_no_more_than_those_kept(self, name: str) -> None:
+        streams = draw_streams(SETTINGS["TOWER"], steps=200, seed=2)
+        plan = plan_by_past(name, streams, rows=6, seed=2)
+        value = np.column_stack([streams.r, streams.s]).ravel()
+        ends = np.column_stack([plan.ends_left, plan.ends_right]).ravel()
+        last = Course.of(*streams.events, streams.windows).last
+        checked = 0
+        for now in range(399):
+            kept = [row for row in range(now + 1) if ends[row] > now]
+            gone = [row for row in range(now + 1) if ends[row] == now and last[row] >= now]
+            gone += [now] if ends[now] == NOT_KEPT else []
+            worth = {
+                row: np.count_nonzero(value[1 - row % 2 : now + 1 : 2] == value[row])
+                * (last[row] - now if name == LIFE_P else 1)
+                for row in kept + gone
+            }
+            assert all(worth[each] <= worth[row] for each in gone for row in kept)
+            checked += len(gone)
+        assert checked > 300
+
+    def test_rand_gives_up_anyone_alike(self) -> None:
+        streams = draw_streams(SETTINGS["FLOOR"], steps=2000, seed=3)
+        plan = plan_by_past(RAND, streams, rows=3, seed=3)
+        ends = np.column_stack([plan.ends_left, plan.ends_right]).ravel()
+        assert np.mean(ends == NOT_KEPT) == pytest.approx(1 / 4, abs=0.03)
+
+    def test_shares_are_what_the_join_stores(self) -> None:
+        streams = draw_streams(SETTINGS["TOWER"], steps=300, seed=1)
+        assert share_of_r(streams, Fifo(), rows=8) == 0.5
+        assert share_of_r(streams, Fifo(), rows=1) == 0.0

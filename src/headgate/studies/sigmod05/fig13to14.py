@@ -14,7 +14,6 @@ from headgate.studies.sigmod05.algorithms import HEEB, HEEB_LITTLE, RAND, algori
 from headgate.studies.sigmod05.compare import (
     CACHES,
     HIST,
-    SATURATED,
     draw_lines,
     least_ratio,
     results_row,
@@ -68,11 +67,10 @@ def _not_ahead(computed: str) -> Callable[[pd.DataFrame], Finding]:
     return check
 
 
-def _beats_rand(sigma: float) -> Callable[[pd.DataFrame], Finding]:
+def _beats_rand(sigma: float, fewest: int, most: int) -> Callable[[pd.DataFrame], Finding]:
     def check(results: pd.DataFrame) -> Finding:
-        found = table(results, sigma=sigma)
-        unsaturated = found[RAND] < SATURATED * found[HEEB].max()
-        return least_ratio({f"noise of {sigma}": (found[HIST] / found[RAND])[unsaturated]}, 1.0)
+        found = table(results, sigma=sigma).loc[fewest:most]
+        return least_ratio({f"noise of {sigma}": found[HIST] / found[RAND]}, above=1.0)
 
     return check
 
@@ -90,7 +88,7 @@ def _closer(results: pd.DataFrame) -> Finding:
     short = {}
     for sigma in FIGURES:
         found = table(results, sigma=sigma)
-        short[sigma] = float((1 - found[HIST] / found[HEEB]).max())
+        short[sigma] = float((1 - found[HIST] / found[[HEEB, HEEB_LITTLE]].max(axis=1)).max())
     shown = ", ".join(f"σ = {sigma}: {gap:.1%}" for sigma, gap in short.items())
     return Finding(short[LOW] < short[HIGH], f"at most behind by, {shown}")
 
@@ -123,24 +121,46 @@ STUDY = Study(
             "σ = 1: HIST is almost as good as computed HEEB (at least 95 % with every cache)",
             _no_worse(LOW, 0.95),
         ),
-        Claim("low-noise-beats-rand", "σ = 1: and better than RAND", _beats_rand(LOW)),
+        Claim(
+            "low-noise-beats-rand", "σ = 1: and better than RAND", _beats_rand(LOW, 1, CACHES[-1])
+        ),
         Claim(
             "high-noise-ninety-percent",
             "σ = 8: HIST is no worse than roughly 90 % of computed HEEB (88 % with every cache)",
             _no_worse(HIGH, 0.88),
         ),
-        Claim("high-noise-beats-rand", "σ = 8: and better than RAND", _beats_rand(HIGH)),
+        Claim(
+            "high-noise-beats-rand",
+            "σ = 8: and better than RAND, from a cache of two rows on",
+            _beats_rand(HIGH, 2, CACHES[-1]),
+        ),
+        Claim(
+            "high-noise-beats-rand-with-one-row",
+            "and with one row",
+            _beats_rand(HIGH, 1, 1),
+            departs="It makes 0.97 of what RAND makes; HEEB with the paper's lifetime makes less "
+            "still. In a cache of one row nearly all that counts is the next arrival. Few rows are "
+            "stored long enough to match at all, so that there is little to learn from.",
+        ),
         Claim(
             "learned-is-not-ahead",
             "HIST is not better than computed HEEB (within 2 %)",
             _not_ahead(HEEB),
+            departs="With a cache of one row it is, by 11 and 6 % (σ = 1 and 8), with two by 4 % "
+            "(σ = 8). Rows do not stay there for the 12.5 steps that the paper takes them "
+            "to, so that computed HEEB waits for matches it will not see; HIST learns how long "
+            "they stay. HEEB that takes the lifetime from the budget is not behind HIST.",
         ),
         Claim(
             "learned-is-not-ahead-of-own-lifetime",
             "nor than HEEB with the lifetime that Little's law gives (within 2 %)",
             _not_ahead(HEEB_LITTLE),
         ),
-        Claim("closer-with-low-noise", "The gap is wider with high noise", _closer),
+        Claim(
+            "closer-with-low-noise",
+            "The gap is wider with high noise (behind HEEB with the better of the two lifetimes)",
+            _closer,
+        ),
         Claim(
             "smaller-advantage",
             "With high noise both have less of an advantage over RAND (caches up to 5)",

@@ -1,9 +1,10 @@
 """Figures 9 to 12: results against the size of the cache, on TOWER, ROOF, FLOOR and WALK.
 
-Twenty runs in place of fifty: planning for OPT-offline takes about a second a run and cache size.
+FLOWEXPECT is left out, as in the paper.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
@@ -33,6 +34,8 @@ from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 FIGURES = dict(zip(SETTINGS, range(9, 13), strict=True))
 CLOSE = 0.95
+SMALL = (3, 5)
+"""Caches with which HEEB does not yet make all there is, on any configuration."""
 TRENDS = (TOWER, ROOF, FLOOR)
 
 
@@ -106,6 +109,17 @@ def _floor(results: pd.DataFrame) -> Finding:
     return Finding(ordered == sorted(ordered) and ordered[0] < ordered[2], shown)
 
 
+def _lead(results: pd.DataFrame) -> Finding:
+    leads = {}
+    for stream in TRENDS:
+        found = table(results, stream=stream)
+        ahead = found[HEEB] / found[[RAND, PROB_P, LIFE_P]].max(axis=1)
+        leads[stream] = ahead.reindex(SMALL).dropna()
+    holds = all((leads[a] > leads[b]).all() for a, b in pairwise(TRENDS))
+    shown = ", ".join(f"{stream} {lead.iloc[-1]:.3f}" for stream, lead in leads.items())
+    return Finding(holds, f"HEEB / best of the three with cache {SMALL[-1]}: {shown}")
+
+
 def _life(results: pd.DataFrame) -> Finding:
     ratios = {}
     for stream in TRENDS:
@@ -115,14 +129,17 @@ def _life(results: pd.DataFrame) -> Finding:
     return least_ratio(ratios, above=1.0)
 
 
-def _own_lifetime(results: pd.DataFrame) -> Finding:
-    found = {stream: table(results, stream=stream) for stream in SETTINGS}
-    ratios = {
-        f"on {name}": (each[HEEB_LITTLE] / each[HEEB]).loc[2:] for name, each in found.items()
-    }
-    most = max((float(each.max()), name) for name, each in ratios.items())
-    least = least_ratio(ratios, above=0.98)
-    return Finding(least.holds, f"{least.measured}; most {most[0]:.3f} {most[1]}")
+def _own_lifetime(fewest: int, most: int) -> Callable[[pd.DataFrame], Finding]:
+    def check(results: pd.DataFrame) -> Finding:
+        ratios = {}
+        for stream in SETTINGS:
+            found = table(results, stream=stream).loc[fewest:most]
+            ratios[f"on {stream}"] = found[HEEB_LITTLE] / found[HEEB]
+        least = least_ratio(ratios, above=0.98)
+        most_gained, where = max((float(each.max()), name) for name, each in ratios.items())
+        return Finding(least.holds, f"{least.measured}; most {most_gained:.3f}, {where}")
+
+    return check
 
 
 def draw(results: pd.DataFrame) -> Drawing:
@@ -144,9 +161,9 @@ STUDY = Study(
     paper=PAPER,
     place="section 8, Figures 9 to 12",
     grid={"stream": tuple(SETTINGS), "algorithm": (OPT, *ONLINE), "cache": CACHES},
-    quick_grid={"cache": (3, 10, 25, 50)},
+    quick_grid={"cache": (5, 10, 25, 50)},
     measure=measure,
-    seeds=tuple(range(1, 21)),
+    seeds=tuple(range(1, 51)),
     claims=(
         Claim("opt-never-beaten", "OPT-offline is above all others, in every single run", _opt),
         Claim(
@@ -154,6 +171,12 @@ STUDY = Study(
             "HEEB is ahead of RAND, PROB_p and LIFE_p on all four, with every cache that is not "
             "ample for these (under 99 % of OPT-offline)",
             _ahead,
+        ),
+        Claim(
+            "lead-shrinks",
+            "The lead shrinks from TOWER over ROOF to FLOOR (caches of 3 and 5, which are enough "
+            "for nobody)",
+            _lead,
         ),
         Claim(
             "more-memory-more-results",
@@ -181,12 +204,27 @@ STUDY = Study(
             "life-above-prob",
             "With a trend LIFE_p fares better than PROB_p, whatever the cache",
             _life,
+            departs="Up to a cache of ten it does, as in Figure 8; from 15 (TOWER) or 20 on it "
+            "falls behind, to 0.7 of PROB_p on TOWER, until both have room for nearly all. Which "
+            "of the two is ahead depends on the window, and the paper says only that it is the "
+            "bound on the noise: here it is the 30 steps that lose no match, most of which a row "
+            "on TOWER has left when the other stream has passed its value. LIFE_p takes them for "
+            "worth.",
         ),
         Claim(
             "own-lifetime",
             "Beyond the paper: HEEB with the lifetime that Little's law gives does no worse than "
-            "with the paper's (within 2 %, from a cache of 2 on)",
-            _own_lifetime,
+            "with the paper's (within 2 %), from a cache of three rows on",
+            _own_lifetime(3, CACHES[-1]),
+        ),
+        Claim(
+            "own-lifetime-in-tiny-caches",
+            "and with one row and two",
+            _own_lifetime(1, 2),
+            departs="On trends it makes up to a quarter more there, on WALK less: 0.76 with one "
+            "row, 0.91 with two. Little's law counts the rows that are not stored at all, too: "
+            "half a step with one row. Then the next step alone counts, and a row a few steps off "
+            "the walk, which is worth waiting for, is worth nothing.",
         ),
     ),
     figures=(Figure(draw),),
