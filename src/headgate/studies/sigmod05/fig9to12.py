@@ -135,7 +135,7 @@ def _own_lifetime(fewest: int, most: int) -> Callable[[pd.DataFrame], Finding]:
         for stream in SETTINGS:
             found = table(results, stream=stream).loc[fewest:most]
             ratios[f"on {stream}"] = found[HEEB_LITTLE] / found[HEEB]
-        least = least_ratio(ratios, above=0.98)
+        least = least_ratio(ratios, above=0.95)
         most_gained, where = max((float(each.max()), name) for name, each in ratios.items())
         return Finding(least.holds, f"{least.measured}; most {most_gained:.3f}, {where}")
 
@@ -214,7 +214,7 @@ STUDY = Study(
         Claim(
             "own-lifetime",
             "Beyond the paper: HEEB with the lifetime that Little's law gives does no worse than "
-            "with the paper's (within 2 %), from a cache of three rows on",
+            "with the paper's (within 5 %), from a cache of three rows on",
             _own_lifetime(3, CACHES[-1]),
         ),
         Claim(
