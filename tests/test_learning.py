@@ -16,7 +16,7 @@ from headgate.monitor.ages import AgeLearner
 from headgate.monitor.monitor import Candidates
 from headgate.monitor.recall import Evidence
 from headgate.policies import Learned
-from headgate.studies.learned.streams import aging, zipf
+from headgate.studies.streams import aging, zipf
 
 
 def test_auto_follows_the_model_that_fits() -> None:

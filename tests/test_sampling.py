@@ -19,8 +19,9 @@ from headgate.sampling.fractions import (
     theorem_4_3,
 )
 from headgate.spec import TimeWindow
-from headgate.studies.learned.streams import AMPLE, zipf
+from headgate.spec.budget import AMPLE
 from headgate.studies.sampled.schemes import AGES, EQ, PPS, SCHEMES, UNIFORM, ZIPF, sampled
+from headgate.studies.streams import zipf
 
 MINUTE = TimeWindow(60_000_000)
 SHARES = {"a": 0.5, "b": 0.3, "c": 0.2}

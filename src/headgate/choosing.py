@@ -15,12 +15,12 @@ from headgate.join import WindowJoin
 from headgate.profiler import profile
 from headgate.profiling import Profile
 from headgate.spec import Budget, Sample, SpecError
+from headgate.spec.budget import AMPLE
+from headgate.spec.quantity import SECOND_US
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AMPLE = Budget(rows=1 << 40)
-SECOND_US = 1_000_000
 TAKES = "choose_sample takes Arrow tables or pandas frames"
 EQ, PPS, UNIFORM = "EQ-CLUSTER", "PPS-CLUSTER", "UNIFORM"
 AS_GOOD = 1.05

@@ -11,7 +11,8 @@ import pytest
 import headgate as hg
 from headgate.monitor import Evidence
 from headgate.spark.metrics import EVIDENCE
-from headgate.studies.learned.streams import AMPLE, START_US, Streams, aging, zipf
+from headgate.spec.budget import AMPLE
+from headgate.studies.streams import START_US, Streams, aging, zipf
 from tests.spark.one_shard import LABEL, OneShard, ShardBatch
 
 pytestmark = pytest.mark.spark

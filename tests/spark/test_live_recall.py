@@ -10,7 +10,7 @@ from pyspark.sql.types import Row
 import headgate as hg
 from headgate.monitor.recall import Evidence
 from headgate.spark.metrics import EVIDENCE, FIGURES, OUTPUT, observed
-from headgate.studies.learned.streams import zipf
+from headgate.studies.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
 
 pytestmark = pytest.mark.spark

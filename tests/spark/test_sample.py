@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.studies.learned.streams import START_US
 from headgate.studies.sampled.schemes import SCHEMES, ZIPF, sampled
+from headgate.studies.streams import START_US
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import multiset, read_side, write_side
 

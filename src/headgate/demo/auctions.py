@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from headgate.spec.quantity import SECOND_US
+
 SideName = Literal["auctions", "bids"]
 
-SECOND_US = 1_000_000
 MINUTE_US = 60 * SECOND_US
 START_US = 1_767_268_800 * SECOND_US
 """The event clock starts on 2026-01-01 at 12:00 UTC."""

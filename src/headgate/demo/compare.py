@@ -10,12 +10,12 @@ from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurves
 from headgate.policies import ALL_POLICIES, Age, Learned, Policy, make_policy
 from headgate.spec import Budget, Side
+from headgate.spec.budget import AMPLE
 
 AGE_BUCKETS = 40
 AUTO = Learned("auto")
 PERCENTS = (5, 10, 20, 50)
 """Memory sizes compared, in percent of the rows the exact join stores."""
-AMPLE = Budget(rows=1 << 40)
 
 
 @dataclass(frozen=True)

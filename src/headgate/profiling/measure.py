@@ -9,8 +9,7 @@ from headgate.profiling.facts import Both, Pairs, SideRows, Stored
 from headgate.profiling.material import Material, Question
 from headgate.profiling.profile import Profile
 from headgate.profiling.stored import peak_rows
-
-SECOND_US = 1_000_000
+from headgate.spec.quantity import SECOND_US
 
 
 def measure(question: Question, material: Material) -> Profile:

@@ -7,8 +7,7 @@ from headgate.sampling.fractions import fraction_for
 from headgate.sampling.learned import LearnedCluster
 from headgate.sampling.uniform import Uniform
 from headgate.spec import Budget, Sample, SpecError, TimeWindow, Window
-
-SECOND_US = 1_000_000
+from headgate.spec.quantity import SECOND_US
 
 
 def make_sampler(

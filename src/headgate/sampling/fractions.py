@@ -13,8 +13,8 @@ import numpy as np
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.sampling.uniform import likely_most
 from headgate.spec import Window
+from headgate.spec.quantity import SECOND_US
 
-SECOND_US = 1_000_000
 OVER_BUDGET = 1e-3
 """The chance, at any moment, that a sample would take more than its budget."""
 FINE = 0.002

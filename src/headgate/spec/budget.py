@@ -102,3 +102,7 @@ def _parse_split(split: object) -> Split:
         f'split {split!r} is not accepted: give "pooled", or two weights such as (3, 1), '
         f"none negative and not both zero"
     )
+
+
+AMPLE = Budget(rows=1 << 40)
+"""More than any stream here needs."""

@@ -14,6 +14,7 @@ MICROSECONDS = {
     "day": 86_400_000_000,
     "week": 604_800_000_000,
 }
+SECOND_US = MICROSECONDS["second"]
 BYTES = {
     "b": 1,
     "kb": 1_000,

@@ -9,11 +9,11 @@ import pyarrow as pa
 from headgate.join import Outcome, WindowJoin
 from headgate.policies import Fifo, Policy
 from headgate.spec import Budget, Predicate, Side, TimeWindow
+from headgate.spec.budget import AMPLE
+from headgate.spec.quantity import SECOND_US
 
-SECOND_US = 1_000_000
 START_US = SECOND_US
 """Clocks begin a second after zero, where Spark's first watermark lies."""
-AMPLE = Budget(rows=1 << 40)
 
 
 def stream(keys: np.ndarray | pa.Array, seconds: np.ndarray, time: str) -> pa.Table:

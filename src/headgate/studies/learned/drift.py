@@ -10,7 +10,8 @@ from matplotlib.figure import Figure as Drawing
 from headgate.drawing import PERCENT, QUIET, STYLES
 from headgate.join import Outcome
 from headgate.spec import Budget
-from headgate.studies.learned.streams import AMPLE, Streams, aging, recall_by_part, zipf
+from headgate.spec.budget import AMPLE
+from headgate.studies.streams import Streams, aging, recall_by_part, zipf
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 TURN, HOT = "age curve turns", "hot keys change"

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Drawing
 
 from headgate.drawing import PERCENT, STYLES
 from headgate.spec import Budget
-from headgate.studies.learned.streams import aging, zipf
+from headgate.studies.streams import aging, zipf
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 POLICIES = ("auto", "RANDOM", "LRU", "FIFO")

@@ -7,11 +7,12 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.demo.auctions import auction_stream
-from headgate.demo.compare import AMPLE, auction_join, count_ages
+from headgate.demo.compare import auction_join, count_ages
 from headgate.drawing import PERCENT, QUIET, STYLES
 from headgate.policies import Age, Policy, Prob
 from headgate.spec import Budget
-from headgate.studies.learned.streams import Streams, zipf
+from headgate.spec.budget import AMPLE
+from headgate.studies.streams import Streams, zipf
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 AUCTIONS, ZIPF = "auctions", "Zipf keys"

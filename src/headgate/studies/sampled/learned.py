@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from headgate import estimate
 from headgate.spec import Budget, Sample
-from headgate.studies.learned.streams import AMPLE, Streams, zipf
+from headgate.spec.budget import AMPLE
+from headgate.studies.streams import Streams, zipf
 from headgate.studies.study import Cell, Claim, Finding, Row, Study
 
 EQ, TOLD, LEARNED = "EQ-CLUSTER", "PPS-CLUSTER, told", "auto, learned"

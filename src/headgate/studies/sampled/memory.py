@@ -23,8 +23,9 @@ from headgate.models import AgeCurves, Frequencies
 from headgate.sampling import Uniform
 from headgate.sampling.fractions import stored_by_age, theorem_4_2, theorem_4_3
 from headgate.spec import TimeWindow
+from headgate.spec.quantity import SECOND_US
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.studies.trial import SECOND_US, START_US
+from headgate.studies.trial import START_US
 from headgate.studies.vldb04.age_streams import R2, REAL_RATE, W1_S, age_streams, matches_of
 from headgate.studies.vldb04.fig7 import SHAPES
 from headgate.studies.vldb04.strategies import age_curve

@@ -9,7 +9,9 @@ import pyarrow as pa
 from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurves, Frequencies, KeyFrequencies
 from headgate.spec import Budget, Sample
-from headgate.studies.learned.streams import AMPLE, SECOND_US, Streams, aging, zipf
+from headgate.spec.budget import AMPLE
+from headgate.spec.quantity import SECOND_US
+from headgate.studies.streams import Streams, aging, zipf
 
 EQ, PPS, WRONG, UNIFORM = "EQ-CLUSTER", "PPS-CLUSTER", "PPS-CLUSTER, wrong model", "UNIFORM"
 UNIFORM_WRONG = "UNIFORM, wrong model"

@@ -17,7 +17,8 @@ from headgate.models import ExponentialLife, LinearTrend, Noise, Process, Random
 from headgate.policies import Policy
 from headgate.policies.offline import Events
 from headgate.spec import Budget, Side, TimeWindow
-from headgate.studies.trial import SECOND_US, START_US, timestamps
+from headgate.spec.quantity import SECOND_US
+from headgate.studies.trial import START_US, timestamps
 
 PAPER = "Xie, Yang, Chen: On Joining and Caching Stochastic Streams, SIGMOD 2005"
 STEPS, QUICK_STEPS = 5000, 1200

@@ -13,6 +13,7 @@ from headgate.models import Frequencies
 from headgate.sampling import Uniform
 from headgate.sampling.cpu import UniformCost
 from headgate.spec import TimeWindow
+from headgate.spec.quantity import SECOND_US
 from headgate.studies.sampled.memory import (
     KEY_MATCHES,
     LASTS_S,
@@ -20,7 +21,6 @@ from headgate.studies.sampled.memory import (
     keyed_streams,
 )
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.studies.trial import SECOND_US
 
 PAPER = (
     "Ayad, Naughton, Wright, Srivastava: Approximating Streaming Window Joins Under CPU "

@@ -22,8 +22,10 @@ from headgate.policies.base import Sampler
 from headgate.sampling import EqCluster, PpsCluster, Uniform
 from headgate.sampling.fractions import most_share, theorem_4_2
 from headgate.spec import Budget, Side, TimeWindow
+from headgate.spec.budget import AMPLE
+from headgate.spec.quantity import SECOND_US
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.studies.trial import SECOND_US, seconds
+from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, R2, REAL_RATE, W1_S
 from headgate.studies.vldb04.frequency_streams import (
     INVERSE,
@@ -85,7 +87,7 @@ def join_with(policy: Sampler | str, budget: Budget) -> WindowJoin:
 def exact_pairs(correlation: str, seed: int, quick: bool) -> pa.Table:
     """The whole result."""
     left, right, _ = streams_of(correlation, seed, quick)
-    return join_with("fifo", Budget(rows=1 << 40)).run(left, right).pairs
+    return join_with("fifo", AMPLE).run(left, right).pairs
 
 
 def measure(cell: Cell) -> Sequence[Row]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from headgate.models import AgeCurve, AgeCurves
 from headgate.policies import Age, Fifo, Policy, UntilExpiry
-from headgate.studies.trial import SECOND_US, Trial
+from headgate.spec.quantity import SECOND_US
+from headgate.studies.trial import Trial
 
 PAPER = "Srivastava, Widom: Memory-Limited Execution of Windowed Stream Joins, VLDB 2004"
 AGE, RECENT, UNTIL_EXPIRY = "AGE", "RECENT", "UNTIL-EXPIRY"

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure as Drawing
 
 from headgate.drawing import QUIET, STYLES
 from headgate.models import AgeCurve
+from headgate.spec.quantity import SECOND_US
 from headgate.studies.recall import (
     by_policy,
     draw_recall,
@@ -18,7 +19,7 @@ from headgate.studies.recall import (
     worst_gap,
 )
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.studies.trial import SECOND_US, Trial
+from headgate.studies.trial import Trial
 from headgate.studies.vldb04.strategies import (
     AGE,
     PAPER,

@@ -10,11 +10,10 @@ from headgate.join import Outcome, WindowJoin
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Policy
 from headgate.spec import Budget, Side
+from headgate.spec.quantity import SECOND_US
 
 START_US = 1_767_225_600_000_000
-SECOND_US = 1_000_000
 TIMES = ("lt", "rt")
-AMPLE = Budget(rows=1 << 40)
 
 
 @dataclass(frozen=True, eq=False)
