@@ -23,7 +23,7 @@ class Streams:
     Examples
     --------
     >>> streams = aging(rows=200, seconds=20, window=4, shapes=["falling"], seed=1)
-    >>> streams.join("fifo", AMPLE).recall
+    >>> streams.join("fifo", Budget(rows=1000)).recall
     1.0
     """
 

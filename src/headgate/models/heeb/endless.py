@@ -24,11 +24,13 @@ def endless_table(
 ) -> np.ndarray | None:
     """H by moment, window left and offset, for one row a step; None where there is no short way.
 
+    ``reach`` must be the process's own: values beyond it are taken to have no chance.
+
     Examples
     --------
     >>> from headgate.models.process import Noise
     >>> walk, life = RandomWalk(0, Noise.of({-1: 0.5, 1: 0.5})), ExponentialLife(1 / np.log(2))
-    >>> endless_table(walk, life, False, [1, None], (-1, 1)).round(4).tolist()
+    >>> endless_table(walk, life, False, [1, None], (-50, 50))[:, :, 49:52].round(4).tolist()
     [[[0.25, 0.0, 0.25], [0.3094, 0.1547, 0.3094]]]
     """
     if not isinstance(survival, ExponentialLife):
