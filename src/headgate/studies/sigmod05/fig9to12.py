@@ -221,7 +221,7 @@ STUDY = Study(
             "own-lifetime-in-tiny-caches",
             "and with one row and two",
             _own_lifetime(1, 2),
-            departs="On trends it makes up to a quarter more there, on WALK less: 0.76 with one "
+            departs="On trends it makes up to a quarter more there, on WALK less: 0.80 with one "
             "row, 0.91 with two. Little's law counts the rows that are not stored at all, too: "
             "half a step with one row. Then the next step alone counts, and a row a few steps off "
             "the walk, which is worth waiting for, is worth nothing.",
