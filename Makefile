@@ -31,7 +31,7 @@ demo: venv java ## a join under a budget, on Spark, in about a minute
 
 test: check java postgres ## check, then every test that is not slow
 	@echo "== tests, on Spark and without it side by side"
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-plain test-spark
 
 test-plain: venv
 	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/plain
