@@ -9,7 +9,7 @@ CODE  := src $(wildcard tests tools examples)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: test-plain test-spark help venv java postgres demo test check format bench study soak lock clean
+.PHONY: test-plain test-spark test-spark-more help venv java postgres demo test check format bench study soak lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,14 +30,21 @@ demo: venv java ## a join under a budget, on Spark, in about a minute
 	@$(BIN)/headgate demo
 
 test: check java postgres ## check, then every test that is not slow
-	@echo "== tests, on Spark and without it side by side"
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-plain test-spark
+	@echo "== tests, in three processes side by side"
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=line test-plain test-spark test-spark-more
+
+# Tests on Spark mostly wait for it, so two sessions at a time cost little more than one.
+MORE_SPARK := $(wildcard tests/spark/test_[l-z]*.py)
 
 test-plain: venv
 	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/plain
 
-test-spark: venv java postgres
-	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/spark
+test-spark: venv java
+	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/spark \
+		$(addprefix --ignore=,$(MORE_SPARK))
+
+test-spark-more: venv java postgres
+	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/more $(MORE_SPARK)
 
 check: venv ## lint, format, types, import layers, doctests
 	@echo "== ruff"
