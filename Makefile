@@ -7,6 +7,8 @@ CODE  := src $(wildcard tests tools examples)
 
 # Spark starts its workers with the first python3 on PATH unless told otherwise.
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+# Progress is shown as it is made, also through a pipe.
+export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .PHONY: test-plain test-spark test-spark-more help venv java postgres demo test check format bench study soak lock clean
