@@ -11,7 +11,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: test-plain test-spark test-spark-more help venv java postgres demo test check format bench study soak lock clean
+.PHONY: test-one test-two help venv java postgres demo test check format bench study soak lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,21 +32,19 @@ demo: venv java ## a join under a budget, on Spark, in about a minute
 	@$(BIN)/headgate demo
 
 test: check java postgres ## check, then every test that is not slow
-	@echo "== tests, in three processes side by side"
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=line test-plain test-spark test-spark-more
+	@echo "== tests, in two processes side by side"
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
 
-# Tests on Spark mostly wait for it, so two sessions at a time cost little more than one.
-MORE_SPARK := $(wildcard tests/spark/test_[l-z]*.py)
+# Halves that take about as long: tests without Spark and some on it, and all others on Spark.
+WITH_PLAIN := tests/spark/test_lookup.py $(wildcard tests/spark/test_[rs]*.py)
 
-test-plain: venv
-	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/plain
+test-one: venv java postgres
+	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/one
+	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/one $(WITH_PLAIN)
 
-test-spark: venv java
-	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/spark \
-		$(addprefix --ignore=,$(MORE_SPARK))
-
-test-spark-more: venv java postgres
-	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/more $(MORE_SPARK)
+test-two: venv java
+	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/two \
+		$(addprefix --ignore=,$(WITH_PLAIN))
 
 check: venv ## lint, format, types, import layers, doctests
 	@echo "== ruff"
