@@ -511,7 +511,9 @@ def first_reference_worth(offset: int, room: int) -> float:
 def test_heeb_makes_the_hits_of_a_plain_cache_that_sums_over_the_future(
     keys: list[int], room: int
 ) -> None:
-    worth = lambda row, now: first_reference_worth(row.key - keys[now], room)  # noqa: E731
+    def worth(row: simulation.Cached, now: int) -> float:
+        return first_reference_worth(row.key - keys[now], room)
+
     wanted = sum(simulation.simulate(keys, room, worth))
     asked = lookup(Heeb.of_references(WALK), hg.Budget(rows=room))
     assert asked.run(stream(keys)).stats.hits == wanted

@@ -2,6 +2,7 @@
 
 import csv
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -352,9 +353,9 @@ def test_melbourne_temperatures_have_the_papers_parameters() -> None:
         (lambda: AutoRegressive.fit([1, np.nan, 2, 3]), "finite"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_reason(wrong: object, says: str) -> None:
+def test_what_cannot_be_is_refused_with_a_reason(wrong: Callable[[], object], says: str) -> None:
     with pytest.raises(SpecError, match=says):
-        wrong()  # type: ignore[operator]
+        wrong()
 
 
 @given(first=st.floats(-60, 60), sigma=st.floats(0.05, 30), count=st.integers(2, 80))

@@ -115,8 +115,10 @@ def chosen_policy(given: Any, frequencies: Frequencies | None, seed: int) -> Pol
                 raise SpecError(
                     f'policy "{given}" ranks keys by how often they come: give frequencies='
                 )
-            return kind(frequencies)  # type: ignore[no-any-return]
-        return Random(seed) if kind is Random else kind()
+            made: Policy = kind(frequencies)
+        else:
+            made = Random(seed) if kind is Random else kind()
+        return made
     if not isinstance(given, Policy):
         raise SpecError(
             f"policy {given!r} is not accepted: give one of {names}, or a policy object"

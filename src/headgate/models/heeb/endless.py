@@ -9,7 +9,6 @@ transform.
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.signal import lfilter
 
 from headgate.models.process import LinearTrend, Process, RandomWalk
 from headgate.models.survival import ExponentialLife, Survival
@@ -106,6 +105,8 @@ def _repeated(soon: np.ndarray, decay: float, move: int) -> np.ndarray:
         return soon / (1 - decay)
     if move < 0:
         return _repeated(soon[::-1], decay, -move)[::-1]
+    from scipy.signal import lfilter  # slow to import
+
     padded = np.append(soon, np.zeros(-len(soon) % move)).reshape(-1, move)
     summed: np.ndarray = lfilter([1.0], [1.0, -decay], padded, axis=0)
     return summed.reshape(-1)[: len(soon)]

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
 from headgate.models.process.noise import normal_chance, stretch_chances
@@ -112,6 +111,8 @@ class Gaussian(Process):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The normal distribution cut at its tails."""
         mean, sd = self.future(now.step, np.array([now.value]), ahead)
+        from scipy.special import ndtri  # slow to import
+
         wide = -ndtri(negligible / 2) * sd[:, 0] + 0.5
         low, high = np.floor(mean[:, 0] - wide), np.ceil(mean[:, 0] + wide)
         return low.astype(np.int64), high.astype(np.int64)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from headgate.spec import SpecError
 
@@ -157,6 +156,8 @@ def normal_chance(offsets: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
     Both tails are measured from their own end, so that small chances keep their digits.
     """
     distance = np.abs(offsets)
+    from scipy.special import ndtr  # slow to import
+
     chance: np.ndarray = ndtr((0.5 - distance) / sigma) - ndtr((-0.5 - distance) / sigma)
     return chance
 
@@ -167,6 +168,8 @@ def stretch_chances(first: np.ndarray, sigma: np.ndarray, count: int) -> np.ndar
     Neighbours share a border, so there is half as much to compute.
     """
     border = (first[:, None] + (np.arange(count + 1) - 0.5)) / sigma[:, None]
+    from scipy.special import ndtr  # slow to import
+
     beyond = ndtr(-np.abs(border))
     chances: np.ndarray = np.abs(np.diff(beyond, axis=1))
     across = (border[:, :-1] < 0) & (border[:, 1:] > 0)
