@@ -30,14 +30,21 @@ from headgate.profiling import Profile
 from headgate.spec import (
     Band,
     Budget,
+    Categories,
     Compare,
+    Expression,
     Goal,
+    Histogram,
+    Importance,
+    MaxImportance,
     MaxSubset,
     RowWindow,
     Sample,
     Side,
+    Source,
     SpecError,
     TimeWindow,
+    read_changes,
 )
 
 if TYPE_CHECKING:
@@ -52,13 +59,18 @@ __all__ = [
     "Band",
     "Budget",
     "CachedLookup",
+    "Categories",
     "Compare",
     "DuckDbTable",
     "Estimate",
+    "Expression",
     "Frequencies",
     "Goal",
+    "Histogram",
+    "Importance",
     "LookupOutcome",
     "LookupStats",
+    "MaxImportance",
     "MaxSubset",
     "Outcome",
     "PostgresTable",
@@ -68,6 +80,7 @@ __all__ = [
     "Sample",
     "SampleChoice",
     "Side",
+    "Source",
     "SparkTable",
     "SpecError",
     "Stats",
@@ -79,6 +92,7 @@ __all__ = [
     "estimate",
     "policies",
     "profile",
+    "read_changes",
 ]
 
 

@@ -3,6 +3,18 @@
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError
 from headgate.spec.goal import Goal, MaxSubset, Sample
+from headgate.spec.importance import (
+    Categories,
+    Change,
+    Combine,
+    Expression,
+    Histogram,
+    Importance,
+    MaxImportance,
+    Source,
+    parse_importance,
+    read_changes,
+)
 from headgate.spec.keys import Keys
 from headgate.spec.predicate import Band, Compare, Predicate
 from headgate.spec.side import Side
@@ -11,15 +23,25 @@ from headgate.spec.window import RowWindow, TimeWindow, Window
 __all__ = [
     "Band",
     "Budget",
+    "Categories",
+    "Change",
+    "Combine",
     "Compare",
+    "Expression",
     "Goal",
+    "Histogram",
+    "Importance",
     "Keys",
+    "MaxImportance",
     "MaxSubset",
     "Predicate",
     "RowWindow",
     "Sample",
     "Side",
+    "Source",
     "SpecError",
     "TimeWindow",
     "Window",
+    "parse_importance",
+    "read_changes",
 ]
