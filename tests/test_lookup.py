@@ -274,7 +274,7 @@ def test_hits_of_a_row_are_counted_up_to_a_limit_that_does_not_turn() -> None:
     asked = lookup("lfu", hg.Budget(rows=2))
     *_, (_, stored) = steps(asked, stream([1, 2]), [])
     often = np.array([2**31 - 1, 5], np.int32)
-    stored = Held(stored.table, *stored._columns()[:4], often, stored.touched)
+    stored = Held(stored.table, *stored._columns()[:4], often, *stored._columns()[5:])
     step = LookupStep(
         asked.terms(), asked.shape(stream([]).schema), asked.table, asked.schema, stored,
         stream([1, 1, 2, 3]), Progress(clock=11, seen=(2, 2)),

@@ -1,6 +1,7 @@
 """WindowJoin, the object users hold: one request, served in process, on Spark, batch or stream."""
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from headgate.columns.times import is_event_time
 from headgate.engine.held import coded, key_bytes, screen
+from headgate.engine.importance import Definitions, nothing_to_redefine
 from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
@@ -18,13 +20,14 @@ from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
 from headgate.monitor import Estimate
-from headgate.policies import Learned, Policy, Random, make_policy
+from headgate.policies import Learned, Policy, make_policy
 from headgate.policies.base import Sampler
 from headgate.sampling import make_sampler
 from headgate.spec import (
     Budget,
     Goal,
     Keys,
+    MaxImportance,
     MaxSubset,
     Predicate,
     RowWindow,
@@ -33,6 +36,7 @@ from headgate.spec import (
     SpecError,
     TimeWindow,
 )
+from headgate.spec.importance import Change
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +59,9 @@ class Outcome:
     recall
         The share of the exact result that was produced. The whole input was at hand, so this is
         no estimate.
+    importance_recall
+        The share of the exact result's importance that was produced; as `recall`, where all rows
+        count alike.
     estimated_recall
         What the monitor made of it, without knowing the whole input: an `Estimate`, or None where
         nothing was watched.
@@ -69,10 +76,12 @@ class Outcome:
         exact_pairs: int,
         estimated_recall: Estimate | None = None,
         followed: dict[str, int] | None = None,
+        exact_importance: float | None = None,
     ) -> None:
         self.pairs = pairs
         self.stats = stats
         self.exact_pairs = exact_pairs
+        self.exact_importance = exact_importance
         self.estimated_recall = estimated_recall
         self.followed = followed or {}
 
@@ -81,9 +90,21 @@ class Outcome:
         """Produced pairs as a share of the exact result's; 1 when that is empty."""
         return 1.0 if self.exact_pairs == 0 else self.stats.pairs / self.exact_pairs
 
+    @property
+    def importance_recall(self) -> float:
+        """Produced importance as a share of the exact result's; 1 when that is worth nothing."""
+        if self.exact_importance is None:
+            return self.recall
+        return self.stats.importance / self.exact_importance if self.exact_importance else 1.0
+
     def __repr__(self) -> str:
+        worth = ""
+        if self.exact_importance is not None:
+            worth = (
+                f"importance {self.stats.importance:,.6g}, {self.importance_recall:.3f} of all, "
+            )
         return (
-            f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, "
+            f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, {worth}"
             f"peak {self.stats.peak_rows:,} rows)"
         )
 
@@ -208,12 +229,13 @@ class WindowJoin(Request):
                 bool(keys.left),
             )
         else:
-            chosen = make_policy(policy, frequencies, ages, seed)
+            important = isinstance(goal, MaxImportance)
+            chosen = make_policy(policy, frequencies, ages, seed, important)
             goal = Sample() if goal is None and isinstance(chosen, Sampler) else goal
-        if chosen == Learned("auto") and not keys.left:
+        if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keys.left:
             # Without keys there is nothing to count; without times there are no ages.
             timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
-            chosen = Learned("age") if timed else Random()
+            chosen = Learned("age", chosen.important) if timed else chosen.neutral
         ranks_keys = chosen.weighs_keys or chosen.counts_keys
         if ranks_keys and not keys.left:
             raise SpecError(
@@ -239,13 +261,25 @@ class WindowJoin(Request):
             seed=seed,
         )
 
-    def run(self, left: "pa.Table | pd.DataFrame", right: "pa.Table | pd.DataFrame") -> Outcome:
+    def run(
+        self,
+        left: "pa.Table | pd.DataFrame",
+        right: "pa.Table | pd.DataFrame",
+        *,
+        redefined: Iterable[tuple[Any, MaxImportance]] = (),
+    ) -> Outcome:
         """Join two bounded tables in process, as if their rows arrived in order of time.
 
-        Takes Arrow tables or pandas frames, in any row order.
+        Parameters
+        ----------
+        left, right
+            Arrow tables or pandas frames, in any row order.
+        redefined
+            What is important, as it changes on the way: event times, and the goal from then on.
         """
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = self._shape_of(tables)
+        definitions = self._definitions(tables, redefined)
         arriving = [
             screen(
                 table,
@@ -257,11 +291,13 @@ class WindowJoin(Request):
             for side, table in enumerate(tables)
         ]
         held = [screened.rows for screened in arriving]
-        batches, count = coded(shape, held)
+        batches, count = coded(shape, held, definitions)
         share = self.monitor_share(live=False)
         terms = terms_for(
             self.budget, self.windows, self.policy, monitor=share, where=shape.relation
         )
+        if definitions is not None:
+            terms = definitions.applied(self.weighed(terms))
         room = room_for(self.budget, self.policy, 1, share, self.seed)
         monitor = new_monitor(self.windows, room) if share else None
         replay = Replay(terms, batches[0], batches[1], count, monitor, key_bytes(shape, tables))
@@ -283,16 +319,35 @@ class WindowJoin(Request):
                 stored_bytes=replay.stats.stored_bytes,
             )
         )
-        exact = stats.pairs
+        exact, exact_importance = stats.pairs, None if definitions is None else stats.importance
         if stats.lost_rows or self.policy.samples:
-            exact = Replay(terms.exact(), batches[0], batches[1], count).count_pairs()
+            whole = Replay(terms.exact(), batches[0], batches[1], count)
+            if definitions is not None:
+                exact_importance = whole.total_importance()
+                exact = whole.stats.pairs
+            else:
+                exact = whole.count_pairs()
         return Outcome(
             pa.concat_tables([schema.empty_table(), *results]),
             stats,
             exact,
             None if replay.evidence is None or self.policy.samples else replay.evidence.recall(),
             dict(replay.followed),
+            exact_importance,
         )
+
+    def _definitions(
+        self, tables: tuple[pa.Table, pa.Table], redefined: Iterable[tuple[Any, MaxImportance]]
+    ) -> Definitions | None:
+        """What is important, and from when on; None where all rows count alike."""
+        changes = list(redefined)
+        if not isinstance(self.goal, MaxImportance):
+            if changes:
+                raise nothing_to_redefine(self.goal)
+            return None
+        definitions = Definitions.of(self.goal, [Change.of(at, goal) for at, goal in changes])
+        definitions.check((tables[0].schema, tables[1].schema))
+        return definitions
 
     def stream(
         self,
@@ -301,6 +356,7 @@ class WindowJoin(Request):
         *,
         shards: int | None = None,
         name: str = "headgate",
+        redefined: "str | os.PathLike[str] | DataFrame | None" = None,
     ) -> "DataFrame":
         """Join two streaming DataFrames into one streaming DataFrame.
 
@@ -318,23 +374,37 @@ class WindowJoin(Request):
             wait for nobody, that costs nothing, and there is one a core.
         name
             The name of the metrics.
+        redefined
+            Where to learn, while the query runs, what is important from now on: the folder that
+            `MaxImportance.publish` writes to, or a streaming DataFrame with a column
+            ``definition`` (the text of `MaxImportance.to_json`) and, where it is not to hold at
+            once, ``at`` (the event time from which it holds). One that cannot be taken up is
+            counted (``misdefined``) and changes nothing.
         """
         from headgate.spark import stream
 
-        return stream(self, left, right, shards, name)
+        return stream(self, left, right, shards, name, redefined)
 
     def batch(
-        self, left: "DataFrame", right: "DataFrame", *, shards: int | None = None
+        self,
+        left: "DataFrame",
+        right: "DataFrame",
+        *,
+        shards: int | None = None,
+        redefined: Iterable[tuple[Any, MaxImportance]] = (),
     ) -> "DataFrame":
-        """Join two bounded Spark DataFrames, as if their rows arrived in order of time."""
+        """Join two bounded Spark DataFrames, as if their rows arrived in order of time.
+
+        ``redefined`` is as `run` takes it.
+        """
         from headgate.spark import batch
 
-        return batch(self, left, right, shards)
+        return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
 
     def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
         columns = (tables[0].column_names, tables[1].column_names)
         shape = Shape.of(self.keys, self.sides, columns, self.suffix, self.where)
-        shape = shape.sampled(self.drawn)
+        shape = shape.sampled(self.drawn).weighed(self.importance_column)
         types: tuple[dict[str, Any], dict[str, Any]] = tuple(
             dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
         )  # type: ignore[assignment]

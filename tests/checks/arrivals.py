@@ -37,10 +37,11 @@ from headgate.models import (
     RandomWalk,
     Stationary,
 )
-from headgate.policies import Age, Heeb, JoinToLive, Policy, Random, Ttl
+from headgate.policies import Age, Heeb, Ijoin, JoinToLive, Policy, Random, Ttl
 from headgate.sampling import Uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import UNLIMITED
+from headgate.spec.importance.combine import Combine
 from tests.checks.bumpy import Bumpy, Observing
 
 NULL = -1
@@ -67,6 +68,7 @@ RELATIONS = {
 """Bands and comparisons to try, beside equal keys or without."""
 
 RISING, FALLING, WITH_MINIMUM = (1, 4, 9), (9, 4, 1), (3, 0, 2)
+IMPORTANCES = (1.0, 3.0, 0.0, 1.0, 2.5, 8.0, 1.0)
 MANY_MATCHES = AgeCurves.of_buckets((12, 12), ((25,), (25,)))
 """More than there are rows, so that coins are flipped for all."""
 
@@ -91,6 +93,12 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
         heeb(LinearTrend(1, 0, Noise.uniform(1)), RandomWalk(0, Noise.uniform(1))),
         heeb(Stationary({0: 0.6, 1: 0.3, 3: 0.1}), AutoRegressive(0.7, 0.5, 1.0)),
         heeb(LinearTrend(-0.3, 2, Noise.normal(1.5, 3)), LinearTrend(0, 2, Noise.uniform(2)), 50),
+    ),
+    Ijoin: (
+        Ijoin(),
+        Ijoin(maturity=timedelta(0), unproductivity=timedelta(microseconds=2), decay=3e5),
+        Ijoin(maturity=timedelta(microseconds=3), decay=0, penalty=2e6),
+        Ijoin(maturity=timedelta(microseconds=1), initial=1e5, recompute="successive"),
     ),
     Bumpy: tuple(
         Bumpy(seed, classes, follows_time)
@@ -170,11 +178,15 @@ class Snapshot(NamedTuple):
 
     pairs: list[tuple[int, int]]
     weights: list[float]
+    worths: list[float]
+    """The importance of each pair."""
+    lives: list[float]
+    """Sums of the lifetimes of rows that left, and of their squares."""
     alive: list[int]
     counts: list[list[int]]
-    histories: dict[int, tuple[int, int]]
+    histories: dict[int, tuple[int, int, float]]
     sequences: dict[int, int]
-    watched: dict[int, tuple[int, int, int]]
+    watched: dict[int, tuple[int, float, float]]
     """State, partners met and pairs made of each row."""
     ages: list[list[int]]
     stored: tuple[int, int]
@@ -187,9 +199,10 @@ class Kept(NamedTuple):
     sequence: int
     matches: int
     touched: int
+    recent: float
     watch: int
-    met: int
-    made: int
+    met: float
+    made: float
 
 
 class Run(NamedTuple):
@@ -312,7 +325,21 @@ def cases(draw: st.DrawFn, policy: type[Policy], time_windows: bool = False) -> 
     if draw(st.booleans()):
         where = RELATIONS[draw(st.sampled_from(list(RELATIONS)))]
         keyed = draw(st.booleans())
-    return Case(arrivals, Terms(windows, chosen, *draw(budgets()), where), keyed)
+    terms = Terms(windows, chosen, *draw(budgets()), where, **draw(importances(policy)))
+    return Case(arrivals, terms, keyed)
+
+
+@st.composite
+def importances(draw: st.DrawFn, policy: type[Policy]) -> dict[str, object]:
+    """How pairs count, when that is redefined, and how often the oldest row goes."""
+    if policy.samples or draw(st.booleans()):
+        return {}
+    return {
+        "combine": draw(st.sampled_from(list(Combine))),
+        "changes": tuple(sorted(draw(st.lists(st.integers(0, 40), max_size=2)))),
+        "fairness": draw(st.sampled_from((0.0, 0.0, 0.5, 1.0))),
+        "seed": 3,
+    }
 
 
 @st.composite
@@ -412,7 +439,15 @@ def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
         None
         if where is None
         else np.array([case.value(row) for row in mine], np.float64 if where.real else np.int64),
-    )
+    )._replace(importance=_importance(case, rows))
+
+
+def _importance(case: Case, rows: list[int]) -> np.ndarray | None:
+    """By definition and row; all count alike where nothing is said."""
+    if not case.terms.combine:
+        return None
+    which = np.arange(len(case.terms.changes) + 1)[:, None]
+    return np.array(IMPORTANCES)[(5 * np.array(rows, int) + 3 * which) % len(IMPORTANCES)]
 
 
 def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, Kept]) -> Batch:
@@ -420,10 +455,11 @@ def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, K
         sequence=np.array([kept[i].sequence for i in rows], np.int64),
         matches=np.array([kept[i].matches for i in rows], np.int32),
         touched=np.array([kept[i].touched for i in rows], np.int64),
+        recent=np.array([kept[i].recent for i in rows], np.float64),
         watched=Watched(
             np.array([kept[i].watch for i in rows], np.uint8),
-            np.array([kept[i].met for i in rows], np.int32),
-            np.array([kept[i].made for i in rows], np.int32),
+            np.array([kept[i].met for i in rows], np.float64),
+            np.array([kept[i].made for i in rows], np.float64),
         ),
     )
 
@@ -433,21 +469,25 @@ def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Sn
         blocks = list(step.pairs())
         pairs = [pair for block in blocks for pair in np.stack(block[:2], axis=1).tolist()]
         weights = [weight for block in blocks for weight in block.weight.tolist()]
+        worths = [worth for block in blocks for worth in block.importance.tolist()]
     else:
-        pairs, weights = step.pairs, step.weights
+        pairs, weights, worths = step.pairs, step.weights, step.worths
     left, right = places
     alive, histories, sequences, watched = [], {}, {}, {}
     for side in (0, 1):
         own = places[side]
         alive += [i for i, is_alive in zip(own, step.alive(side), strict=True) if is_alive]
         matches, touched = (values.tolist() for values in step.histories(side))
-        histories |= dict(zip(own, zip(matches, touched, strict=True), strict=True))
+        recent = step.recent(side).tolist()
+        histories |= dict(zip(own, zip(matches, touched, recent, strict=True), strict=True))
         sequences |= dict(zip(own, step.sequences(side).tolist(), strict=True))
         states = zip(*(column.tolist() for column in step.watched(side)), strict=True)
         watched |= dict(zip(own, states, strict=True))
     return Snapshot(
         pairs=[(left[a], right[b]) for a, b in pairs],
         weights=weights,
+        worths=worths,
+        lives=[round(total, 9) for total in step.lives],
         alive=alive,
         counts=step.counts.tolist(),
         histories=histories,

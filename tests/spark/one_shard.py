@@ -7,10 +7,11 @@ import pyarrow as pa
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import headgate as hg
+from headgate.engine.importance import Definitions
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
 from headgate.spark.blobs import from_blob
-from headgate.spark.metrics import EVIDENCE, FIGURES
+from headgate.spark.metrics import EVIDENCE, FIGURES, REAL
 from headgate.spark.operator import RESERVE
 from headgate.spark.packing import SHARD_COLUMN, Pack
 from headgate.spark.plan import ShardPlan, describe
@@ -42,9 +43,10 @@ class OneShard:
         policy = join.policy.without_model()
         self._shape = Shape.of(
             join.keys, (join.left, join.right), (schemas[0].names, schemas[1].names), join.suffix
-        ).sampled(join.drawn)
+        )
+        self._shape = self._shape.sampled(join.drawn).weighed(join.importance_column)
         share = join.budget.monitor or 0.0
-        terms = terms_for(join.budget, windows, policy, 1, RESERVE, share)
+        terms = join.weighed(terms_for(join.budget, windows, policy, 1, RESERVE, share))
         plan = ShardPlan(
             terms=terms,
             shape=self._shape,
@@ -54,6 +56,9 @@ class OneShard:
             labels=(LABEL,),
             description=describe(1, 1, {"policy": repr(policy)}),
             operator=operator,
+            definitions=Definitions.of(join.goal)
+            if isinstance(join.goal, hg.MaxImportance)
+            else None,
         )
         self.tester = TwsTester(
             JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
@@ -75,7 +80,7 @@ class OneShard:
         figures = rows[rows["blob"].isna()].iloc[0]
         return ShardBatch(
             pa.concat_tables([empty, *results]),
-            {name: int(figures[name]) for name in FIGURES}
+            {name: (float if name in REAL else int)(figures[name]) for name in FIGURES}
             | {name: float(figures[name]) for name in EVIDENCE},
         )
 

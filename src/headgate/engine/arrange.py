@@ -23,6 +23,8 @@ class Group(NamedTuple):
     size: np.ndarray
     matches: np.ndarray
     touched: np.ndarray
+    recent: np.ndarray
+    """Empty where the policy does not look at it."""
     state: np.ndarray
     """See `Watch`; empty where no row is watched."""
     met: np.ndarray
@@ -84,14 +86,16 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         link.arriving = own.arriving
         link.alive = 0
         link.watch = own.state[index] if own.state.size else 0
+        link.ripe = 0
         row = rows[position]
         row.time = own.time[index]
         row.touched = own.touched[index]
         row.matches = own.matches[index]
         row.sequence = own.sequence[index]
         row.code = own.code[index]
-        row.met = own.met[index] if own.met.size else 0
-        row.made = own.made[index] if own.made.size else 0
+        row.recent = own.recent[index] if own.recent.size else 0.0
+        row.met = own.met[index] if own.met.size else 0.0
+        row.made = own.made[index] if own.made.size else 0.0
         row.score = own.score[index] if own.score.size else 0.0
         row.group = own.group[index] if own.group.size else own.side
 

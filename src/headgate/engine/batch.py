@@ -1,7 +1,8 @@
 """What a step is given and hands on: the join's terms, rows as numbers, how far it has come."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from headgate.policies.fifo import Fifo
 from headgate.policies.random import uniform
 from headgate.spec import Window
 from headgate.spec.budget import UNLIMITED
+from headgate.spec.importance.combine import Combine
 
 NO_WATERMARK = -(1 << 62)
 SHARD_BITS = 20
@@ -34,27 +36,43 @@ class Terms:
     unique: bool = False
     """A row is not stored while one of its key is stored on its side: it would be the same row
     again. For joins on keys alone."""
+    combine: Combine = Combine.NONE
+    """How the importance of a pair follows from those of its rows."""
+    changes: tuple[int, ...] = ()
+    """Event times from which rows have the importance told next; see `Batch.importance`."""
+    fairness: float = 0.0
+    """The share of decisions that give up the oldest row, whatever it is worth."""
+    seed: int = 0
+    """Of which decisions those are."""
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""
-        return Terms(self.windows, self.policy, where=self.where, unique=self.unique)
+        return replace(
+            self, most_rows=(UNLIMITED, UNLIMITED), most_bytes=(UNLIMITED, UNLIMITED), pooled=True
+        )
 
     def exact(self) -> "Terms":
         """The join that misses nothing: with memory to spare, any policy but a sample will do."""
-        return Terms(self.windows, Fifo(), where=self.where)
+        return Terms(
+            self.windows,
+            Fifo(),
+            where=self.where,
+            combine=self.combine,
+            changes=self.changes,
+        )
 
 
 class Watched(NamedTuple):
     """What is known of rows that may be watched, an entry a row."""
 
     state: np.ndarray  # uint8, `Watch`
-    met: np.ndarray  # int32, partners found while the row was watched, stored or not
-    made: np.ndarray  # int32, those of them that made a pair
+    met: np.ndarray  # float64, what partners found while watched were worth, stored or not
+    made: np.ndarray  # float64, of those that made a pair
 
     @classmethod
     def none(cls, rows: int) -> "Watched":
         """No row is watched."""
-        return cls(*(np.zeros(rows, kind) for kind in (np.uint8, np.int32, np.int32)))
+        return cls(*(np.zeros(rows, kind) for kind in (np.uint8, np.float64, np.float64)))
 
 
 class FollowedRows(NamedTuple):
@@ -94,6 +112,8 @@ class Batch(NamedTuple):
     touched: np.ndarray  # int64
     value: np.ndarray  # int64 or float64, for the predicate; empty where there is none
     watched: Watched | None = None
+    importance: np.ndarray | None = None  # float64 (definition, row); None where all count alike
+    recent: np.ndarray | None = None  # float64: matches when last touched, old ones counting less
 
     @classmethod
     def of_arrivals(
@@ -125,7 +145,33 @@ class Batch(NamedTuple):
     def take(self, numbers: np.ndarray) -> "Batch":
         """Some of the rows, in the order asked for; not what is watched."""
         columns = [column[numbers] if column.size else column for column in self[:8]]
-        return Batch(*columns)  # type: ignore[arg-type]  # all but the last, which may be left out
+        taken = Batch(*columns)  # type: ignore[arg-type]  # all that may not be left out
+        return taken._replace(
+            importance=None if self.importance is None else self.importance[:, numbers],
+            recent=None if self.recent is None else self.recent[numbers],
+        )
+
+
+class Residing(NamedTuple):
+    """What residence priorities must know of the past."""
+
+    began: int = UNLIMITED
+    """Time of the very first arrival; later than any where there was none."""
+    importance: float = 0.0
+    """Of all arrivals together."""
+    decisions: tuple[int, int] = (UNLIMITED, UNLIMITED)
+    """By pool: decisions since priorities were last computed."""
+    made: tuple[float, float] = (0.0, 0.0)
+    """By pool: importance of the pairs made since the last decision."""
+    made_before: tuple[float, float] = (0.0, 0.0)
+    """And between the last two."""
+
+    @classmethod
+    def of(cls, given: Sequence[Any]) -> "Residing":
+        """From the same as lists."""
+        began, importance, *by_pool = given
+        decisions, made, made_before = ((left, right) for left, right in by_pool)
+        return cls(began, importance, decisions, made, made_before)
 
 
 class Progress(NamedTuple):
@@ -141,6 +187,11 @@ class Progress(NamedTuple):
     """Curve scores: origin and frame that each side's rows are judged from; see `curves.py`."""
     memory: str = ""
     """What a policy has learned that observes the rows it keeps."""
+    residence: Residing = Residing()
+    """Residence priorities: how fast rows come, and when priorities were last computed."""
+    definitions: tuple[tuple[int, str], ...] = ()
+    """What is important, as redefined on the way: from what event time on, and how; see
+    `importance.py`."""
 
 
 class PairBlock(NamedTuple):
@@ -154,11 +205,13 @@ class PairBlock(NamedTuple):
     cluster: np.ndarray
     """Samples: twice the sequence number of the stored row, plus its side; pairs of one were
     sampled together. Empty otherwise."""
+    importance: np.ndarray
+    """What each is worth; empty where all count alike."""
 
     def made_of(self, left: np.ndarray, right: np.ndarray, shard: int = 0) -> "PairBlock":
         """The pairs with these rows in place of the numbers, and clusters told apart by shard."""
         cluster = (self.cluster << SHARD_BITS) + shard
-        return PairBlock(left[self.left], right[self.right], self.weight, cluster)
+        return PairBlock(left[self.left], right[self.right], self.weight, cluster, self.importance)
 
 
 def bucket_us(window: Window, buckets: int) -> int:

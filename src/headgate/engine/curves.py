@@ -63,7 +63,7 @@ class Shelf(NamedTuple):
 @cache
 def no_shelf() -> Shelf:
     """For all other scores."""
-    return shelf_of(None, (), Arrivals(*(np.empty(0, np.int64) for _ in range(4))), 0)
+    return shelf_of(None, (), Arrivals(*(np.empty(0, np.int64) for _ in range(5))), 0)
 
 
 def shelf_of(

@@ -79,6 +79,17 @@ def heapify(heap: np.ndarray, size: int) -> None:
 
 
 @inlined
+def drop_top(desk: Desk, pool: int) -> None:
+    """Take out the least entry. O(log size)."""
+    heap = desk.heap[pool]
+    last = desk.pools[pool].heap_size - 1
+    desk.pools[pool].heap_size = last
+    if last > 0:
+        moved = heap[ROOT + last]
+        sift_down(heap, last, ROOT, moved.score, moved.row)
+
+
+@inlined
 def drop_stale(desk: Desk, pool: int) -> None:
     """Drop entries from the top until the least one is a live row with its present score.
 
@@ -97,11 +108,7 @@ def drop_stale(desk: Desk, pool: int) -> None:
         if alive and entered < score:
             sift_down(heap, own.heap_size, ROOT, score, row)
         else:
-            last = own.heap_size - 1
-            own.heap_size = last
-            if last > 0:
-                moved = heap[ROOT + last]
-                sift_down(heap, last, ROOT, moved.score, moved.row)
+            drop_top(desk, pool)
 
 
 @inlined

@@ -11,6 +11,7 @@ from headgate.columns.codes import NULL, encode_together
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.batch import NO_WATERMARK, Batch
+from headgate.engine.importance import Definitions
 from headgate.engine.shape import Shape
 
 
@@ -29,12 +30,16 @@ class Held:
     sequence: np.ndarray
     matches: np.ndarray
     touched: np.ndarray
+    recent: np.ndarray
 
     @classmethod
     def arriving(cls, table: pa.Table, time: np.ndarray, weight: np.ndarray) -> "Held":
         """Rows without a past."""
         none = np.zeros(len(time), np.int64)
-        return cls(table, np.arange(len(time)), time, weight, none, none.astype(np.int32), time)
+        zeros = np.zeros(len(time))
+        return cls(
+            table, np.arange(len(time)), time, weight, none, none.astype(np.int32), time, zeros
+        )
 
     @classmethod
     def nothing(cls, schema: pa.Schema) -> "Held":
@@ -61,6 +66,7 @@ class Held:
             self.matches,
             self.touched,
             value,
+            recent=self.recent,
         )
 
     def where(self, keep: np.ndarray) -> "Held":
@@ -85,7 +91,15 @@ class Held:
         return replace(self, table=self.only(self.table), place=np.arange(len(self.place)))
 
     def _columns(self) -> tuple[np.ndarray, ...]:
-        return (self.place, self.time, self.weight, self.sequence, self.matches, self.touched)
+        return (
+            self.place,
+            self.time,
+            self.weight,
+            self.sequence,
+            self.matches,
+            self.touched,
+            self.recent,
+        )
 
 
 @dataclass(frozen=True)
@@ -157,13 +171,28 @@ def key_bytes(shape: Shape, tables: Sequence[pa.Table]) -> int:
     return max(max(sizes) - BOOKKEEPING_BYTES, 0)
 
 
-def coded(shape: Shape, groups: Sequence[Held]) -> tuple[list[Batch], int]:
+def coded(
+    shape: Shape, groups: Sequence[Held], definitions: Definitions | None = None
+) -> tuple[list[Batch], int]:
     """Rows as the kernel wants them, and the number of codes.
 
     Groups are of the left and the right side in turn.
     """
     tables = [held.only(matched(shape, held.table, place % 2)) for place, held in enumerate(groups)]
     codes, values, count = code_tables(shape, tables)
-    return [
+    batches = [
         held.batch(code, value) for held, code, value in zip(groups, codes, values, strict=True)
-    ], count
+    ]
+    return judged(batches, groups, definitions), count
+
+
+def judged(
+    batches: Sequence[Batch], groups: Sequence[Held], definitions: Definitions | None
+) -> list[Batch]:
+    """The rows with their importance; groups are of the left and the right side in turn."""
+    if definitions is None:
+        return list(batches)
+    return [
+        batch._replace(importance=definitions.of_rows(held.only(held.table), place % 2))
+        for place, (batch, held) in enumerate(zip(batches, groups, strict=True))
+    ]

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.engine import bars, curves, flips, heap, probing, ranges, ranking
+from headgate.engine import bars, curves, flips, heap, probing, ranges, ranking, residence, worth
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
 from headgate.engine.watching import FINISHED, GHOST, OPEN
 from headgate.policies.base import Kind
+from headgate.policies.random import draw_one
 
 HISTORY, FLIPS, CURVE = int(Kind.HISTORY), int(Kind.FLIPS), int(Kind.CURVE)
+RESIDENCE = int(Kind.RESIDENCE)
 PAIRS = int(Count.PAIRS)
 ADMITTED = int(Count.ADMITTED)
 REFUSED = int(Count.REFUSED)
@@ -47,6 +49,19 @@ def is_past(desk: Desk, row: int) -> bool:
 
 
 @inlined
+def note_life(desk: Desk, row: int) -> None:
+    """Add up how long a row was stored within its window."""
+    side = desk.sides[desk.links[row].side]
+    stayed = (desk.terms[0].clock >> 1) - desk.rows[row].time
+    if not side.by_rows:
+        stayed = min(stayed, side.span)
+    seconds = float(stayed) * 1e-6
+    lives = desk.lives[desk.links[row].side]
+    lives[0] += seconds
+    lives[1] += seconds * seconds
+
+
+@inlined
 def remove(desk: Desk, row: int) -> None:
     """Let a stored row go. Its links in the key chain are mended by the next probe."""
     own = desk.links[row]
@@ -54,6 +69,7 @@ def remove(desk: Desk, row: int) -> None:
     own.alive = 0
     if desk.terms[0].observes:
         desk.rows[row].score = desk.terms[0].clock >> 1
+    note_life(desk, row)
     pool.rows -= 1
     pool.bytes -= own.size
     if desk.terms[0].ranged and own.watch != OPEN:
@@ -129,6 +145,13 @@ def retire_one(desk: Desk, pool: int) -> bool:
 
 
 @inlined
+def is_fair_turn(desk: Desk, row: int) -> bool:
+    """Whether the oldest row makes room for this arrival, whatever it is worth."""
+    terms = desk.terms[0]
+    return draw_one(terms.seed, desk.links[row].side, desk.rows[row].sequence) < terms.fairness
+
+
+@inlined
 def make_room(desk: Desk, row: int, past: bool) -> bool:
     """Whether the arrival can be stored, after giving up what is worth less."""
     side = desk.links[row].side
@@ -148,10 +171,17 @@ def make_room(desk: Desk, row: int, past: bool) -> bool:
         if past:
             desk.tally[RETIRED, side] += 1
             return False
+        if desk.terms[0].fairness > 0.0 and is_fair_turn(desk, row):
+            worst = ranking.eldest(desk, number)
+            desk.tally[SHED, desk.links[worst].side] += 1
+            remove(desk, worst)
+            continue
         worst, score, order = ranking.worst_stored(desk, number)
         own_score, own_order = ranking.standing(desk, row)
-        is_least = own_score < score or (own_score == score and own_order < order)
-        if is_least and not desk.terms[0].takes_newcomers:
+        is_least = own_score < score or (
+            own_score == score and (own_order < order or desk.terms[0].refuses_equals != 0)
+        )
+        if worst == NONE or (is_least and not desk.terms[0].takes_newcomers):
             desk.tally[REFUSED, side] += 1
             if samples:
                 bars.raise_bar(desk, number, own_score)
@@ -199,6 +229,7 @@ def make_found(desk: Desk, row: int) -> None:
     side = desk.sides[desk.links[row].side]
     if desk.rows[row].side_index < side.pointer:
         side.pointer = desk.rows[row].side_index  # it has yet to expire
+    side.eldest = min(side.eldest, desk.rows[row].side_index)
     if desk.terms[0].ranged:
         ranges.enter(desk.ranges, row)
     else:
@@ -240,6 +271,21 @@ def note_matches(
             heap.enter(desk, pool, number)
 
 
+@compiled
+def note_residence(desk: Desk, row: int, pairs: np.ndarray, first: int, made: int) -> None:
+    """The same for residence priorities."""
+    own = desk.rows[row]
+    own.matches = made - first
+    own.recent = float(made - first)
+    own.touched = own.time
+    for at in range(first, made):
+        number = pairs[at].partner
+        if desk.rows[number].matches < MOST_MATCHES:
+            desk.rows[number].matches += 1
+        residence.note_worth(desk, worth.pair_worth(desk, row, number))
+        residence.note_match(desk, number, own.time)
+
+
 @inlined
 def note_bars(desk: Desk, pairs: np.ndarray, passed: np.ndarray, first: int, made: int) -> None:
     """Write the bar that each pair's stored row has passed."""
@@ -279,6 +325,8 @@ def advance(
             curves.hear(desk, row)
         terms.clock = max(terms.clock, 2 * desk.rows[row].time + own.side)
         side.seen = desk.rows[row].sequence + 1
+        if worth.is_due(desk):
+            worth.redefine(desk)
         if desk.sides[LEFT].by_rows or not terms.keep_late:
             let_go_expired(desk, LEFT)
         if desk.sides[RIGHT].by_rows or not terms.keep_late:
@@ -290,6 +338,8 @@ def advance(
         end = probing.probe(desk, row, pairs, made)
         if end < 0:
             return row, made
+        if terms.kind == RESIDENCE:
+            residence.note_arrival(desk, row)
         if terms.kind == FLIPS and not terms.count_only:
             end, done = flips.keep_chosen(desk, pairs, passed, made, end, spent)
             let_go_unchosen(desk, spent, done)
@@ -299,6 +349,8 @@ def advance(
         if not terms.count_only:
             if terms.kind == HISTORY:
                 note_matches(desk, rescore, row, pairs, made, end)
+            elif terms.kind == RESIDENCE:
+                note_residence(desk, row, pairs, made, end)
             elif terms.observes:
                 for at in range(made, end):
                     desk.rows[pairs[at].partner].matches += 1
@@ -341,6 +393,8 @@ def restore(desk: Desk) -> None:
         while pool.rows > pool.most_rows or pool.bytes > pool.most_bytes:
             if not retire_one(desk, number):
                 worst, score, _ = ranking.worst_stored(desk, number)
+                if worst == NONE:  # nobody has been there long enough
+                    worst = ranking.eldest(desk, number)
                 desk.tally[SHED, desk.links[worst].side] += 1
                 if desk.terms[0].samples:
                     bars.raise_bar(desk, number, score)

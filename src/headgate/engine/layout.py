@@ -27,6 +27,7 @@ LINK = np.dtype(
         ("alive", "u1"),  # 1 while stored
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
         ("watch", "u1"),  # see `Watch`
+        ("ripe", "u1"),  # residence: 1 once it may be given up
     ],
     align=True,
 )
@@ -39,14 +40,15 @@ ROW = np.dtype(
             "f8",
         ),  # fixed and history scores: what the row is worth; `observes`: when it left
         ("touched", "i8"),  # history: time of arrival or of the last match; `observes`: its offset
+        ("recent", "f8"),  # residence: matches, as they counted when the row was last touched
         ("matches", "i4"),  # partners met so far (history scores, and where the policy observes)
         ("code", "i4"),  # equal exactly for equal keys; NULL_KEY matches nothing
         ("side_index", "i4"),  # place among its side's rows in order of mark
         ("group", "i4"),  # the list it belongs to (age scores: its side; value scores: its class)
         ("elder", "i4"),  # neighbours in that list
         ("younger", "i4"),
-        ("met", "i4"),  # watched rows: partners so far, found whether or not the row was stored
-        ("made", "i4"),  # and how many of them made a pair
+        ("met", "f8"),  # watched rows: what partners so far were worth, whether or not the row
+        ("made", "f8"),  # was stored; and those of them that made a pair
         ("sequence", "i8"),  # counts the rows of its side
     ],
     align=True,
@@ -61,6 +63,8 @@ SIDE = np.dtype(
         ("pool", "i8"),  # which pool its rows draw on
         ("seen", "i8"),  # rows of the side so far
         ("pointer", "i8"),  # rows of side_rows before it have been let go
+        ("eldest", "i8"),  # no row of side_rows before it is stored
+        ("green", "i8"),  # residence: rows of side_rows before it may be given up
         ("end", "i8"),  # where the side's rows end in side_rows
         ("bucket_us", "i8"),  # length of a bucket of age, for what watched rows meet
         ("origin", "i8"),  # curve scores: where the other stream has got to
@@ -78,6 +82,9 @@ POOL = np.dtype(
         ("ranked", "i8"),  # 1 once the policy's structure exists
         ("heap_size", "i8"),
         ("bars", "i8"),  # samples: entries in use
+        ("decisions", "i8"),  # residence: since priorities were last computed
+        ("made", "f8"),  # residence: importance of pairs made since the last decision
+        ("made_before", "f8"),  # and between the last two
     ],
     align=True,
 )
@@ -100,6 +107,10 @@ TERMS = np.dtype(
         ("share", "f8"),  # and their chance
         ("unique", "i8"),  # a row whose key is stored on its side already is not stored
         ("takes_newcomers", "i8"),  # an arrival is stored, whatever it is worth
+        ("refuses_equals", "i8"),  # an arrival worth no more than the least stored is refused
+        ("combine", "i8"),  # see `Combine`
+        ("definition", "i8"),  # which of the definitions of importance holds now
+        ("fairness", "f8"),  # share of decisions that give up the oldest row
     ],
     align=True,
 )
@@ -114,6 +125,21 @@ PIECE = np.dtype(
         ("start", "f8"),  # score there
         ("slope", "f8"),  # change of score per microsecond of age
         ("edge", "i8"),  # youngest stored row at least that old
+    ],
+    align=True,
+)
+
+RESIDENCE = np.dtype(
+    [
+        ("maturity_us", "i8"),  # see `policies.base.Residence`; negative: by the expected stay
+        ("unproductive_us", "i8"),
+        ("decay", "f8"),
+        ("penalty", "f8"),
+        ("initial", "f8"),
+        ("every", "i8"),
+        ("epsilon", "f8"),
+        ("began", "i8"),  # time of the very first arrival
+        ("importance", "f8"),  # of all arrivals together
     ],
     align=True,
 )
@@ -139,6 +165,15 @@ FLIP = np.dtype(
 )
 
 
+class Worth(NamedTuple):
+    """What rows matter, by definition of importance; and the scores that follow from it."""
+
+    changes: np.ndarray  # int64: the event times from which the second, third … definition holds
+    importance: np.ndarray  # float64 (definition, row); no rows where all count alike
+    score: np.ndarray  # float64 (definition, row): fixed scores; no rows where there is one
+    group: np.ndarray  # int32 (definition, row): the lists of age, value and curve scores
+
+
 class Desk(NamedTuple):
     """Everything the kernel works on."""
 
@@ -156,6 +191,9 @@ class Desk(NamedTuple):
     bars: np.ndarray  # BAR (pool, place): ever lower scores, see `bars.py`
     flips: np.ndarray  # FLIP, in event order, where coins are flipped
     shelf: Shelf  # rows by value, for curve scores
+    residence: np.ndarray  # RESIDENCE, one
+    worth: Worth  # what is important
+    lives: np.ndarray  # float64 (side, 2): sum of the lifetimes of rows that left, and of squares
     ranges: Ranges  # the ordered index, where a band or comparison decides
     tally: np.ndarray  # int64 (Count, side)
 
@@ -187,3 +225,4 @@ class Count(IntEnum):
     PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
     PEAK_BYTES = 9
     UNCHOSEN = 10  # rows of whose matches to come none is in the sample
+    RECOMPUTED = 11  # residence: how often all priorities were computed; by pool, not side

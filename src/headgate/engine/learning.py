@@ -37,6 +37,7 @@ from headgate.policies.learned import Learned
 from headgate.policies.random import uniform
 from headgate.sampling.learned import LearnedCluster, relative_sizes
 from headgate.spec import RowWindow, Window
+from headgate.spec.importance import Combine
 
 MONITOR_SEED = 0x5EED
 """Apart from the policies' own random numbers."""
@@ -61,12 +62,20 @@ class Worth:
     curves: AgeCurves | None
 
     @classmethod
-    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int) -> "Worth":
-        """What a monitor makes of the keys it tracks, given their codes."""
+    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int, important: bool) -> "Worth":
+        """What a monitor makes of the keys it tracks, given their codes.
+
+        Other keys are rarer, and worth nothing beside those; but where rows matter differently
+        (``important``) they are told apart by that, so they get half of what the rarest has.
+        """
         by_code = None
         if monitor.knows_keys:
-            by_code = np.zeros((codes + 1, 2))  # one more, so that the code of null is worth 0
-            by_code[tracked] = monitor.counts / monitor.lived
+            rates = monitor.counts / monitor.lived
+            rarest = rates[rates > 0].min(initial=np.inf)
+            rest = rarest / 2 if important and rarest < np.inf else 0.0
+            by_code = np.full((codes + 1, 2), rest)
+            by_code[tracked] = np.maximum(rates, rest)
+            by_code[-1] = 0.0  # the code of null
         return cls(by_code, monitor.curves())
 
     def weights(self, side: int, code: np.ndarray) -> np.ndarray:
@@ -124,7 +133,8 @@ class LearningStep:
             # Steps were taken without a monitor, and what rows met in them was not counted.
             open_rows = OpenRows.none()
         self._open = self._fitting(open_rows, arriving, keep_late)
-        self._worth = Worth.of(monitor, tracked, codes)
+        important = terms.combine != Combine.NONE
+        self._worth = Worth.of(monitor, tracked, codes, important)
         if isinstance(terms.policy, Learned):
             terms, stored, arriving = self._settled(terms, stored, arriving)
         elif isinstance(terms.policy, LearnedCluster):
@@ -150,8 +160,12 @@ class LearningStep:
                 BUCKETS,
                 (terms.windows[0].span > 0, terms.windows[1].span > 0),
             ),
-            (ghost_batch(self._ghosts[0]), ghost_batch(self._ghosts[1])),
+            (
+                ghost_batch(self._ghosts[0], len(terms.changes) + 1),
+                ghost_batch(self._ghosts[1], len(terms.changes) + 1),
+            ),
         )
+        self._stored = stored
 
     def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks, as `Step` gives them."""
@@ -211,7 +225,10 @@ class LearningStep:
         assert isinstance(policy, Learned)
         known = self._worth.by_code
         settled = policy.follow(
-            self._worth.curves, None if known is None else known.ravel(), self.monitor.fit.better
+            self._worth.curves,
+            None if known is None else known.ravel(),
+            self.monitor.fit.better,
+            sum(self._stored_rows) / self.monitor.rate if self.monitor.rate else 0.0,
         )
         if settled.weighs_keys:
             stored = (self._weighed(stored[0], 0), self._weighed(stored[1], 1))
@@ -251,7 +268,16 @@ class LearningStep:
         watched.made[mine.number] = mine.made
         return batch._replace(watched=watched)
 
+    def _importance(self, rows: Batch) -> np.ndarray:
+        """The importance of rows, as defined by the end of the step."""
+        if rows.importance is None:
+            return np.ones(len(rows.time))
+        last: np.ndarray = rows.importance[self.step.definition]
+        return last
+
     def _followed(self, side: int) -> "Followed":
+        watched = self._open.where((self._open.side == side) & (self._open.number != GHOST))
+        watched = watched._replace(importance=self._importance(self._stored[side])[watched.number])
         return Followed.of(
             self.step.followed(side),
             side,
@@ -259,10 +285,11 @@ class LearningStep:
             self._arriving[side],
             self.step.sequences(side),
             self.step.alive(side),
-            self._open.where((self._open.side == side) & (self._open.number != GHOST)),
+            watched,
             self._ghosts[side],
             self.monitor.share,
             self._open_before[side],
+            self._importance(self._arriving[side]),
         )
 
     def _learn(self, sides: list["Followed"]) -> None:
@@ -271,7 +298,8 @@ class LearningStep:
         started = self._before.clock != NO_WATERMARK
         before_us, after_us = self._before.clock >> 1, after.clock >> 1
         lived = after_us - before_us if started else _covered(self._arriving)
-        self.monitor.forget(self._elapsed(lived, after), float(lived))
+        arrived = sum(len(batch.time) for batch in self._arriving)
+        self.monitor.forget(self._elapsed(lived, after), float(lived), arrived)
         curves = self._worth.curves
         for side, rows in enumerate(sides):
             since = np.where(rows.is_new, 0, np.maximum(before_us - rows.time, 0))
@@ -284,7 +312,9 @@ class LearningStep:
                     since, curves[side].ages, curves[side].cumulative
                 )
                 by_key = self._worth.weights(side, rows.code) * (until - since)
-                self.monitor.fit.judge(rows.met_now, by_age, by_key)
+                # Both in units of what a match of the row is worth.
+                own = rows.importance
+                self.monitor.fit.judge(rows.met_now, by_age * own, by_key * own)
 
     def _elapsed(self, lived_us: int, after: Progress) -> float:
         """How many windows have passed, by the longer of the two."""

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.engine.batch import Progress, Terms
-from headgate.engine.held import Held, code_tables, key_bytes, matched
+from headgate.engine.held import Held, code_tables, judged, key_bytes, matched
+from headgate.engine.importance import Definitions
 from headgate.engine.learning import LearningStep, new_monitor
 from headgate.engine.open_rows import OpenRows
 from headgate.engine.shape import Shape
@@ -96,6 +97,7 @@ class LearnsFromTables:
         watermark: int,
         keep_late: bool,
         lessons: Lessons,
+        definitions: Definitions | None = None,
     ) -> None:
         held = (*stored, *arriving)
         tables = [
@@ -106,6 +108,7 @@ class LearnsFromTables:
         batches = [
             rows.batch(code, value) for rows, code, value in zip(held, codes, values, strict=False)
         ]
+        batches = judged(batches, held, definitions)
         self._came, self._were_open = tables[2:4], lessons.open_columns
         self._key_names = (list(shape.keys.left), list(shape.keys.right))
         self._tracked, self._tracked_codes = lessons.tracked, codes[6]

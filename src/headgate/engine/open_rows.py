@@ -19,8 +19,9 @@ class OpenRows(NamedTuple):
     time: np.ndarray  # int64
     sequence: np.ndarray  # int64
     share: np.ndarray  # float64, the chance with which it is watched
-    met: np.ndarray  # int32
-    made: np.ndarray  # int32
+    met: np.ndarray  # float64
+    made: np.ndarray  # float64
+    importance: np.ndarray  # float64, as last known; ones where all rows count alike
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
@@ -29,7 +30,7 @@ class OpenRows(NamedTuple):
     @classmethod
     def none(cls) -> "OpenRows":
         """No rows."""
-        kinds = ("u1", "i8", "i8", "f8", "i4", "i4", "i8", "i4", "f8", "i8")
+        kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
         return cls(*(np.zeros(0, kind) for kind in kinds))
 
     def where(self, which: np.ndarray) -> "OpenRows":
@@ -59,13 +60,19 @@ def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(filled) if filled else parts[-1]
 
 
-def ghost_batch(rows: OpenRows) -> Batch:
+def ghost_batch(rows: OpenRows, definitions: int) -> Batch:
+    """Watched rows that are not stored, as a step wants them."""
     count = len(rows.time)
     batch = Batch.of_arrivals(
         rows.time, rows.code, np.zeros(count, np.int64), np.zeros(count), rows.value
     )
     watched = Watched(np.full(count, Watch.GHOST, np.uint8), rows.met, rows.made)
-    return batch._replace(sequence=rows.sequence, watched=watched)
+    return batch._replace(
+        sequence=rows.sequence,
+        watched=watched,
+        # What redefinitions would make of it is not known: its columns are gone.
+        importance=np.tile(rows.importance, (definitions, 1)),
+    )
 
 
 class Followed(NamedTuple):
@@ -74,8 +81,9 @@ class Followed(NamedTuple):
     is_new: np.ndarray
     time: np.ndarray
     code: np.ndarray
+    importance: np.ndarray
     met_now: np.ndarray
-    """Partners met in this step."""
+    """What partners met in this step were worth."""
     open: OpenRows
     evidence: Evidence
     finished_evidence: Evidence
@@ -93,7 +101,9 @@ class Followed(NamedTuple):
         ghosts: OpenRows,
         share: float,
         open_before: int,
+        importance: np.ndarray,
     ) -> "Followed":
+        """From what a step says of watched rows; ``importance`` is that of the arrivals."""
         own = len(alive)
         is_new = (watched.number >= stored) & (watched.number < own)
         new = watched.number[is_new]
@@ -111,11 +121,12 @@ class Followed(NamedTuple):
                 (watched_stored.share, ghosts.share, np.full(len(new), share)),
                 (watched_stored.code, ghosts.code, arriving.code[came]),
                 (watched_stored.source, ghosts.source, open_before + came),
-                (watched_stored.met, ghosts.met, np.zeros(len(new), np.int32)),
-                (watched_stored.made, ghosts.made, np.zeros(len(new), np.int32)),
+                (watched_stored.importance, ghosts.importance, importance[came]),
+                (watched_stored.met, ghosts.met, np.zeros(len(new))),
+                (watched_stored.made, ghosts.made, np.zeros(len(new))),
             )
         ]
-        time, sequences, shares, code, source, met_before, made_before = columns
+        time, sequences, shares, code, source, important, met_before, made_before = columns
         came_with = arriving.value[came] if arriving.value.size else arriving.value
         met, made = watched.met[at], watched.made[at]
         is_stored = np.zeros(own + len(ghosts.time), bool)
@@ -128,6 +139,7 @@ class Followed(NamedTuple):
             shares,
             met,
             made,
+            important,
             np.where(is_stored[number], rank[number], GHOST),
             code,
             joined((watched_stored.value, ghosts.value, came_with)),
@@ -138,6 +150,7 @@ class Followed(NamedTuple):
             is_new=np.arange(len(number)) >= len(old),
             time=time,
             code=code,
+            importance=important,
             met_now=met - met_before,
             open=all_rows.where(still_open),
             evidence=Evidence.of(met - met_before, made - made_before, shares),

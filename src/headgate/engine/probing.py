@@ -14,7 +14,7 @@ from headgate.engine.layout import NONE, Desk
 from headgate.engine.watching import OPEN, note_met
 from headgate.policies.base import Kind
 
-HISTORY = int(Kind.HISTORY)
+HISTORY, RESIDENCE = int(Kind.HISTORY), int(Kind.RESIDENCE)
 FAR = np.int64(1 << 62)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
@@ -47,13 +47,13 @@ def relink(desk: Desk, head: Any, newer: int, row: int, mark: int) -> None:
 
 
 @inlined
-def take_back(desk: Desk, head: Any, last: int, time: int, limit: int) -> None:
+def take_back(desk: Desk, head: Any, last: int, row: int, limit: int) -> None:
     """Undo what a probe counted before it reached ``last``, since it will be made again."""
     partner, mark = head.row, head.mark
     while partner != last:
         candidate = desk.links[partner]
         if candidate.watch == OPEN and mark <= limit:
-            note_met(desk, partner, time, -1)
+            note_met(desk, partner, row, -1)
         partner, mark = np.int64(candidate.older), candidate.older_mark
 
 
@@ -74,7 +74,7 @@ def take_back_ranged(desk: Desk, row: int, reach: int, limit: int, last: int) ->
                 return
             candidate = desk.links[partner]
             if candidate.watch == OPEN and reach <= candidate.mark <= limit:
-                note_met(desk, partner, desk.rows[row].time, -1)
+                note_met(desk, partner, row, -1)
             at += 1
 
 
@@ -107,7 +107,7 @@ def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray
                         pairs[made].partner = partner
                     made += 1
                 if candidate.watch == OPEN:
-                    note_met(desk, partner, desk.rows[row].time, 1)
+                    note_met(desk, partner, row, 1)
             at += 1
     return made
 
@@ -136,17 +136,17 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
             if mark <= limit:
                 if not count_only:
                     if made >= pairs.size:
-                        take_back(desk, head, partner, time, limit)
+                        take_back(desk, head, partner, row, limit)
                         return -1
                     pairs[made].probe = row
                     pairs[made].partner = partner
                 made += 1
                 if candidate.watch == OPEN:
-                    note_met(desk, partner, time, 1)
+                    note_met(desk, partner, row, 1)
             newer = partner
         elif candidate.watch == OPEN:
             if mark <= limit:
-                note_met(desk, partner, time, 1)
+                note_met(desk, partner, row, 1)
             newer = partner
         else:
             relink(desk, head, newer, older, older_mark)
@@ -164,5 +164,5 @@ def look_ahead(desk: Desk, row: int) -> None:
     if soon < desk.rows.size:
         head = desk.newest[2 * max(desk.rows[soon].code, 0) + 1 - desk.links[soon].side]
         prefetch(desk.links, max(head.row, 0))
-        if desk.terms[0].kind == HISTORY:
+        if desk.terms[0].kind in (HISTORY, RESIDENCE):
             prefetch(desk.rows, max(head.row, 0))

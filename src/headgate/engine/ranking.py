@@ -8,14 +8,15 @@ then on.
 
 import numpy as np
 
-from headgate.compiling import inlined
-from headgate.engine import curves, lists
+from headgate.compiling import compiled, inlined
+from headgate.engine import curves, lists, residence
 from headgate.engine import heap as heaps
 from headgate.engine.layout import NONE, Desk
 from headgate.engine.marks import NOWHERE
 from headgate.policies.base import Kind
 
 AGE, VALUE, CURVE = int(Kind.AGE), int(Kind.VALUE), int(Kind.CURVE)
+RESIDENCE = int(Kind.RESIDENCE)
 LAST = np.int64(1 << 62)
 Worst = tuple[np.int64, float, np.int64]
 """A row (or NONE), its score, and its order among equal scores."""
@@ -29,6 +30,8 @@ def enter(desk: Desk, row: int) -> None:
         lists.join(desk, row)
     elif kind == CURVE:
         curves.enter(desk, row)
+    elif kind == RESIDENCE:
+        residence.enter(desk, row)
     else:
         heaps.enter(desk, desk.sides[desk.links[row].side].pool, row)
 
@@ -48,11 +51,14 @@ def leave(desk: Desk, row: int) -> None:
         curves.leave(desk, row)
 
 
-@inlined
+@compiled
 def build(desk: Desk, pool: int) -> None:
     """Make the structure over the pool's stored rows. O(rows), once a step."""
     desk.pools[pool].ranked = 1
     kind = desk.terms[0].kind
+    if kind == RESIDENCE:
+        residence.begin(desk, pool)
+        return
     size = 0
     for row in range(desk.rows.size):
         if not desk.links[row].alive or desk.sides[desk.links[row].side].pool != pool:
@@ -98,7 +104,7 @@ def age_edges(desk: Desk, side: int, now: int) -> None:
         piece.edge = edge
 
 
-@inlined
+@compiled
 def worst_by_age(desk: Desk, pool: int) -> Worst:
     """Each piece of each side offers its eldest row where scores fall, else its youngest."""
     now = desk.terms[0].clock >> 1
@@ -135,7 +141,7 @@ def value_order(desk: Desk, row: int) -> np.int64:
     return np.int64(row)
 
 
-@inlined
+@compiled
 def worst_by_value(desk: Desk, pool: int) -> Worst:
     """Each class of each side offers its eldest row. O(classes)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
@@ -154,7 +160,7 @@ def worst_by_value(desk: Desk, pool: int) -> Worst:
     return worst, least, least_order
 
 
-@inlined
+@compiled
 def worst_by_curve(desk: Desk, pool: int) -> Worst:
     """Each piece of each side, and of each class of age, offers a row. O(pieces log rows)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
@@ -202,7 +208,42 @@ def worst_stored(desk: Desk, pool: int) -> Worst:
         return worst_by_value(desk, pool)
     if desk.terms[0].kind == CURVE:
         return worst_by_curve(desk, pool)
+    if desk.terms[0].kind == RESIDENCE:
+        return residence.worst(desk, pool)
     return worst_by_score(desk, pool)
+
+
+@compiled
+def forget(desk: Desk) -> None:
+    """Drop the structures, since scores have changed; they are built again when needed."""
+    desk.pools[0].ranked = 0
+    desk.pools[1].ranked = 0
+    for group in range(desk.groups.size):
+        desk.groups[group].eldest = NONE
+        desk.groups[group].youngest = NONE
+    for side in range(2):
+        for piece in range(desk.pieces.shape[1]):
+            desk.pieces[side, piece].edge = NONE
+    desk.shelf.stored.words[:] = 0
+
+
+@inlined
+def eldest(desk: Desk, pool: int) -> np.int64:
+    """The pool's oldest stored row, or NONE. O(1) over all."""
+    oldest = np.int64(NONE)
+    for side in range(2):
+        own = desk.sides[side]
+        if own.pool != pool:
+            continue
+        at = own.eldest
+        while at < own.end and not desk.links[desk.side_rows[at]].alive:
+            at += 1
+        own.eldest = at
+        if at < own.end:
+            row = np.int64(desk.side_rows[at])
+            if oldest == NONE or row < oldest:
+                oldest = row
+    return oldest
 
 
 @inlined

@@ -3,15 +3,18 @@
 Lists and loops only; a search looks at every row. Kernel and twin agree on every input.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headgate.engine import residence
 from headgate.engine.batch import (
     NO_WATERMARK,
     Bars,
     Batch,
     Progress,
+    Residing,
     Terms,
     Watched,
     Watching,
@@ -21,6 +24,8 @@ from headgate.engine.curves import NO_FRAME, pieces_of
 from headgate.engine.flips import coin, skip
 from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
 from headgate.policies.base import (
+    AS_FITS,
+    AS_NEEDED,
     AgeScore,
     Arrivals,
     CurveScore,
@@ -28,10 +33,14 @@ from headgate.policies.base import (
     FixedScore,
     Flips,
     HistoryScore,
+    Residence,
+    ResidenceScore,
     Sampler,
     ValueScore,
 )
+from headgate.policies.random import uniform
 from headgate.spec import RowWindow
+from headgate.spec.importance.combine import pair_importance
 
 
 @dataclass(eq=False)
@@ -50,8 +59,12 @@ class Row:
     touched: int
     value: float  # what a band or comparison looks at; 0 where there is none
     watch: int = Watch.NONE
-    met: int = 0
-    made: int = 0
+    met: float = 0.0
+    made: float = 0.0
+    importance: tuple[float, ...] = (1.0,)  # by definition
+    recent: float = 0.0  # matches, as they counted when last touched
+    priority: float = 0.0  # residence: as last computed
+    is_ripe: bool = False  # residence: has been a candidate
     position: int = 0  # in event order among all rows of the step
     by_rows: bool = False  # its window counts rows of its side, not time
     mark: int = 0  # its place on its window's scale: sequence or time
@@ -78,6 +91,10 @@ class PlainStep:
     ) -> None:
         self.pairs: list[tuple[int, int]] = []
         self.weights: list[float] = []
+        self.worths: list[float] = []
+        """The importance of each pair."""
+        self.lives = [0.0, 0.0]
+        """Of the rows that left: the sum of their lifetimes in seconds, and of the squares."""
         self.counts = np.zeros((len(Count), 2), np.int64)
         if isinstance(terms.policy, CurveScore):
             terms = replace(terms, policy=terms.policy.recalling(progress.memory))
@@ -90,10 +107,20 @@ class PlainStep:
         self._clock, self._seen = progress.clock, list(progress.seen)
         self._given_up = [list(bars) for bars in progress.bars]
         self._frames = list(progress.frames)
+        self._definitions = progress.definitions
+        self._definition = sum(1 for change in terms.changes if change <= progress.clock >> 1)
+        residing = progress.residence
+        self._began, self._importance = residing.began, residing.importance
+        self._decisions = list(residing.decisions)
+        self._made, self._made_before = list(residing.made), list(residing.made_before)
         self._flipped: dict[tuple[int, int], list[tuple[int, float]]] = {}
-        self._by_side = [_rows(side, stored[side], arriving[side]) for side in (LEFT, RIGHT)]
+        definitions = len(terms.changes) + 1
+        self._by_side = [
+            _rows(side, stored[side], arriving[side], definitions) for side in (LEFT, RIGHT)
+        ]
         rows = _in_event_order(self._by_side, terms, progress)
-        self._known = _known_worth(terms, rows)
+        self._rows = rows
+        self._known = _known_worth(terms, rows, self._definition)
         self._ghosts = [row for row in rows if row.watch == Watch.GHOST]
         for row in self._ghosts:
             row.watch = Watch.OPEN
@@ -128,7 +155,14 @@ class PlainStep:
             side, offset, matches, stayed = gone[:, 2:].T
             departures = Departures(side.astype(np.uint8), offset, matches.astype(np.int32), stayed)
             memory = self._terms.policy.remember(arrivals, departures)
-        return Progress(self._clock, seen, bars, frames, memory)
+        residing = Residing(
+            self._began,
+            self._importance,
+            (self._decisions[0], self._decisions[1]),
+            (self._made[0], self._made[1]),
+            (self._made_before[0], self._made_before[1]),
+        )
+        return Progress(self._clock, seen, bars, frames, memory, residing, self._definitions)
 
     def alive(self, side: int) -> np.ndarray:
         """For each row of a side, whether it is stored at the end."""
@@ -139,6 +173,10 @@ class PlainStep:
         rows = self._by_side[side]
         return np.array([row.matches for row in rows]), np.array([row.touched for row in rows])
 
+    def recent(self, side: int) -> np.ndarray:
+        """For each row of a side, its matches of late."""
+        return np.array([row.recent for row in self._by_side[side]])
+
     def sequences(self, side: int) -> np.ndarray:
         """For each row of a side, its place among the side's rows."""
         return np.array([row.sequence for row in self._by_side[side]])
@@ -148,8 +186,8 @@ class PlainStep:
         rows = self._by_side[side]
         return Watched(
             np.array([row.watch for row in rows], np.uint8),
-            np.array([row.met for row in rows], np.int32),
-            np.array([row.made for row in rows], np.int32),
+            np.array([row.met for row in rows], np.float64),
+            np.array([row.made for row in rows], np.float64),
         )
 
     def _restore(self) -> None:
@@ -165,7 +203,7 @@ class PlainStep:
                 if past := self._past_rows(pool):
                     self._let_go(past[0], Count.RETIRED)
                 else:
-                    worst = min(self._in_pool(pool), key=self._worth)
+                    worst = self._worst(pool, self._in_pool(pool)) or self._oldest(pool)
                     self._give_up(pool, worst)
                     self._let_go(worst, Count.SHED)
         self._note_peak()
@@ -177,6 +215,7 @@ class PlainStep:
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
         self._clock = max(self._clock, 2 * row.time + row.side)
         self._seen[row.side] = row.sequence + 1
+        self._redefine()
         for other in list(self._held):
             if self._is_past(other) and (other.by_rows or not self._keep_late):
                 self._let_go(other, Count.EXPIRED)
@@ -186,6 +225,9 @@ class PlainStep:
         if row.code == NULL_KEY:
             self.counts[Count.NULL_KEYS, row.side] += 1
             return
+        if isinstance(self._terms.policy, ResidenceScore):
+            self._began = min(self._began, row.time)
+            self._importance += row.importance[self._definition]
         self._probe(row)
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
         doubled = any(self._is_double(row, other) for other in self._held)
@@ -217,17 +259,21 @@ class PlainStep:
                 self._note_met(row, ghost)
         for other in partners:
             if other.watch == Watch.OPEN:
-                other.made += 1
+                other.made += self._pair_worth(row, other)
                 self._note_met(row, other)
             if isinstance(self._terms.policy, Sampler) and not self._is_chosen(other):
                 continue
             left, right = (row, other) if row.side == LEFT else (other, row)
             self.pairs.append((left.number, right.number))
+            if self._terms.combine:
+                self.worths.append(self._pair_worth(row, other))
             self.counts[Count.PAIRS, row.side] += 1
             if isinstance(self._terms.policy, HistoryScore):
                 row.matches += 1
                 other.matches += 1
                 other.touched = max(other.touched, row.time)
+            elif isinstance(self._terms.policy, ResidenceScore):
+                self._note_match(row, other)
             elif self._observes:
                 other.matches += 1
 
@@ -289,7 +335,7 @@ class PlainStep:
 
     def _note_met(self, row: Row, watched: Row) -> None:
         """Count that a watched row met an arrival."""
-        watched.met += 1
+        watched.met += self._pair_worth(row, watched)
         buckets = self.ages.shape[1]
         width = bucket_us(self._terms.windows[watched.side], buckets)
         self.ages[watched.side, min(max(row.time - watched.time, 0) // width, buckets - 1)] += 1
@@ -326,16 +372,151 @@ class PlainStep:
             if self._is_past(row):
                 self.counts[Count.RETIRED, row.side] += 1
                 return False
+            if self._is_fair_turn(row):
+                self._let_go(self._oldest(pool), Count.SHED)
+                continue
             candidates = self._in_pool(pool)
             if not self._terms.policy.takes_newcomers:
                 candidates.append(row)
-            worst = min(candidates, key=self._worth)
-            self._give_up(pool, worst)
-            if worst is row:
+            worst = self._worst(pool, candidates)
+            if worst is not None:
+                refused = self._terms.policy.refuses_equals and not self._is_above(row, worst)
+                worst = row if refused else worst
+                self._give_up(pool, worst)
+            if worst is row or worst is None:
                 self.counts[Count.REFUSED, row.side] += 1
                 return False
             self._let_go(worst, Count.SHED)
         return True
+
+    def _worst(self, pool: int, candidates: list[Row]) -> Row | None:
+        """The row worth least; None where nobody may be given up."""
+        if isinstance(self._terms.policy, ResidenceScore):
+            return self._least_resident(pool)
+        return min(candidates, key=self._worth)
+
+    def _is_above(self, row: Row, other: Row) -> bool:
+        return self._worth(row)[0] > self._worth(other)[0]
+
+    def _oldest(self, pool: int) -> Row:
+        """The pool's row that came first; under a window of rows, the first of its side."""
+        firsts = [
+            min((row for row in self._in_pool(pool) if row.side == side), key=_age_order)
+            for side in (LEFT, RIGHT)
+            if any(row.side == side for row in self._in_pool(pool))
+        ]
+        return min(firsts, key=lambda row: row.position)
+
+    def _is_fair_turn(self, row: Row) -> bool:
+        """Whether the oldest row makes room, whatever it is worth."""
+        drawn = uniform(self._terms.seed, np.array([row.side]), np.array([row.sequence]))
+        return bool(drawn[0] < self._terms.fairness)
+
+    def _redefine(self) -> None:
+        """Judge all rows by the definition of importance that holds now."""
+        changes, before = self._terms.changes, self._definition
+        while self._definition < len(changes) and changes[self._definition] <= self._clock >> 1:
+            self._definition += 1
+        if self._definition != before:
+            self._known = _known_worth(self._terms, self._rows, self._definition)
+            for row in self._rows:
+                row.is_ripe = False
+
+    def _pair_worth(self, row: Row, other: Row) -> float:
+        """The importance of a pair."""
+        left, right = (row, other) if row.side == LEFT else (other, row)
+        both = [np.array([one.importance[self._definition]]) for one in (left, right)]
+        return float(pair_importance(self._terms.combine, *both)[0])
+
+    def _note_match(self, row: Row, other: Row) -> None:
+        """Bring what both have brought of late up to date."""
+        pool = self._pools[other.side]
+        for number in (0, 1):
+            self._made[number] += self._pair_worth(row, other)
+        decay, _, _ = self._rates(pool)
+        row.matches += 1
+        row.recent += 1.0
+        row.touched = row.time
+        other.matches += 1
+        if row.time >= other.touched:
+            faded = other.recent * math.exp(-decay * float(row.time - other.touched))
+            other.recent, other.touched = faded + 1.0, row.time
+        else:
+            other.recent += math.exp(-decay * float(other.touched - row.time))
+        if other.is_ripe and self._residence.every == AS_FITS:
+            other.priority = self._residence_priority(other)
+
+    def _least_resident(self, pool: int) -> Row | None:
+        """The mature row of least priority, as last computed; the elder of equals."""
+        told, now, rows = self._residence, self._clock >> 1, self._in_pool(pool)
+        maturity = float(told.maturity_us)
+        if told.maturity_us < 0:
+            maturity = residence.MATURITY * self._stay(pool)
+        for row in rows:
+            if float(now - row.time) > maturity and not row.is_ripe:
+                row.is_ripe = True
+                row.priority = self._residence_priority(row)
+                if row.arriving and not math.isnan(told.initial):
+                    row.priority = told.initial * row.importance[self._definition]
+        every = max(len(rows) // residence.SHARE, 1) if told.every == AS_FITS else told.every
+        due = self._decisions[pool] >= every
+        if told.every == AS_NEEDED:
+            due = self._made[pool] < (1.0 - told.epsilon) * self._made_before[pool]
+        if due:
+            self.counts[Count.RECOMPUTED, pool] += 1
+            self._decisions[pool] = 0
+            for row in rows:
+                if row.is_ripe:
+                    row.priority = self._residence_priority(row)
+        self._decisions[pool] += 1
+        self._made_before[pool], self._made[pool] = self._made[pool], 0.0
+        while ripe := [row for row in rows if row.is_ripe]:
+            least = min(ripe, key=lambda row: (row.priority, row.position))
+            if float(now - least.time) > maturity:
+                return least
+            least.is_ripe = False  # stays have grown longer since it was ripe
+        return None
+
+    @property
+    def _residence(self) -> Residence:
+        policy = self._terms.policy
+        if not isinstance(policy, ResidenceScore):
+            raise TypeError(f"{policy} goes by no residence priority")
+        return policy.residence
+
+    def _stay(self, pool: int) -> float:
+        """How long a row of the pool stays on average, in microseconds."""
+        sides = [side for side in (LEFT, RIGHT) if self._pools[side] == pool]
+        arrived = max(sum(self._seen[side] for side in sides), 1)
+        longest = max(1.0, *(float(self._terms.windows[side].span) for side in sides))
+        elapsed = float((self._clock >> 1) - self._began)
+        return max(min(elapsed * float(len(self._in_pool(pool))) / float(arrived), longest), 1.0)
+
+    def _rates(self, pool: int) -> tuple[float, float, float]:
+        """Decay per microsecond, idle time to be unproductive, penalty per second."""
+        told, stay = self._residence, self._stay(pool)
+        decay = told.decay * 1e-6 if told.decay >= 0 else residence.DECAY / stay
+        unproductive = float(told.unproductive_us)
+        if told.unproductive_us < 0:
+            unproductive = residence.UNPRODUCTIVE * stay
+        penalty, seconds = told.penalty, stay * 1e-6
+        if penalty < 0:
+            mean = self._importance / float(max(sum(self._seen), 1))
+            penalty = residence.PENALTY * mean / (seconds * seconds)
+        return decay, unproductive, penalty
+
+    def _residence_priority(self, row: Row) -> float:
+        """Importance × matches of late ÷ age, less the penalty of the unproductive."""
+        decay, unproductive, penalty = self._rates(self._pools[row.side])
+        now = self._clock >> 1
+        idle, priority = float(now - row.touched), 0.0
+        if row.recent > 0:
+            age = max(float(now - row.time), 1.0) * 1e-6
+            matches = row.recent * math.exp(-decay * idle)
+            priority = row.importance[self._definition] * matches / age
+        if idle >= unproductive:
+            priority -= penalty * (idle * 1e-6)
+        return priority
 
     def _is_past(self, row: Row) -> bool:
         """Whether no in-order arrival from now on can meet the row."""
@@ -403,6 +584,10 @@ class PlainStep:
         self._departures.append(
             (now, row.position, row.side, row.touched, row.matches, now - row.time)
         )
+        span = self._terms.windows[row.side].span
+        seconds = float(now - row.time if row.by_rows else min(now - row.time, span)) * 1e-6
+        self.lives[0] += seconds
+        self.lives[1] += seconds * seconds
         if row.watch == Watch.OPEN:
             self._ghosts.append(row)
             if cause == Count.EXPIRED:
@@ -418,15 +603,24 @@ class PlainStep:
         peak_bytes[LEFT] = max(peak_bytes[LEFT], self.stored_bytes)
 
 
-def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:
+def _rows(side: int, stored: Batch, arriving: Batch, definitions: int) -> list[Row]:
     rows: list[Row] = []
     for batch, is_arriving in ((stored, False), (arriving, True)):
         values = batch.value if batch.value.size else np.zeros(len(batch.time))
         watched = batch.watched or Watched.none(len(batch.time))
         columns = (*batch[:7], values, *watched)
-        for entry in zip(*(column.tolist() for column in columns), strict=True):
+        for at, entry in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
             rows.append(Row(side, len(rows), is_arriving, *entry))
+            rows[-1].importance = (1.0,) * definitions
+            if batch.importance is not None:
+                rows[-1].importance = tuple(batch.importance[:, at].tolist())
+            if batch.recent is not None:
+                rows[-1].recent = float(batch.recent[at])
     return rows
+
+
+def _age_order(row: Row) -> tuple[int, int]:
+    return row.mark, row.position
 
 
 def _in_event_order(by_side: list[list[Row]], terms: Terms, progress: Progress) -> list[Row]:
@@ -452,9 +646,9 @@ def _choose_watched(rows: list[Row], watching: Watching) -> None:
             row.watch = Watch.OPEN
 
 
-def _known_worth(terms: Terms, rows: list[Row]) -> list[float]:
+def _known_worth(terms: Terms, rows: list[Row], definition: int) -> list[float]:
     """What the policy knows of each row in advance: its fixed score, or the weight of its class."""
-    arrivals = _as_arrivals(rows)
+    arrivals = _as_arrivals(rows, definition)
     known = np.zeros(len(rows))
     if isinstance(terms.policy, FixedScore):
         known = terms.policy.score(arrivals)
@@ -463,10 +657,11 @@ def _known_worth(terms: Terms, rows: list[Row]) -> list[float]:
     return [float(value) for value in known]
 
 
-def _as_arrivals(rows: list[Row]) -> Arrivals:
+def _as_arrivals(rows: list[Row], definition: int = 0) -> Arrivals:
     return Arrivals(
         np.array([row.time for row in rows], np.int64),
         np.array([row.side for row in rows], np.uint8),
         np.array([row.sequence for row in rows], np.int64),
         np.array([row.weight for row in rows], np.float64),
+        np.array([row.importance[definition] for row in rows], np.float64),
     )

@@ -90,14 +90,7 @@ class Replay:
             kept = (survivors(step, 0, kept[0], rows[0]), survivors(step, 1, kept[1], rows[1]))
             stored[:] = [numbers[side][step.alive(side)] for side in (0, 1)]
             progress = step.after
-            self.stats = self.stats.then(
-                Stats.of_counts(
-                    step.counts,
-                    len(arriving[0]),
-                    len(arriving[1]),
-                    (step.stored_rows, step.stored_bytes),
-                )
-            )
+            self.stats = self.stats.then(Stats.of_step(step, len(arriving[0]), len(arriving[1])))
 
     def _learning_step(
         self, kept: tuple[Batch, Batch], arriving: tuple[Batch, Batch], progress: Progress
@@ -117,6 +110,12 @@ class Replay:
             self._tracked,
             self._key_bytes,
         )
+
+    def total_importance(self) -> float:
+        """Of all pairs, without keeping any; for terms without limits."""
+        for _ in self.pairs():
+            pass
+        return self.stats.importance
 
     def count_pairs(self) -> int:
         """Number of pairs, without listing them; for terms without limits."""
@@ -163,9 +162,14 @@ def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
         np.concatenate(both)[alive] for both in zip(stored[:4], arriving[:4], strict=True)
     )
     sequence = step.sequences(side)[alive]
-    matches, touched = np.zeros(len(time), np.int32), time
+    matches, touched, recent = np.zeros(len(time), np.int32), time, None
     if step.keeps_history:
         matches, touched = (column[alive] for column in step.histories(side))
+        recent = step.recent(side)[alive]
+    importance = None
+    if arriving.importance is not None:
+        both = [part.importance for part in (stored, arriving) if part.importance is not None]
+        importance = np.concatenate(both, axis=1)[:, alive]
     # Nothing stored yet has no type either, and must not turn whole numbers into real ones.
     value = np.concatenate([stored.value.astype(arriving.value.dtype), arriving.value])
     return Batch(
@@ -177,4 +181,6 @@ def survivors(step: Step, side: int, stored: Batch, arriving: Batch) -> Batch:
         matches,
         touched,
         value[alive] if value.size else value,
+        importance=importance,
+        recent=recent,
     )

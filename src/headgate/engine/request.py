@@ -1,10 +1,11 @@
 """A join as asked for, complete and checked: what every way of running it starts from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from headgate.engine.batch import Terms
 from headgate.policies import Policy
 from headgate.policies.base import Sampler
-from headgate.spec import Budget, Goal, Keys, Predicate, Sample, Side, Window
+from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
 
 
@@ -47,6 +48,17 @@ class Request:
             return ()
         names = (self.goal.weight, self.goal.cluster)
         return names if self.policy.by_cluster else names[:1]
+
+    @property
+    def importance_column(self) -> str | None:
+        """The column that says what result rows are worth; None where all count alike."""
+        return self.goal.column if isinstance(self.goal, MaxImportance) else None
+
+    def weighed(self, terms: Terms) -> Terms:
+        """The terms with what the goal says of importance."""
+        if not isinstance(self.goal, MaxImportance):
+            return terms
+        return replace(terms, combine=self.goal.code, fairness=self.goal.fairness, seed=self.seed)
 
     @property
     def windows(self) -> tuple[Window, Window]:

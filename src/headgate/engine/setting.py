@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.engine import arrange, curves, heap, layout, ranges
-from headgate.engine.batch import Batch, Progress, Terms, Watched, Watching, bucket_us
+from headgate.engine.batch import Batch, Progress, Residing, Terms, Watched, Watching, bucket_us
 from headgate.engine.layout import NONE, Watch
+from headgate.engine.worth import definition_at
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
@@ -15,9 +16,11 @@ from headgate.policies.base import (
     HistoryScore,
     Kind,
     Policy,
+    ResidenceScore,
     ValueScore,
 )
 from headgate.spec import Window
+from headgate.spec.importance.combine import Combine
 
 NEVER = -np.inf
 """When a row left that has not been stored, or still is."""
@@ -73,6 +76,48 @@ def watched_rows(
     return Watched.none(0)._replace(state=state.astype(np.uint8))
 
 
+def importance_of(terms: Terms, groups: tuple[Batch, ...]) -> np.ndarray:
+    """What rows matter, over all groups: by definition and row. Ones where all count alike."""
+    definitions = len(terms.changes) + 1
+    parts = [
+        np.broadcast_to(1.0, (definitions, len(group.time)))
+        if group.importance is None
+        else group.importance
+        for group in groups
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def worth_of(
+    terms: Terms, importance: np.ndarray, arrivals: Arrivals, order: np.ndarray, needed: bool
+) -> layout.Worth:
+    """What rows matter, in event order, and the scores that follow; ``order`` is that order."""
+    policy, none = terms.policy, np.empty((0, 0))
+    score, group = none, none.astype(np.int32)
+    if terms.changes:
+        by_definition = [arrivals._replace(importance=one) for one in importance]
+        if isinstance(policy, FixedScore) and needed:
+            score = np.stack([policy.score(rows)[order] for rows in by_definition])
+    asked = terms.combine != Combine.NONE or policy.kind == Kind.RESIDENCE
+    return layout.Worth(
+        np.array(terms.changes, np.int64),
+        np.ascontiguousarray(importance[:, order]) if asked else none,
+        np.asarray(score, np.float64),
+        group,
+    )
+
+
+def residence_of(policy: Policy, before: Residing) -> np.ndarray:
+    """Thresholds and rates of residence priorities, and how fast rows came so far."""
+    record = np.zeros(1, layout.RESIDENCE)
+    if isinstance(policy, ResidenceScore):
+        for name, value in policy.residence._asdict().items():
+            record[name] = value
+    record["began"] = before.began
+    record["importance"] = before.importance
+    return record
+
+
 def weights_of(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
     """What the policy made of the keys, over all groups; empty where it looks at none."""
     if not policy.weighs_keys:
@@ -109,7 +154,8 @@ def sides_of(
     sides["by_rows"] = by_rows
     sides["pool"] = [0, 0 if terms.pooled else 1]
     sides["seen"] = progress.seen
-    sides["pointer"] = [0, left_rows]
+    for pointer in ("pointer", "eldest", "green"):
+        sides[pointer] = [0, left_rows]
     sides["end"] = [left_rows, total]
     sides["origin"] = [origin for origin, _ in progress.frames]
     sides["frame"] = [frame for _, frame in progress.frames]
@@ -122,6 +168,9 @@ def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
     pools["most_rows"] = terms.most_rows
     pools["most_bytes"] = terms.most_bytes
     pools["bars"] = [len(bars) for bars in progress.bars]
+    pools["decisions"] = progress.residence.decisions
+    pools["made"] = progress.residence.made
+    pools["made_before"] = progress.residence.made_before
     return pools
 
 
@@ -169,6 +218,11 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["observes"] = policy.observes
     terms["unique"] = given.unique
     terms["takes_newcomers"] = policy.takes_newcomers
+    terms["refuses_equals"] = policy.refuses_equals
+    terms["combine"] = given.combine
+    terms["definition"] = definition_at(given.changes, np.array([clock >> 1]))[0]
+    terms["fairness"] = given.fairness
+    terms["seed"] = given.seed % (1 << 64)
     if isinstance(policy, Flips):
         terms["seed"] = policy.seed % (1 << 64)
         terms["share"] = policy.share

@@ -34,6 +34,8 @@ class Shape:
     drawn
         Of a sample: the names of the columns with each row's weight and its cluster; the latter
         only where rows are sampled by cluster.
+    importance
+        The name of the column with what each row is worth, where the goal says so.
     """
 
     keys: Keys
@@ -41,6 +43,7 @@ class Shape:
     output: tuple[tuple[str, int, str], ...]
     condition: Condition | None = None
     drawn: tuple[str, ...] = ()
+    importance: str | None = None
 
     @classmethod
     def of(
@@ -94,6 +97,15 @@ class Shape:
                 )
         return replace(self, drawn=names)
 
+    def weighed(self, name: str | None) -> "Shape":
+        """With a column for the importance of rows; raises where its name is taken."""
+        if any(name == shown for shown, _, _ in self.output):
+            raise SpecError(
+                f'the result has a column "{name}" already: name the other one with '
+                f"MaxImportance(column=...)"
+            )
+        return replace(self, importance=name)
+
     @property
     def relation(self) -> Relation | None:
         """What the predicate asks of two rows' numbers."""
@@ -105,7 +117,9 @@ class Shape:
 
     def schema(self, left: pa.Schema, right: pa.Schema) -> pa.Schema:
         """The result's schema."""
-        drawn = zip(self.drawn, (pa.float64(), pa.int64()), strict=False)
+        drawn = [*zip(self.drawn, (pa.float64(), pa.int64()), strict=False)]
+        if self.importance is not None:
+            drawn.append((self.importance, pa.float64()))
         return pa.schema(
             [
                 *(
@@ -121,6 +135,8 @@ class Shape:
         taken = (left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))
         columns = [taken[side].column(name) for _, side, name in self.output]
         columns += [pa.array(column) for column in (pairs.weight, pairs.cluster)][: len(self.drawn)]
+        if self.importance is not None:
+            columns.append(pa.array(pairs.importance))
         return pa.table(columns, schema=self.schema(left.schema, right.schema))
 
 

@@ -3,14 +3,16 @@
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
-from headgate.engine.layout import LEFT, Count
+from headgate.engine import layout
+from headgate.engine.layout import Count
+from headgate.engine.step import Step
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Counted = TypeVar("Counted", bound="DataclassInstance")
+LEFT = ("shed", "refused", "retired", "expired", "unchosen")
+"""Counts of rows that have left, or were never stored."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,22 @@ class Stats:
     peak_rows: int = 0
     """Most rows stored after any arrival."""
     peak_bytes: int = 0
+    importance: float = 0.0
+    """Of all result rows together; their number where all count alike."""
+    recomputed: int = 0
+    """How often IJOIN computed all priorities anew."""
+    redefined: int = 0
+    """How often importance was redefined."""
+    lifetimes: float = 0.0
+    """How long rows that have left were stored within their window, in seconds, summed up."""
+    lifetimes_squared: float = 0.0
 
     @classmethod
-    def of_counts(
-        cls, counts: np.ndarray, left_rows: int, right_rows: int, stored: tuple[int, int]
-    ) -> "Stats":
-        """From the kernel's counts and the rows and bytes stored at the end."""
+    def of_step(cls, step: Step, left_rows: int, right_rows: int) -> "Stats":
+        """From what a step did with so many arrivals."""
+        counts = step.counts
         total = counts.sum(axis=1)
+        lifetimes, lifetimes_squared = step.lives
         return cls(
             left_rows=left_rows,
             right_rows=right_rows,
@@ -68,11 +79,27 @@ class Stats:
             unneeded=int(total[Count.UNNEEDED]),
             unchosen=int(total[Count.UNCHOSEN]),
             null_keys=int(total[Count.NULL_KEYS]),
-            stored_rows=stored[0],
-            stored_bytes=stored[1],
-            peak_rows=int(counts[Count.PEAK_ROWS, LEFT]),
-            peak_bytes=int(counts[Count.PEAK_BYTES, LEFT]),
+            stored_rows=step.stored_rows,
+            stored_bytes=step.stored_bytes,
+            peak_rows=int(counts[Count.PEAK_ROWS, layout.LEFT]),
+            peak_bytes=int(counts[Count.PEAK_BYTES, layout.LEFT]),
+            importance=step.importance,
+            recomputed=int(total[Count.RECOMPUTED]),
+            redefined=step.redefined,
+            lifetimes=lifetimes,
+            lifetimes_squared=lifetimes_squared,
         )
+
+    @property
+    def fairness(self) -> float:
+        """Jain's index over the time that rows were stored: 1 when all stayed as long as another.
+
+        Of all rows that have left; one that was refused stayed for no time. 1 where none has left.
+        """
+        rows = sum(int(getattr(self, name)) for name in LEFT)
+        if not self.lifetimes_squared:
+            return 1.0
+        return self.lifetimes**2 / (rows * self.lifetimes_squared)
 
     @property
     def lost_rows(self) -> int:

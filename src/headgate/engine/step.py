@@ -18,11 +18,13 @@ from headgate.engine.batch import (
     FollowedRows,
     PairBlock,
     Progress,
+    Residing,
     Terms,
     Watched,
     Watching,
 )
 from headgate.engine.layout import Count, Desk
+from headgate.engine.worth import definition_at
 from headgate.policies.base import (
     Arrivals,
     CurveScore,
@@ -33,6 +35,7 @@ from headgate.policies.base import (
 )
 from headgate.policies.history import no_history
 from headgate.spec import RowWindow
+from headgate.spec.importance.combine import pair_importance
 
 PAIRS_AT_ONCE = 1 << 20
 
@@ -77,8 +80,10 @@ class Step:
     ) -> None:
         if isinstance(terms.policy, CurveScore):
             terms = replace(terms, policy=terms.policy.recalling(progress.memory))
-        self._terms = terms
+        self._terms, self._before = terms, progress
         self._is_done = False
+        self.importance = 0.0
+        """Of the pairs made so far; their number where all count alike."""
         self._alive: dict[int, np.ndarray] = {}
         """Who is stored, by side; kept once all pairs are made."""
         groups = (*stored, *arriving, *(ghosts or (Batch.empty(), Batch.empty())))
@@ -103,12 +108,16 @@ class Step:
 
         by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
         weights = setting.weights_of(terms.policy, groups)
-        arrivals = Arrivals(time, side, self._sequence, weights)
+        importance = setting.importance_of(terms, groups)
+        self._began_at = progress.clock >> 1
+        now = definition_at(terms.changes, np.array([self._began_at]))[0]
+        arrivals = Arrivals(time, side, self._sequence, weights, importance[now])
+        full = setting.may_run_full(terms, groups)
         scored = setting.Scores.of(
             terms.policy,
             terms.windows,
             arrivals,
-            needed=setting.may_run_full(terms, groups),
+            needed=full,
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
         self._number = np.empty(total, np.int32)
@@ -130,6 +139,7 @@ class Step:
                     size=np.require(group.size, np.int64, ["C", "W"]),
                     matches=np.require(group.matches, np.int32, ["C", "W"]),
                     touched=np.require(group.touched, np.int64, ["C", "W"]),
+                    recent=np.empty(0) if group.recent is None else group.recent,
                     **setting.watched_rows(group, which, self._sequence[own], watching)._asdict(),
                     score=scored.score[own],
                     group=scored.group[own],
@@ -152,6 +162,9 @@ class Step:
             bars=setting.bars_of(terms.policy, progress, int(lengths[2] + lengths[3])),
             flips=setting.coins_of(terms.policy, weights, order),
             shelf=setting.shelf_in_order(terms, arrivals, order, left_rows),
+            residence=setting.residence_of(terms.policy, progress.residence),
+            worth=setting.worth_of(terms, importance, arrivals, order, full),
+            lives=np.zeros((2, 2)),
             ranges=setting.ranges_of(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
@@ -217,7 +230,18 @@ class Step:
         bars = (self._bars_passed(0), self._bars_passed(1))
         left, right = self._desk.sides[["origin", "frame"]].tolist()
         clock = int(self._desk.terms["clock"][0])
-        return Progress(clock, self._seen, bars, (left, right), self._memory())
+        pools, own = self._desk.pools, self._desk.residence
+        residing = Residing(
+            int(own["began"][0]),
+            float(own["importance"][0]),
+            tuple(pools["decisions"].tolist()),
+            tuple(pools["made"].tolist()),
+            tuple(pools["made_before"].tolist()),
+        )
+        definitions = self._before.definitions
+        return Progress(
+            clock, self._seen, bars, (left, right), self._memory(), residing, definitions
+        )
 
     def _memory(self) -> str:
         """What the policy remembers of this step, if it observes."""
@@ -265,6 +289,27 @@ class Step:
         own = self._own_rows(side)
         matches, touched = (self._by_number(rows[name], side) for name in ("matches", "touched"))
         return matches[:own], touched[:own]
+
+    def recent(self, side: int) -> np.ndarray:
+        """For each stored row and arrival of a side, its matches of late."""
+        return self._by_number(self._desk.rows["recent"], side)[: self._own_rows(side)]
+
+    @property
+    def definition(self) -> int:
+        """Which definition of importance holds now."""
+        return int(self._desk.terms["definition"][0])
+
+    @property
+    def redefined(self) -> int:
+        """How many redefinitions of importance have come to hold in this step."""
+        before = definition_at(self._terms.changes, np.array([self._began_at]))[0]
+        return self.definition - int(before)
+
+    @property
+    def lives(self) -> tuple[float, float]:
+        """Of the rows that left: the sum of their lifetimes in seconds, and of the squares."""
+        total, squares = self._desk.lives.sum(axis=0)
+        return float(total), float(squares)
 
     def watched(self, side: int) -> Watched:
         """For each row of a side, whether it is watched, and what it met."""
@@ -316,7 +361,21 @@ class Step:
             weight = self._terms.policy.inverse_chance(passed, self._weight_of(partner))
             cluster = 2 * self._desk.rows["sequence"][partner] + links["side"][partner]
         left, right = np.where(from_left, one, other), np.where(from_left, other, one)
-        return PairBlock(left, right, weight, cluster)
+        importance = np.empty(0)
+        if self._terms.combine:
+            importance = self._worth(block)
+        self.importance += float(importance.sum()) if self._terms.combine else len(block)
+        return PairBlock(left, right, weight, cluster, importance)
+
+    def _worth(self, block: np.ndarray) -> np.ndarray:
+        """The importance of pairs, as defined when they were made."""
+        probe, partner = block["probe"], block["partner"]
+        time = np.maximum(self._desk.rows["time"][probe], self._began_at)
+        definition = definition_at(self._terms.changes, time)
+        one, other = (self._desk.worth.importance[definition, row] for row in (probe, partner))
+        from_left = self._desk.links["side"][probe] == 0
+        left, right = np.where(from_left, one, other), np.where(from_left, other, one)
+        return pair_importance(self._terms.combine, left, right)
 
     def _weight_of(self, rows: np.ndarray) -> np.ndarray:
         """What the policy made of the keys of rows, given by their places in event order."""

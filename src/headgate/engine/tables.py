@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from headgate.engine.batch import NO_WATERMARK, Progress, Terms
 from headgate.engine.held import Held, Screened, coded
+from headgate.engine.importance import Definitions
 from headgate.engine.lessons import LearnsFromTables, Lessons, LessonsLearned
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
@@ -31,8 +32,13 @@ class TableStep:
         keep_late: bool = False,
         lessons: Lessons | None = None,
         shard: int = 0,
+        definitions: Definitions | None = None,
     ) -> None:
         terms = replace(terms, policy=terms.policy.for_shard(shard))
+        self._redefined = 0
+        if definitions is not None:
+            terms = definitions.applied(terms)
+            self._redefined = definitions.at_once
         self._shard = shard
         self._shape = shape
         self._policy = terms.policy
@@ -41,13 +47,14 @@ class TableStep:
         new = (arriving[0].rows, arriving[1].rows)
         self._learning: LearnsFromTables | None = None
         if lessons is None:
-            (left, right, new_left, new_right), codes = coded(shape, (*stored, *new))
+            batches, codes = coded(shape, (*stored, *new), definitions)
+            left, right, new_left, new_right = batches
             self._step = Step(
                 terms, (left, right), (new_left, new_right), codes, progress, watermark, keep_late
             )
         else:
             self._learning = LearnsFromTables(
-                terms, shape, stored, new, progress, watermark, keep_late, lessons
+                terms, shape, stored, new, progress, watermark, keep_late, lessons, definitions
             )
             self._step = self._learning.step
             # Kept with the rows where the policy is one that goes by what was known when they came.
@@ -84,16 +91,16 @@ class TableStep:
     def stats(self) -> Stats:
         """What this step did."""
         left, right = self._arriving
-        counted = Stats.of_counts(
-            self._step.counts,
+        counted = Stats.of_step(
+            self._step,
             len(left.rows.time) + left.late + left.null_times,
             len(right.rows.time) + right.late + right.null_times,
-            (self._step.stored_rows, self._step.stored_bytes),
         )
         return counted.then(
             Stats(
                 late=left.late + right.late,
                 null_times=left.null_times + right.null_times,
+                redefined=self._redefined,
                 stored_rows=counted.stored_rows,
                 stored_bytes=counted.stored_bytes,
             )
@@ -115,5 +122,6 @@ class TableStep:
         rows = replace(rows, sequence=self._step.sequences(side))
         if self._policy.keeps_history:
             matches, touched = self._step.histories(side)
-            rows = replace(rows, matches=matches, touched=touched)
+            recent = self._step.recent(side)
+            rows = replace(rows, matches=matches, touched=touched, recent=recent)
         return rows.where(self.alive(side))

@@ -2,6 +2,7 @@
 
 from headgate.compiling import inlined
 from headgate.engine.layout import Desk, Watch
+from headgate.engine.worth import pair_worth
 
 OPEN = int(Watch.OPEN)
 FINISHED = int(Watch.FINISHED)
@@ -9,12 +10,13 @@ GHOST = int(Watch.GHOST)
 
 
 @inlined
-def note_met(desk: Desk, partner: int, time: int, count: int) -> None:
-    """Count that a watched row met an arrival of that time."""
+def note_met(desk: Desk, partner: int, probe: int, count: int) -> None:
+    """Count that a watched row met an arrival."""
     link = desk.links[partner]
     row = desk.rows[partner]
-    row.met += count
+    worth = count * pair_worth(desk, probe, partner)
+    row.met += worth
     if link.alive:
-        row.made += count
-    age = max(time - row.time, 0) // desk.sides[link.side].bucket_us
+        row.made += worth
+    age = max(desk.rows[probe].time - row.time, 0) // desk.sides[link.side].bucket_us
     desk.ages[link.side, min(age, desk.ages.shape[1] - 1)] += count

@@ -196,8 +196,7 @@ class LookupStep:
     @property
     def stats(self) -> Stats:
         """The same as a join counts it."""
-        stored = (self._step.stored_rows, self._step.stored_bytes)
-        return Stats.of_counts(self._step.counts, self._known, self._known, stored)
+        return Stats.of_step(self._step, self._known, self._known)
 
     @property
     def after(self) -> Progress:

@@ -125,6 +125,8 @@ class Monitor:
     """Rows of each side per tracked key, older ones counting for less."""
     lived: float = 0.0
     """Event time in microseconds, forgotten like the counts."""
+    arrived: float = 0.0
+    """Rows of both sides, forgotten alike."""
     fit: Fit = field(default_factory=Fit)
     pairs: int = 0
     lost: int = 0
@@ -146,13 +148,19 @@ class Monitor:
         """The age model, where windows are times and enough was seen."""
         return None if any(self.by_rows) else self.ages.curves()
 
-    def forget(self, windows: float, lived: float) -> None:
-        """Move on by so many windows, and so much event time."""
+    @property
+    def rate(self) -> float:
+        """Rows of both sides that come in a microsecond; 0 where that is not known."""
+        return self.arrived / self.lived if self.lived > 0 else 0.0
+
+    def forget(self, windows: float, lived: float, arrived: int = 0) -> None:
+        """Move on by so many windows, and so much event time, in which so many rows came."""
         factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
         self.ages.forget(factor)
         self.fit.forget(factor)
         self.counts = self.counts * factor
         self.lived = self.lived * factor + lived
+        self.arrived = self.arrived * factor + arrived
 
     def choose_share(self, candidates: Sequence[Candidates], key_bytes: int) -> float:
         """The chance with which rows may be watched so that they fit their room at any time.
@@ -179,6 +187,7 @@ class Monitor:
                 "share": self.share,
                 "finished": asdict(self.finished),
                 "lived": self.lived,
+                "arrived": self.arrived,
                 "fit": asdict(self.fit),
                 "pairs": self.pairs,
                 "lost": self.lost,
@@ -191,6 +200,7 @@ class Monitor:
         """Take up what `facts` wrote."""
         given = json.loads(text)
         self.share, self.lived = given["share"], given["lived"]
+        self.arrived = given["arrived"]
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

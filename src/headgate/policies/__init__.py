@@ -5,8 +5,10 @@ from headgate.policies.adaptive_heeb import AdaptiveHeeb
 from headgate.policies.age import Age
 from headgate.policies.base import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
 from headgate.policies.fifo import Fifo
+from headgate.policies.greedy import Greedy
 from headgate.policies.heeb import Heeb
 from headgate.policies.hist import Hist
+from headgate.policies.ijoin import Ijoin
 from headgate.policies.join_to_live import JoinToLive
 from headgate.policies.learned import Learned
 from headgate.policies.lfu import Lfu
@@ -15,6 +17,7 @@ from headgate.policies.lru import Lru
 from headgate.policies.offline import Lfd
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
+from headgate.policies.size import Size
 from headgate.policies.ttl import Ttl
 from headgate.policies.until_expiry import UntilExpiry
 from headgate.spec import SpecError
@@ -30,6 +33,9 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
     Lfu,
     Ttl,
     JoinToLive,
+    Greedy,
+    Size,
+    Ijoin,
 )
 
 FOLLOWING: tuple[type[Policy], ...] = (Heeb, AdaptiveHeeb, Hist)
@@ -43,9 +49,11 @@ __all__ = [
     "AgeScore",
     "Fifo",
     "FixedScore",
+    "Greedy",
     "Heeb",
     "Hist",
     "HistoryScore",
+    "Ijoin",
     "JoinToLive",
     "Learned",
     "Lfd",
@@ -55,6 +63,7 @@ __all__ = [
     "Policy",
     "Prob",
     "Random",
+    "Size",
     "Ttl",
     "UntilExpiry",
     "ValueScore",
@@ -67,11 +76,13 @@ def make_policy(
     frequencies: Frequencies | None = None,
     ages: AgeCurves | None = None,
     seed: int = 0,
+    important: bool = False,
 ) -> Policy:
     """A policy from its name, or as given.
 
     A policy that needs a model takes the one given, or else learns it. ``"auto"`` is AGE with an
-    age model, PROB with a frequency model, and with none whichever of the two fits what is learned.
+    age model, PROB with a frequency model, and with none whichever of the two fits what is learned;
+    where rows matter differently (``important``), IJOIN may be what fits.
 
     Examples
     --------
@@ -86,7 +97,7 @@ def make_policy(
     if given == "auto":
         known = [policy for policy in (Age, Prob) if models[policy.model] is not None]
         if not known:
-            return Learned("auto")
+            return Learned("auto", important)
         given = known[0].name
     by_name = {policy.name: policy for policy in ALL_POLICIES}
     if given in (policy.name for policy in FOLLOWING):
@@ -103,4 +114,4 @@ def make_policy(
     if not policy.model:
         return policy()
     model = models[policy.model]
-    return Learned(given) if model is None else policy(model)  # type: ignore[call-arg]
+    return Learned(given, important) if model is None else policy(model)  # type: ignore[call-arg]

@@ -27,6 +27,8 @@ class Kind(IntEnum):
     """Samples: which of the row's matches are chosen, by coins flipped in advance."""
     CURVE = 5
     """How far the row's value is from where the other stream has got to."""
+    RESIDENCE = 6
+    """What the row has brought of late, for how long it has been there: changes all the time."""
 
 
 class Arrivals(NamedTuple):
@@ -36,6 +38,7 @@ class Arrivals(NamedTuple):
     side: np.ndarray  # uint8, 0 left, 1 right
     sequence: np.ndarray  # int64, counts the rows of a side
     weight: np.ndarray  # float64, what `Policy.weigh` made of the key
+    importance: np.ndarray  # float64, what a pair of the row is worth; ones where all count alike
 
 
 class Piece(NamedTuple):
@@ -88,6 +91,9 @@ class Policy(ABC):
     """Whether it learns from what became of the rows it kept; see `CurveScore.remember`."""
     takes_newcomers: ClassVar[bool] = False
     """Whether every arrival is stored; scores then say only who makes room for it."""
+    refuses_equals: ClassVar[bool] = False
+    """Whether an arrival worth as little as the least stored row is refused; else the elder of the
+    two goes."""
     caches: ClassVar[bool] = False
     """Whether it can rank rows of a table, which never expire, in the cache of a lookup."""
     is_offline: ClassVar[bool] = False
@@ -129,7 +135,7 @@ class Policy(ABC):
     @property
     def keeps_history(self) -> bool:
         """Whether what happened to stored rows must be kept with them."""
-        return self.observes or self.kind in (Kind.HISTORY, Kind.FLIPS)
+        return self.observes or self.kind in (Kind.HISTORY, Kind.FLIPS, Kind.RESIDENCE)
 
     @property
     def label(self) -> str:
@@ -262,3 +268,41 @@ class CurveScore(Policy):
     @abstractmethod
     def curves(self, side: int, window: Window) -> Curves:
         """The scores of a side's rows."""
+
+
+class Residence(NamedTuple):
+    """What the residence priority of a row is made of.
+
+    Where a threshold or rate is negative, it follows from the expected *stay* of a row: the rows
+    stored, divided by the rows that come in a unit of time.
+    """
+
+    maturity_us: int  # rows up to this age are not given up
+    unproductive_us: int  # rows that have brought nothing for so long are penalised
+    decay: float  # of matches, per second
+    penalty: float  # per second without a match, in units of priority
+    initial: float  # priority per importance, until first computed; NaN: what it is by then
+    every: int  # decisions between two computations of all priorities; or AS_FITS, AS_NEEDED
+    epsilon: float  # AS_NEEDED: the relative loss of importance that calls for computing them
+
+
+AS_FITS, AS_NEEDED = 0, -1
+"""Compute priorities every so many decisions that it costs next to nothing; or when the importance
+produced has fallen."""
+
+
+@dataclass(frozen=True)
+class ResidenceScore(Policy):
+    """A score of what a row has brought of late, divided by its age.
+
+    It falls as time passes, for each row in its own way, so no order lasts: all are computed anew
+    every so often.
+    """
+
+    kind: ClassVar[Kind] = Kind.RESIDENCE
+    takes_newcomers: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def residence(self) -> Residence:
+        """The thresholds and rates."""

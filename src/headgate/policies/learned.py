@@ -8,19 +8,45 @@ import numpy as np
 from headgate.models import AgeCurves
 from headgate.policies.age import Age
 from headgate.policies.base import Arrivals, FixedScore, Policy
+from headgate.policies.greedy import Greedy
+from headgate.policies.ijoin import Ijoin
 from headgate.policies.life import Life
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
 from headgate.spec import Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
+YOUNG = 1.3
+"""By how much rows must match faster while they can be stored than over their window, for IJOIN to
+do better than counts of keys (`headgate reproduce ijoin` shows both sides of it)."""
+
+
+def youth(curves: AgeCurves, stay_us: float) -> float:
+    """How much faster rows match up to an age than over their whole window; 1 where they do not.
+
+    Examples
+    --------
+    >>> from headgate.models import AgeCurve
+    >>> young = AgeCurve(10, [3, 1])
+    >>> youth(AgeCurves(young, young), stay_us=10)
+    1.5
+    """
+    early, overall = 0.0, 0.0
+    for curve in (curves.left, curves.right):
+        age = min(max(stay_us, 1.0), curve.window)
+        matches = float(np.interp(age, curve.ages, curve.cumulative))
+        early += matches / age
+        overall += float(curve.cumulative[-1]) / curve.window
+    return early / overall if overall > 0 else 1.0
 
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
     """Stands for PROB, LIFE or AGE with what is learned, or for the one that fits better ("auto").
 
-    Until there is a model it is RANDOM, which favours nobody.
+    Until there is a model it is RANDOM, which favours nobody; where rows matter differently, it is
+    GREEDY, and "auto" is IJOIN on streams whose rows match while they are young: what is hot
+    changes within a window there, and counts over several windows come too late.
 
     Examples
     --------
@@ -29,6 +55,7 @@ class Learned(FixedScore):
     """
 
     wanted: str
+    important: bool = False
 
     name: ClassVar[str] = "learned"
     learns: ClassVar[bool] = True
@@ -43,6 +70,16 @@ class Learned(FixedScore):
         """Whether it must know at what age rows match."""
         return self.wanted in ("auto", Age.name)
 
+    @property
+    def keeps_history(self) -> bool:
+        """IJOIN would need it."""
+        return self.important and self.wanted == "auto"
+
+    @property
+    def neutral(self) -> Policy:
+        """What is followed without a model."""
+        return Greedy() if self.important else Random()
+
     def check(self, windows: tuple[Window, Window]) -> None:
         """The same as the policy it stands for."""
         if self.wanted == Age.name:
@@ -51,16 +88,32 @@ class Learned(FixedScore):
             Life(None).check(windows)
 
     def follow(
-        self, curves: AgeCurves | None, weights: np.ndarray | None, fits_better: str
+        self,
+        curves: AgeCurves | None,
+        weights: np.ndarray | None,
+        fits_better: str,
+        stay_us: float = 0.0,
     ) -> Policy:
-        """The policy to follow, given an age model, what keys are worth, and which fits better."""
+        """The policy to follow.
+
+        Parameters
+        ----------
+        curves, weights
+            The age model, and what keys are worth; None where not known.
+        fits_better
+            Which of the two foresees matches better.
+        stay_us
+            How long rows can be stored on average.
+        """
         wanted = self.wanted
         if wanted == "auto":
             wanted = Age.name if curves is not None and fits_better == "age" else Prob.name
+            if self.important and curves is not None and youth(curves, stay_us) > YOUNG:
+                return Ijoin()
         if wanted == Age.name:
-            return Random() if curves is None else Age(curves)
+            return self.neutral if curves is None else Age(curves)
         if weights is None:
-            return Random()
+            return self.neutral
         return Prob(None) if wanted == Prob.name else Life.of_weights(weights)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:

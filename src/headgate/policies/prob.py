@@ -16,6 +16,8 @@ from headgate.spec import SpecError
 class Prob(FixedScore):
     """Shed the row whose key is rarest on the other side.
 
+    Where the goal is importance, the row of least probability × importance.
+
     Parameters
     ----------
     frequencies
@@ -55,5 +57,6 @@ class Prob(FixedScore):
         return replace(self, frequencies=None)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
-        """The match probability itself."""
-        return arrivals.weight
+        """The match probability times what a match is worth."""
+        score: np.ndarray = arrivals.weight * arrivals.importance
+        return score

@@ -47,9 +47,15 @@ def another_seed(seed: int, number: int) -> int:
 @compiled
 def _draw(seed: int, side: np.ndarray, sequence: np.ndarray, drawn: np.ndarray) -> None:
     for row in range(drawn.size):
-        stream = mix(seed + _GOLDEN * (np.uint64(side[row]) + _ONE))
-        bits = mix(stream + _GOLDEN * (np.uint64(sequence[row]) + _ONE))
-        drawn[row] = np.float64(bits >> np.uint64(11)) * 2.0**-53
+        drawn[row] = draw_one(seed, side[row], sequence[row])
+
+
+@inlined
+def draw_one(seed: Any, side: Any, sequence: Any) -> Any:
+    """The number of one row; ``seed`` is 64 bits, unsigned."""
+    stream = mix(seed + _GOLDEN * (np.uint64(side) + _ONE))
+    bits = mix(stream + _GOLDEN * (np.uint64(sequence) + _ONE))
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
 @inlined

@@ -20,7 +20,7 @@ from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LookupPlan(ShardPlan):
     """What every shard of a lookup must know; its schemas are the table's and the stream's."""
 

@@ -7,15 +7,24 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.engine.lessons import LessonsLearned
-from headgate.engine.stats import Stats
+from headgate.engine.stats import LEFT, Stats
 from headgate.monitor import Evidence
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.policies import Age, Random
 from headgate.sampling import EqCluster
 
-STATE_FIGURES = ("held_bytes", "dead_bytes", "segments", "written_bytes", "rebuilt", "compacted")
+STATE_FIGURES = (
+    "held_bytes",
+    "dead_bytes",
+    "segments",
+    "written_bytes",
+    "rebuilt",
+    "compacted",
+    "misdefined",
+)
 """What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
-segments, bytes written in the batch, shards rebuilt from the state store, segments compacted."""
+segments, bytes written in the batch, shards rebuilt from the state store, segments compacted,
+redefinitions of importance that could not be taken up."""
 TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
 """Where the operator's own time went, summed over shards: reading arrivals and state, joining and
 putting results out, writing state."""
@@ -39,13 +48,15 @@ FIGURES = (
     *MONITOR_FIGURES,
     *TOTAL_FIGURES,
 )
+REAL = tuple(entry.name for entry in fields(Stats) if entry.type is float)
+"""The figures that are not whole numbers."""
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """What watched rows have to say of recall, in this batch and since the beginning."""
 OUTPUT = ", ".join(
     [
         "blob binary",
-        *(f"{name} long" for name in FIGURES),
+        *(f"{name} {'double' if name in REAL else 'long'}" for name in FIGURES),
         *(f"{name} double" for name in EVIDENCE),
     ]
 )
@@ -92,10 +103,18 @@ def observed() -> list[Column]:
     """The aggregates to observe: every figure summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
-    is not known: nothing was watched, or nothing watched has met anybody.
+    is not known: nothing was watched, or nothing watched has met anybody. Where the goal is
+    importance, recall is the share of importance.
     """
     recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
-    return [*sums(FIGURES), *recalls]
+    return [*sums(FIGURES), _fairness(), *recalls]
+
+
+def _fairness() -> Column:
+    """Jain's index over the lifetimes of the rows that left in the batch; as `Stats.fairness`."""
+    rows = sum((F.sum(name) for name in LEFT), start=F.lit(0))
+    index = F.try_divide(F.sum("lifetimes") ** 2, rows * F.sum("lifetimes_squared"))
+    return F.coalesce(index, F.lit(1.0)).alias("fairness")
 
 
 def sums(figures: tuple[str, ...]) -> list[Column]:

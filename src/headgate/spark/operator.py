@@ -1,6 +1,7 @@
 """From two DataFrames to one: pack, shuffle by shard, join, observe, unpack."""
 
 import uuid
+from collections.abc import Sequence
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -8,10 +9,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, IntegerType, LongType, StructField, StructType
 
+from headgate.engine.importance import Definitions, nothing_to_redefine
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
+from headgate.spark.changes import Redefined, packed_changes
 from headgate.spark.local_copy import forget_old_operators
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import ShardPlan, describe
@@ -27,14 +30,20 @@ from headgate.spark.requirements import (
 from headgate.spark.shards import shard_labels
 from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.warm import warm_kernel
-from headgate.spec import RowWindow, SpecError
+from headgate.spec import MaxImportance, RowWindow, SpecError
+from headgate.spec.importance import Change
 
 RESERVE = 0.2
 """The part of a memory budget kept back for rows given up whose bytes are not yet reclaimed."""
 
 
 def stream(
-    join: Request, left: DataFrame, right: DataFrame, shards: int | None, name: str
+    join: Request,
+    left: DataFrame,
+    right: DataFrame,
+    shards: int | None,
+    name: str,
+    redefined: Redefined | None = None,
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=True)
@@ -50,13 +59,18 @@ def stream(
     spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     labels = shard_labels(count, partitions)
-    plan = _plan(join, shape, (left, right), labels, partitions, RESERVE, live=True)
+    definitions = _definitions(join, (left, right), (), redefined)
+    plan = _plan(
+        join, shape, (left, right), labels, partitions, RESERVE, live=True, definitions=definitions
+    )
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
     packed = _packed(join, shape, left, 0, labels, spread).unionAll(
         _packed(join, shape, right, 1, labels, spread)
     )
+    if redefined is not None:
+        packed = packed.unionAll(packed_changes(session, redefined, labels))
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=metrics.OUTPUT,
@@ -76,14 +90,30 @@ def stream(
     return results
 
 
-def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) -> DataFrame:
+def batch(
+    join: Request,
+    left: DataFrame,
+    right: DataFrame,
+    shards: int | None,
+    redefined: Sequence[Change] = (),
+) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
     shape = _shape(join, left, right)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     labels = shard_labels(count, count)
-    plan = _plan(join, shape, (left, right), labels, count, reserve=0.0, live=False)
+    definitions = _definitions(join, (left, right), redefined)
+    plan = _plan(
+        join,
+        shape,
+        (left, right),
+        labels,
+        count,
+        reserve=0.0,
+        live=False,
+        definitions=definitions,
+    )
     warm_kernel(plan.terms)
     rows = _tagged(shape, left, 0, labels, spread, right.schema).unionAll(
         _tagged(shape, right, 1, labels, spread, left.schema)
@@ -97,7 +127,23 @@ def batch(join: Request, left: DataFrame, right: DataFrame, shards: int | None) 
 
 def _shape(join: Request, left: DataFrame, right: DataFrame) -> Shape:
     shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
-    return shape.sampled(join.drawn)
+    return shape.sampled(join.drawn).weighed(join.importance_column)
+
+
+def _definitions(
+    join: Request,
+    frames: tuple[DataFrame, DataFrame],
+    changes: Sequence[Change],
+    source: Redefined | None = None,
+) -> Definitions | None:
+    """What is important, as known beforehand."""
+    if not isinstance(join.goal, MaxImportance):
+        if changes or source is not None:
+            raise nothing_to_redefine(join.goal)
+        return None
+    definitions = Definitions.of(join.goal, changes)
+    definitions.check((arrow_schema(frames[0]), arrow_schema(frames[1])))
+    return definitions
 
 
 def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> int:
@@ -123,11 +169,14 @@ def _plan(
     partitions: int,
     reserve: float,
     live: bool,
+    definitions: Definitions | None,
 ) -> ShardPlan:
     shards = len(labels)
     policy = join.policy.without_model()
     share = join.monitor_share(live)
-    terms = terms_for(join.budget, join.windows, policy, shards, reserve, share, shape.relation)
+    terms = join.weighed(
+        terms_for(join.budget, join.windows, policy, shards, reserve, share, shape.relation)
+    )
     facts = {
         "left keys": ", ".join(join.keys.left),
         "right keys": ", ".join(join.keys.right),
@@ -141,6 +190,8 @@ def _plan(
         facts["seed"] = str(join.seed)
     if join.where is not None:
         facts["predicate"] = repr(join.where)
+    if isinstance(join.goal, MaxImportance):
+        facts["importance"] = join.goal.to_json()
     return ShardPlan(
         terms=terms,
         shape=shape,
@@ -150,6 +201,7 @@ def _plan(
         labels=labels,
         description=describe(shards, partitions, facts),
         operator=uuid.uuid4().hex[:16],
+        definitions=definitions,
     )
 
 
@@ -218,5 +270,10 @@ def _result_schema(shape: Shape, left: DataFrame, right: DataFrame) -> StructTyp
         + [
             StructField(name, kind, nullable=False)
             for name, kind in zip(shape.drawn, (DoubleType(), LongType()), strict=False)
+        ]
+        + [
+            StructField(name, DoubleType(), nullable=False)
+            for name in (shape.importance,)
+            if name is not None
         ]
     )

@@ -52,9 +52,9 @@ class Pack:
         for table in _gather(batches):
             for label, rows in self._split(table):
                 silent.discard(label)
-                yield _packed([label], self.side, part, ordinal, [to_blob(rows)])
+                yield packed([label], self.side, part, ordinal, [to_blob(rows)])
             ordinal += 1
-        yield _packed(sorted(silent), self.side, part, ordinal, [b""] * len(silent))
+        yield packed(sorted(silent), self.side, part, ordinal, [b""] * len(silent))
 
     def _split(self, table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
         shard = table.column(SHARD_COLUMN).to_numpy()
@@ -91,9 +91,10 @@ def _gather(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _packed(
+def packed(
     labels: Sequence[int], side: int, part: int, ordinal: int, blobs: Sequence[bytes]
 ) -> pa.RecordBatch:
+    """Blobs for shards, as the shuffle takes them."""
     count = len(labels)
     return pa.record_batch(
         [

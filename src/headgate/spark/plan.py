@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headgate.engine.batch import Terms
+from headgate.engine.importance import Definitions
 from headgate.engine.shape import Shape
 from headgate.monitor import Room
 from headgate.spec import SpecError
@@ -34,6 +35,8 @@ class ShardPlan:
         The join in words, to notice when a checkpoint is taken up by another one.
     operator
         A name unlike any other's, for local copies.
+    definitions
+        What is important, as known beforehand; None where all rows count alike.
     """
 
     terms: Terms
@@ -44,6 +47,7 @@ class ShardPlan:
     labels: tuple[int, ...]
     description: str
     operator: str
+    definitions: Definitions | None = None
 
 
 def describe(shards: int, partitions: int, plan_facts: dict[str, str]) -> str:

@@ -6,14 +6,17 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
-from headgate.engine.batch import NO_WATERMARK
+from headgate.engine.batch import NO_WATERMARK, Progress
 from headgate.engine.held import Screened, screen
+from headgate.engine.importance import Definitions, known_definitions
 from headgate.engine.tables import TableStep
+from headgate.spark.changes import CHANGES, read_changes
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_rows, stats_row
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
+from headgate.spec import MaxImportance, SpecError
 
 
 class JoinProcessor(ShardProcessor):
@@ -38,17 +41,19 @@ class JoinProcessor(ShardProcessor):
         arriving = tuple(self._arrivals(packed, side, late_at) for side in (0, 1))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
         held = (state.held(0), state.held(1))
+        definitions, progress = self._definitions(packed, state)
         watch.lap("read_ms")
         step = TableStep(
             self._plan.terms,
             self._plan.shape,
             held,
             (arriving[0], arriving[1]),
-            state.progress,
+            progress,
             watermark=late_at,
             keep_late=True,
             lessons=state.lessons(),
             shard=self._plan.labels.index(shard),
+            definitions=definitions,
         )
         for results in step.results():
             yield result_rows(in_blobs(results))
@@ -74,6 +79,23 @@ class JoinProcessor(ShardProcessor):
             self._handle.deleteTimer(pending)
         self._handle.registerTimer(millis + 1)
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
+
+    def _definitions(
+        self, packed: pd.DataFrame, state: ShardState
+    ) -> tuple[Definitions | None, Progress]:
+        """What is important in this batch, redefinitions that came with it included."""
+        if self._plan.definitions is None:
+            return None, state.progress
+        goal, news = self._plan.definitions.goals[0], []
+        for at, text in read_changes(packed[packed["side"] == CHANGES]):
+            try:
+                goal.redefined(MaxImportance.from_json(text)).check(self._plan.schemas)
+            except SpecError:
+                # Whoever wrote it must not bring the join down; the figure tells.
+                state.figures["misdefined"] += 1
+            else:
+                news.append((at, text))
+        return known_definitions(goal, state.progress, news)
 
     def _arrivals(self, packed: pd.DataFrame, side: int, late_at: int) -> Screened:
         """The rows of a side that can take part."""

@@ -91,6 +91,7 @@ class _ShardReplay:
             self._progress,
             lessons=self._lessons,
             shard=self._plan.labels.index(self._shard),
+            definitions=self._plan.definitions,
         )
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)

@@ -80,6 +80,7 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str) -> H
         table.column(SEQUENCE_COLUMN).to_numpy()[place],
         np.zeros(len(place), np.int32),
         time.copy(),
+        np.zeros(len(place)),
     )
 
 

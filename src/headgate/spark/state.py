@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from headgate.engine.batch import Progress
+from headgate.engine.batch import Progress, Residing
 from headgate.engine.held import Held
 from headgate.engine.lessons import Lessons, LessonsLearned
 from headgate.engine.shape import TIME_COLUMN
@@ -114,7 +114,7 @@ class ShardState:
         state = cls(
             plan, store, StoredTables(store.segments, local), StoredTables(store.histories, local)
         )
-        state.figures = {"compacted": 0}
+        state.figures = {"compacted": 0, "misdefined": 0}
         head = store.head.get()
         if head is None:
             local.keep_only(())
@@ -130,6 +130,8 @@ class ShardState:
             (bars[0], bars[1]),
             (left, right),
             facts["memory"],
+            Residing.of(facts["residence"]),
+            tuple((at, definition) for at, definition in facts["definitions"]),
         )
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
@@ -161,6 +163,7 @@ class ShardState:
             at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
             rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]
             rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
+            rows.recent[at[at_hand]] = log.column("recent").to_numpy()[mine][at_hand]
         return rows
 
     def write(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
@@ -255,6 +258,7 @@ class ShardState:
             differs[:count] = (now[side].matches[:count] != was_matches) | (
                 now[side].touched[:count] != was_touched
             )
+            differs[:count] |= now[side].recent[:count] != held[side].recent[alive]
             differs[count:] = has_history(now[side])[count:]
             changed.append(differs)
         live = sum(len(rows.place) for rows in now)
@@ -277,6 +281,8 @@ class ShardState:
             "bars": self.progress.bars,
             "frames": self.progress.frames,
             "memory": self.progress.memory,
+            "residence": self.progress.residence,
+            "definitions": self.progress.definitions,
             "logs": self.logs,
             "batches": self.batches,
         }
@@ -298,7 +304,7 @@ class ShardState:
 
 def has_history(rows: Held) -> np.ndarray:
     """Which rows are not as they were when they came."""
-    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time)
+    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (rows.recent > 0)
     return changed
 
 
@@ -309,5 +315,6 @@ def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:
             "sequence": np.concatenate([r.sequence[w] for r, w in zip(rows, which, strict=True)]),
             "matches": np.concatenate([r.matches[w] for r, w in zip(rows, which, strict=True)]),
             "touched": np.concatenate([r.touched[w] for r, w in zip(rows, which, strict=True)]),
+            "recent": np.concatenate([r.recent[w] for r, w in zip(rows, which, strict=True)]),
         }
     )

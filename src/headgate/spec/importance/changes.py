@@ -20,6 +20,18 @@ class Change(NamedTuple):
     goal: MaxImportance
 
     @classmethod
+    def of(cls, at: Moment, goal: MaxImportance) -> "Change":
+        """A change at a datetime, or a text that says one.
+
+        Examples
+        --------
+        >>> Change.of("1970-01-01T00:00:01+00:00", MaxImportance(left="price")).at_us
+        1000000
+        """
+        moment = event_time(at)
+        return cls(None if moment is None else microseconds_of(moment), goal)
+
+    @classmethod
     def read(cls, definition: str, at: Moment) -> "Change":
         """A change from the two fields of a published line.
 
@@ -28,9 +40,7 @@ class Change(NamedTuple):
         >>> Change.read(MaxImportance(left="price").to_json(), "1970-01-01T00:00:01+00:00").at_us
         1000000
         """
-        moment = event_time(at)
-        at_us = None if moment is None else microseconds_of(moment)
-        return cls(at_us, MaxImportance.from_json(definition))
+        return cls.of(at, MaxImportance.from_json(definition))
 
 
 def read_changes(folder: str | os.PathLike[str]) -> list[Change]:

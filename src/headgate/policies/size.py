@@ -1,0 +1,35 @@
+"""SIZE: keep the rows that have made the most pairs."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from headgate.policies.base import HistoryScore
+from headgate.policies.history import history_score
+
+
+@history_score
+def pairs_made(matches: int, touched: int, time: int, parameter: float) -> float:
+    """Partners met so far, on arrival or since."""
+    return float(matches)
+
+
+@dataclass(frozen=True)
+class Size(HistoryScore):
+    """Shed the row that has made the fewest pairs so far, the oldest of equals.
+
+    A semantic approximation of the largest output: what matched often will match again. It does not
+    look at importance. Unlike `Lfu`, an arrival that made fewer pairs than any stored row is
+    refused.
+
+    Examples
+    --------
+    >>> Size().label
+    'SIZE'
+
+    References
+    ----------
+    Kulkarni and Ravishankar, iJoin, section 5; after Das, Gehrke, Riedewald, SIGMOD 2003.
+    """
+
+    name: ClassVar[str] = "size"
+    rescore: ClassVar[Any] = pairs_made

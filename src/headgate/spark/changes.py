@@ -1,0 +1,70 @@
+"""Redefinitions of importance on a stream: from a folder or a DataFrame to every shard."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.packing import PACKED, packed
+from headgate.spec import SpecError
+
+CHANGES = 2
+"""Stands in the place of a side."""
+PUBLISHED = "definition string, at timestamp"
+Redefined = str | os.PathLike[str] | DataFrame
+
+
+def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, ...]) -> DataFrame:
+    """Redefinitions as blobs for every shard, to go with those of the sides."""
+    frame = given if isinstance(given, DataFrame) else _published(session, given)
+    if not frame.isStreaming or "definition" not in frame.columns:
+        kind = "streaming" if frame.isStreaming else "bounded"
+        raise SpecError(
+            f"redefined= is a {kind} DataFrame of {', '.join(frame.columns)}: give a streaming one "
+            f'with a column "definition" (the text of MaxImportance.to_json()) and perhaps "at" '
+            f"(a timestamp), or the folder that MaxImportance.publish writes to"
+        )
+    at = F.unix_micros(F.col("at").cast("timestamp")) if "at" in frame.columns else F.lit(None)
+    # Of two in one batch the one published last holds; file names are in that order.
+    name = F.lit("") if isinstance(given, DataFrame) else F.col("_metadata.file_name")
+    told = frame.select(
+        F.col("definition").cast("string"), at.cast("long").alias("at"), name.alias("name")
+    )
+    return told.mapInArrow(PackChanges(labels), PACKED)
+
+
+def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFrame:
+    path = os.fspath(folder)
+    if "://" not in path:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    return session.readStream.schema(PUBLISHED).json(path)
+
+
+@dataclass(frozen=True)
+class PackChanges:
+    """Turns redefinitions into a blob for every shard; to be run by ``mapInArrow``."""
+
+    labels: tuple[int, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        part = context.partitionId() if context is not None else 0
+        for ordinal, batch in enumerate(batches):
+            if batch.num_rows:
+                blob = to_blob(pa.Table.from_batches([batch]))
+                yield packed(self.labels, CHANGES, part, ordinal, [blob] * len(self.labels))
+
+
+def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
+    """Event times and definitions, in the order in which they were made."""
+    mine = rows.sort_values(["part", "ordinal"])
+    told = [change for blob in mine["blob"] for change in from_blob(blob).to_pylist()]
+    told.sort(key=lambda change: change["name"])
+    return [(change["at"], change["definition"] or "") for change in told]

@@ -1,0 +1,224 @@
+"""Importance on Spark: the same rows as in process, and redefined while the query runs."""
+
+import shutil
+import uuid
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import headgate as hg
+from headgate.policies import Greedy, Ijoin, Policy
+from tests.spark.one_shard import OneShard
+from tests.spark.streams import START_US, Collected, collect, multiset, timestamps, write_side
+
+pytestmark = pytest.mark.spark
+
+ROWS, BATCH = 600, 100
+DAY = hg.MaxImportance(
+    left=hg.Categories("topic", {"politics": 8, "sports": 1}, default=2), right="urgency"
+)
+EVENING = hg.MaxImportance(
+    left=hg.Categories("topic", {"politics": 1, "sports": 20}), right="urgency * 2"
+)
+CHANGED_AT = START_US + 300_000_000 + 250 * 1_000_000
+TOPICS = np.array(["politics", "sports", "weather"])
+
+
+def side(seed: int, time: str) -> pa.Table:
+    """Two rows a second a side; a topic is hot for half a minute."""
+    rng = np.random.default_rng(seed)
+    seconds = np.arange(ROWS) / 2 + rng.random(ROWS) / 4
+    hot = (seconds // 30).astype(int) % 7
+    key = np.where(rng.random(ROWS) < 0.5, hot, rng.integers(0, 20, ROWS))
+    return pa.table(
+        {
+            "key": key,
+            time: timestamps(START_US + 300_000_000 + (seconds * 1e6).astype(np.int64)),
+            "topic": TOPICS[key % 3],
+            "urgency": rng.integers(0, 10, ROWS).astype(float),
+        }
+    )
+
+
+TABLES = (side(1, "left_at"), side(2, "right_at"))
+
+
+def make_join(policy: Policy | str, rows: int = 16, monitor: float | None = 0) -> hg.WindowJoin:
+    return hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="left_at", window="60 seconds"),
+        right=hg.Side(time="right_at", window="60 seconds"),
+        budget=hg.Budget(rows=rows, monitor=monitor),
+        goal=DAY,
+        policy=policy,
+        suffix="_2",
+    )
+
+
+@pytest.mark.parametrize(
+    "policy", [Ijoin(recompute="successive"), Greedy()], ids=lambda policy: policy.name
+)
+def test_a_shard_keeps_the_same_rows_as_in_process(policy: Policy) -> None:
+    join = make_join(policy)
+    shard = OneShard(join, (TABLES[0].schema, TABLES[1].schema), uuid.uuid4().hex)
+    cuts = [*range(0, ROWS, 57), ROWS]
+    got = [
+        shard.batch(*(table.slice(first, end - first) for table in TABLES))
+        for first, end in pairwise(cuts)
+    ]
+    outcome = join.run(*TABLES)
+    assert outcome.stats.lost_rows > 500
+    assert multiset(pa.concat_tables([batch.pairs for batch in got])) == multiset(outcome.pairs)
+    for figure in ("importance", "lifetimes", "shed", "refused", "recomputed"):
+        total = sum(batch.metrics[figure] for batch in got)
+        assert total == pytest.approx(getattr(outcome.stats, figure))
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """Both sides, a file every 100 rows."""
+    for name, table in zip(("left", "right"), TABLES, strict=True):
+        write_side(tmp_path / name, [table.slice(at, BATCH) for at in range(0, ROWS, BATCH)])
+    return tmp_path
+
+
+def joined(
+    spark: SparkSession, folder: Path, rows: int, redefined: Path | None, policy: Policy | str
+) -> DataFrame:
+    frames = []
+    for name, time in (("left", "left_at"), ("right", "right_at")):
+        schema = f"key long, {time} timestamp, topic string, urgency double"
+        files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+        frames.append(files.parquet(str(folder / name)).withWatermark(time, "5 seconds"))
+    join = make_join(policy, rows, monitor=None)
+    return join.stream(frames[0], frames[1], shards=1, redefined=redefined)
+
+
+def test_a_redefinition_holds_from_its_event_time_on(spark: SparkSession, inputs: Path) -> None:
+    at = datetime.fromtimestamp(CHANGED_AT / 1e6, UTC)
+    EVENING.publish(inputs / "news", at)
+    frame = joined(spark, inputs, 100_000, inputs / "news", "auto")
+    got = collect(frame, inputs / "checkpoint")
+    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=[(at, EVENING)])
+    assert got.rows == multiset(outcome.pairs)
+    assert got.total("importance") == pytest.approx(outcome.stats.importance)
+    assert got.total("redefined") == 1
+    unchanged = make_join("fifo", 100_000).run(*TABLES)
+    assert unchanged.stats.importance != outcome.stats.importance
+
+
+def test_stored_rows_are_judged_anew(spark: SparkSession, inputs: Path) -> None:
+    at = datetime.fromtimestamp(CHANGED_AT / 1e6, UTC)
+    EVENING.publish(inputs / "news", at)
+    policy = Ijoin(recompute="successive")
+    got = collect(joined(spark, inputs, 17, inputs / "news", policy), inputs / "checkpoint")
+    assert got.total("shed") > 500
+    # In process, the monitor of a stream takes nothing; here it may take a row.
+    kept = [
+        make_join(policy, rows).run(*TABLES, redefined=[(at, EVENING)]).pairs for rows in (16, 17)
+    ]
+    assert any(got.rows == multiset(pairs) for pairs in kept)
+    assert all(0 < batch["fairness"] <= 1 for batch in got.metrics)
+
+
+def into_files(frame: DataFrame, checkpoint: Path, folder: Path) -> Collected:
+    """As `collect`, into a sink that can be taken up again."""
+
+    def write(rows: DataFrame, _: int) -> None:
+        rows.write.mode("append").parquet(str(folder))
+
+    query = (
+        frame.writeStream.foreachBatch(write)
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    metrics = [
+        progress["observedMetrics"]["headgate"].asDict()
+        for progress in query.recentProgress
+        if "headgate" in progress["observedMetrics"]
+    ]
+    return Collected(multiset(frame.sparkSession.read.parquet(str(folder))), metrics)
+
+
+def in_two_runs(
+    spark: SparkSession, inputs: Path, news: Path, between: hg.MaxImportance | None
+) -> list[Collected]:
+    """Half of the input, then the rest after a restart; something may be published between."""
+    part = inputs / "part"
+    runs = []
+    for files in (("0000", "0001", "0002"), ("0003", "0004", "0005")):
+        for name in ("left", "right"):
+            (part / name).mkdir(parents=True, exist_ok=True)
+            for file in files:
+                shutil.copy2(inputs / name / f"{file}.parquet", part / name)
+        frame = joined(spark, part, 100_000, news, "fifo")
+        runs.append(into_files(frame, inputs / "checkpoint", inputs / f"out_{len(runs)}"))
+        if between is not None:
+            between.publish(news)
+            between = None
+    return runs
+
+
+def test_a_redefinition_without_a_time_holds_from_the_next_batch_on(
+    spark: SparkSession, inputs: Path
+) -> None:
+    first, second = in_two_runs(spark, inputs, inputs / "news", EVENING)
+    assert first.total("redefined") == 0
+    assert second.metrics[0]["redefined"] == 1
+    assert second.total("redefined") == 1
+    half = START_US + 300_000_000 + 150 * 1_000_000
+    at = datetime.fromtimestamp(half / 1e6, UTC)
+    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=[(at, EVENING)])
+    assert first.rows + second.rows == multiset(outcome.pairs)
+
+
+def test_a_redefinition_outlives_a_restart(spark: SparkSession, inputs: Path) -> None:
+    at = datetime.fromtimestamp((START_US + 300_000_000 + 20 * 1_000_000) / 1e6, UTC)
+    EVENING.publish(inputs / "news", at)
+    first, second = in_two_runs(spark, inputs, inputs / "news", None)
+    assert (first.total("redefined"), second.total("redefined")) == (1, 0)
+    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=[(at, EVENING)])
+    assert first.rows + second.rows == multiset(outcome.pairs)
+
+
+def test_a_bad_redefinition_is_counted_and_changes_nothing(
+    spark: SparkSession, inputs: Path
+) -> None:
+    news = inputs / "news"
+    hg.MaxImportance(left=1, right=2, combine="sum").publish(news)
+    hg.MaxImportance(left="no_such_column", right="urgency").publish(news)
+    (news / "99999999999999999999-broken.json").write_text('{"definition": "not a definition"}\n')
+    got = collect(joined(spark, inputs, 100_000, news, "fifo"), inputs / "checkpoint")
+    assert got.total("misdefined") == 3
+    assert got.rows == multiset(make_join("fifo", 100_000).run(*TABLES).pairs)
+
+
+def test_bounded_inputs_give_the_same(spark: SparkSession, inputs: Path) -> None:
+    at = datetime.fromtimestamp(CHANGED_AT / 1e6, UTC)
+    frames = [spark.read.parquet(str(inputs / name)) for name in ("left", "right")]
+    join = make_join(Ijoin(recompute="successive"))
+    rows = join.batch(*frames, shards=1, redefined=[(at, EVENING)])
+    assert multiset(rows) == multiset(join.run(*TABLES, redefined=[(at, EVENING)]).pairs)
+
+
+def test_what_cannot_be_redefined_is_refused_at_the_call(spark: SparkSession, inputs: Path) -> None:
+    with pytest.raises(hg.SpecError, match="a bounded DataFrame of definition"):
+        joined(spark, inputs, 100, spark.createDataFrame([("x",)], "definition string"), "fifo")
+    plain = hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="left_at", window="60 seconds"),
+        right=hg.Side(time="right_at", window="60 seconds"),
+        budget=hg.Budget(rows=10),
+        suffix="_2",
+    )
+    with pytest.raises(hg.SpecError, match="nothing to redefine"):
+        plain.run(*TABLES, redefined=[(None, EVENING)])
+    with pytest.raises(hg.SpecError, match="combine was 'min' and is 'sum'"):
+        make_join("fifo").run(*TABLES, redefined=[(None, hg.MaxImportance(1, 1, combine="sum"))])
