@@ -108,7 +108,8 @@ class PlainStep:
         self._given_up = [list(bars) for bars in progress.bars]
         self._frames = list(progress.frames)
         self._definitions = progress.definitions
-        self._definition = sum(1 for change in terms.changes if change <= progress.clock >> 1)
+        self._at_first = sum(1 for change in terms.changes if change <= progress.clock >> 1)
+        self._definition = self._at_first
         residing = progress.residence
         self._began, self._importance = residing.began, residing.importance
         self._decisions = list(residing.decisions)
@@ -150,7 +151,7 @@ class PlainStep:
         memory = ""
         if isinstance(self._terms.policy, CurveScore) and self._observes:
             came = [row for rows in self._by_side for row in rows if row.arriving]
-            arrivals = _as_arrivals(sorted(came, key=lambda row: row.position))
+            arrivals = _as_arrivals(sorted(came, key=lambda row: row.position), self._at_first)
             gone = np.array(sorted(self._departures), np.int64).reshape(-1, 6)
             side, offset, matches, stayed = gone[:, 2:].T
             departures = Departures(side.astype(np.uint8), offset, matches.astype(np.int32), stayed)
