@@ -11,7 +11,16 @@ from headgate.policies.offline.chains import Plan, plan_chains
 from headgate.policies.offline.course import LEFT, RIGHT, Course, Events, events_of_tables, meetings
 from headgate.policies.offline.planned import Planned
 from headgate.policies.offline.queues import plan_queues
-from headgate.spec import Budget, Keys, Predicate, Side, SpecError, Window
+from headgate.spec import (
+    Budget,
+    Goal,
+    Keys,
+    MaxImportance,
+    Predicate,
+    Side,
+    SpecError,
+    Window,
+)
 from headgate.spec.budget import Split
 from headgate.spec.window import parse_window
 
@@ -31,6 +40,8 @@ class JoinLike(Protocol):
     def budget(self) -> Budget: ...
     @property
     def where(self) -> Predicate | None: ...
+    @property
+    def goal(self) -> Goal: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +158,8 @@ class Opt(Planned):
         left, right
             Arrow tables or pandas frames, as `WindowJoin.run` takes them.
         importance
-            As in `plan`; rows are numbered as given, those without a time left out.
+            As in `plan`; rows are numbered as given, those without a time left out. Left out, it
+            is what the join's goal says.
 
         Examples
         --------
@@ -184,6 +196,13 @@ class Opt(Planned):
         tables = (_as_arrow(left, "left"), _as_arrow(right, "right"))
         events = events_of_tables(tables, join.keys, (join.left, join.right))
         windows = (join.left.window, join.right.window)
+        if importance is None and isinstance(join.goal, MaxImportance):
+            if join.goal.fairness:
+                raise SpecError(
+                    f"fairness={join.goal.fairness} gives up rows by age, and a plan does not: "
+                    f"give MaxImportance(...) without fairness"
+                )
+            importance = _of_goal(join.goal, tables, (join.left, join.right))
         return cls.plan(*events, windows, join.budget.rows, join.budget.split, importance)
 
     def check(self, windows: tuple[Window, Window]) -> None:
@@ -214,6 +233,21 @@ def _plan_pairs(
             f"importance gave {benefit!r} for {len(row):,} pairs: give a number for each, from 0 on"
         )
     return plan_chains(np.arange(course.events), row, partner, benefit, memory)
+
+
+def _of_goal(
+    goal: MaxImportance, tables: tuple[pa.Table, pa.Table], sides: tuple[Side, Side]
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """What a goal says of pairs, by the numbers of their rows with a time."""
+    worth = [
+        goal.evaluate(table.filter(table.column(side.time).is_valid()), which)
+        for which, (table, side) in enumerate(zip(tables, sides, strict=True))
+    ]
+
+    def of_pairs(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return goal.pair(worth[LEFT][left], worth[RIGHT][right])
+
+    return of_pairs
 
 
 def _lesser_of(

@@ -1,0 +1,48 @@
+"""Residence priorities that are not computed at every decision: kernel and twin agree."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headgate.engine.layout import Count
+from headgate.engine.reference import PlainStep
+from headgate.engine.step import Step
+from headgate.policies import Ijoin
+from tests.checks.arrivals import cases, deliveries, run
+
+SCHEMES = {
+    "every third decision": Ijoin(recompute=3),
+    "every third, told at first": Ijoin(
+        maturity=timedelta(microseconds=1), recompute=3, initial=1e5
+    ),
+    "every fiftieth": Ijoin(maturity=timedelta(0), recompute=50),
+    "when importance falls": Ijoin(recompute="adaptive", epsilon=0.2),
+}
+"""A cut is a decision to compute them all, so these are not checked for cuts."""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_kernel_agrees_with_plain_python(scheme: str, data: st.DataObject) -> None:
+    case = data.draw(cases(Ijoin))
+    case = replace(case, terms=replace(case.terms, policy=SCHEMES[scheme]))
+    parts = data.draw(st.one_of(st.none(), deliveries(case)))
+    keep_late = data.draw(st.booleans())
+    runs = (run(case, parts, keep_late, kind) for kind in (Step, PlainStep))
+    for kernel, plain in zip(*(each.steps for each in runs), strict=True):
+        assert kernel == plain
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_fewer_computations_are_counted_as_fewer(data: st.DataObject) -> None:
+    case = data.draw(cases(Ijoin))
+    counts = []
+    for policy in (Ijoin(recompute="successive"), Ijoin(recompute=50)):
+        ran = run(replace(case, terms=replace(case.terms, policy=policy)))
+        counts.append(sum(ran.count(Count.RECOMPUTED, pool) for pool in (0, 1)))
+    assert counts[1] <= counts[0]
