@@ -3,12 +3,16 @@
 A four-ary heap of (score, row), least first. Rows that died elsewhere keep their entry until it
 surfaces or the heap is rebuilt; a rebuild happens when more than half of it is stale, so a shed
 costs O(log stored) however long the stream runs. Ties go to the row earlier in event order.
+
+A ``desk`` here is a `Desk`, or the part of one that has its links, rows, pools and heap.
 """
+
+from typing import Any
 
 import numpy as np
 
 from headgate.compiling import inlined, prefetch
-from headgate.engine.layout import ENTRY, Desk
+from headgate.engine.layout import ENTRY
 
 SLACK = 1024
 """Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
@@ -79,7 +83,7 @@ def heapify(heap: np.ndarray, size: int) -> None:
 
 
 @inlined
-def drop_top(desk: Desk, pool: int) -> None:
+def drop_top(desk: Any, pool: int) -> None:
     """Take out the least entry. O(log size)."""
     heap = desk.heap[pool]
     last = desk.pools[pool].heap_size - 1
@@ -90,7 +94,7 @@ def drop_top(desk: Desk, pool: int) -> None:
 
 
 @inlined
-def drop_stale(desk: Desk, pool: int) -> None:
+def drop_stale(desk: Any, pool: int) -> None:
     """Drop entries from the top until the least one is a live row with its present score.
 
     A row whose score rose since it was entered is entered again; one whose score fell was entered
@@ -112,7 +116,7 @@ def drop_stale(desk: Desk, pool: int) -> None:
 
 
 @inlined
-def rebuild(desk: Desk, pool: int) -> None:
+def rebuild(desk: Any, pool: int) -> None:
     """Keep one entry per live row. O(size); paid for by the stale entries it drops."""
     heap = desk.heap[pool]
     kept = ROOT
@@ -130,7 +134,7 @@ def rebuild(desk: Desk, pool: int) -> None:
 
 
 @inlined
-def enter(desk: Desk, pool: int, row: int) -> None:
+def enter(desk: Any, pool: int, row: int) -> None:
     """Enter a row under its present score, in the place of the top entry when that is dead."""
     heap = desk.heap[pool]
     own = desk.pools[pool]

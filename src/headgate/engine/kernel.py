@@ -271,19 +271,13 @@ def note_matches(
             heap.enter(desk, pool, number)
 
 
-@compiled
-def note_residence(desk: Desk, row: int, pairs: np.ndarray, first: int, made: int) -> None:
-    """The same for residence priorities."""
-    own = desk.rows[row]
-    own.matches = made - first
-    own.recent = float(made - first)
-    own.touched = own.time
+@inlined
+def note_worth(desk: Desk, row: int, pairs: np.ndarray, first: int, made: int) -> None:
+    """Add up the importance of an arrival's pairs, for policies that look at it."""
     for at in range(first, made):
-        number = pairs[at].partner
-        if desk.rows[number].matches < MOST_MATCHES:
-            desk.rows[number].matches += 1
-        residence.note_worth(desk, worth.pair_worth(desk, row, number))
-        residence.note_match(desk, number, own.time)
+        residence.note_worth(
+            residence.resident(desk), worth.pair_worth(desk, row, pairs[at].partner)
+        )
 
 
 @inlined
@@ -339,7 +333,7 @@ def advance(
         if end < 0:
             return row, made
         if terms.kind == RESIDENCE:
-            residence.note_arrival(desk, row)
+            residence.note_arrival(residence.resident(desk), row)
         if terms.kind == FLIPS and not terms.count_only:
             end, done = flips.keep_chosen(desk, pairs, passed, made, end, spent)
             let_go_unchosen(desk, spent, done)
@@ -350,7 +344,8 @@ def advance(
             if terms.kind == HISTORY:
                 note_matches(desk, rescore, row, pairs, made, end)
             elif terms.kind == RESIDENCE:
-                note_residence(desk, row, pairs, made, end)
+                note_worth(desk, row, pairs, made, end)
+                residence.note_pairs(residence.resident(desk), row, pairs, made, end)
             elif terms.observes:
                 for at in range(made, end):
                     desk.rows[pairs[at].partner].matches += 1

@@ -31,7 +31,7 @@ def enter(desk: Desk, row: int) -> None:
     elif kind == CURVE:
         curves.enter(desk, row)
     elif kind == RESIDENCE:
-        residence.enter(desk, row)
+        residence.enter(residence.resident(desk), row)
     else:
         heaps.enter(desk, desk.sides[desk.links[row].side].pool, row)
 
@@ -57,7 +57,7 @@ def build(desk: Desk, pool: int) -> None:
     desk.pools[pool].ranked = 1
     kind = desk.terms[0].kind
     if kind == RESIDENCE:
-        residence.begin(desk, pool)
+        residence.begin(residence.resident(desk), pool)
         return
     size = 0
     for row in range(desk.rows.size):
@@ -209,7 +209,7 @@ def worst_stored(desk: Desk, pool: int) -> Worst:
     if desk.terms[0].kind == CURVE:
         return worst_by_curve(desk, pool)
     if desk.terms[0].kind == RESIDENCE:
-        return residence.worst(desk, pool)
+        return residence.worst(residence.resident(desk), pool)
     return worst_by_score(desk, pool)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.engine import heap as heaps
-from headgate.engine.layout import NONE, Count, Desk
+from headgate.engine.layout import NONE, Count
 from headgate.policies.base import AS_FITS, AS_NEEDED
 
 SECONDS = 1e-6
@@ -26,6 +26,42 @@ MATURITY, UNPRODUCTIVE, DECAY, PENALTY = 0.1, 0.6, 1.0, 1.0
 """Thresholds and rates in units of the expected stay; the penalty also in units of importance."""
 LAST = np.int64(1 << 62)
 RECOMPUTED = int(Count.RECOMPUTED)
+MOST_MATCHES = np.int64(2**31 - 1)
+
+
+class Resident(NamedTuple):
+    """The part of the desk that residence priorities are about.
+
+    Large functions are not inlined, and a whole `Desk` is dear to pass.
+    """
+
+    links: np.ndarray
+    rows: np.ndarray
+    sides: np.ndarray
+    pools: np.ndarray
+    terms: np.ndarray
+    side_rows: np.ndarray
+    heap: np.ndarray
+    residence: np.ndarray
+    importance: np.ndarray
+    tally: np.ndarray
+
+
+@inlined
+def resident(desk: Any) -> Resident:
+    """That part of a desk."""
+    return Resident(
+        desk.links,
+        desk.rows,
+        desk.sides,
+        desk.pools,
+        desk.terms,
+        desk.side_rows,
+        desk.heap,
+        desk.residence,
+        desk.worth.importance,
+        desk.tally,
+    )
 
 
 class Rates(NamedTuple):
@@ -37,7 +73,7 @@ class Rates(NamedTuple):
 
 
 @inlined
-def stay_us(desk: Desk, pool: int) -> float:
+def stay_us(desk: Resident, pool: int) -> float:
     """How long a row of the pool stays on average: rows stored ÷ rows that come (Little's law).
 
     No longer than the longest window.
@@ -55,14 +91,14 @@ def stay_us(desk: Desk, pool: int) -> float:
 
 
 @inlined
-def maturity_us(desk: Desk, pool: int) -> float:
+def maturity_us(desk: Resident, pool: int) -> float:
     """The age up to which rows of the pool are not given up."""
     told = desk.residence[0].maturity_us
     return float(told) if told >= 0 else MATURITY * stay_us(desk, pool)
 
 
 @inlined
-def rates(desk: Desk, pool: int) -> Rates:
+def rates(desk: Resident, pool: int) -> Rates:
     """As told, or by the expected stay."""
     told = desk.residence[0]
     stay = stay_us(desk, pool)
@@ -79,13 +115,13 @@ def rates(desk: Desk, pool: int) -> Rates:
 
 
 @inlined
-def importance_of(desk: Desk, row: int) -> Any:
+def importance_of(desk: Resident, row: int) -> Any:
     """What the row matters, as defined now."""
-    return desk.worth.importance[desk.terms[0].definition, row]
+    return desk.importance[desk.terms[0].definition, row]
 
 
 @inlined
-def priority(desk: Desk, row: int, by: Rates) -> float:
+def priority(desk: Resident, row: int, by: Rates) -> float:
     """What a row is worth keeping now."""
     now = desk.terms[0].clock >> 1
     own = desk.rows[row]
@@ -93,15 +129,28 @@ def priority(desk: Desk, row: int, by: Rates) -> float:
     worth = 0.0
     if own.recent > 0.0:
         age = max(float(now - own.time), 1.0) * SECONDS
-        matches = own.recent * math.exp(-by.decay * idle)
+        matches = own.recent * math.exp(-by.decay * idle) if idle > 0.0 else own.recent
         worth = importance_of(desk, row) * matches / age
     if idle >= by.unproductive_us:
         worth -= by.penalty * (idle * SECONDS)
     return worth
 
 
+@compiled
+def note_pairs(desk: Resident, row: int, pairs: np.ndarray, first: int, made: int) -> None:
+    """An arrival has made these pairs: bring its history and its partners' up to date."""
+    own = desk.rows[row]
+    own.matches = made - first
+    own.recent = float(made - first)
+    own.touched = own.time
+    for at in range(first, made):
+        partner = pairs[at].partner
+        desk.rows[partner].matches = min(desk.rows[partner].matches + 1, MOST_MATCHES)
+        note_match(desk, partner, own.time)
+
+
 @inlined
-def note_arrival(desk: Desk, row: int) -> None:
+def note_arrival(desk: Resident, row: int) -> None:
     """Count an arrival, for the expected stay and the mean importance."""
     own = desk.residence[0]
     own.began = min(own.began, desk.rows[row].time)
@@ -109,14 +158,14 @@ def note_arrival(desk: Desk, row: int) -> None:
 
 
 @inlined
-def note_worth(desk: Desk, worth: float) -> None:
+def note_worth(desk: Resident, worth: float) -> None:
     """Pairs of that importance were made."""
     desk.pools[0].made += worth
     desk.pools[1].made += worth
 
 
 @inlined
-def note_match(desk: Desk, row: int, time: int) -> None:
+def note_match(desk: Resident, row: int, time: int) -> None:
     """A stored row has found a partner that came at that time."""
     own = desk.rows[row]
     pool = desk.sides[desk.links[row].side].pool
@@ -135,7 +184,7 @@ def note_match(desk: Desk, row: int, time: int) -> None:
 
 
 @inlined
-def enter(desk: Desk, row: int) -> None:
+def enter(desk: Resident, row: int) -> None:
     """A row was stored; one that comes late may be ripe before others that were there."""
     desk.links[row].ripe = 0
     side = desk.sides[desk.links[row].side]
@@ -143,7 +192,7 @@ def enter(desk: Desk, row: int) -> None:
 
 
 @inlined
-def begin(desk: Desk, pool: int) -> None:
+def begin(desk: Resident, pool: int) -> None:
     """Nobody is ripe."""
     desk.pools[pool].heap_size = 0
     for side in range(2):
@@ -155,11 +204,11 @@ def begin(desk: Desk, pool: int) -> None:
 
 
 @inlined
-def ripen(desk: Desk, pool: int, limit: float) -> None:
+def ripen(desk: Resident, pool: int, limit: float) -> None:
     """Let rows older than ``limit`` compete. O(1) a row over its life."""
     now = desk.terms[0].clock >> 1
     initial = desk.residence[0].initial
-    by = rates(desk, pool)
+    by = Rates(-1.0, 0.0, 0.0)
     for side in range(2):
         own = desk.sides[side]
         if own.pool != pool:
@@ -172,6 +221,8 @@ def ripen(desk: Desk, pool: int, limit: float) -> None:
                 break
             if link.alive and not link.ripe:
                 link.ripe = 1
+                if by.decay < 0:
+                    by = rates(desk, pool)
                 score = priority(desk, row, by)
                 if link.arriving and not math.isnan(initial):
                     score = initial * importance_of(desk, row)
@@ -182,7 +233,7 @@ def ripen(desk: Desk, pool: int, limit: float) -> None:
 
 
 @inlined
-def compute_all(desk: Desk, pool: int) -> None:
+def compute_all(desk: Resident, pool: int) -> None:
     """Bring every ripe row's priority up to date. O(rows)."""
     heap = desk.heap[pool]
     by = rates(desk, pool)
@@ -206,7 +257,7 @@ def compute_all(desk: Desk, pool: int) -> None:
 
 
 @inlined
-def is_time_to_compute(desk: Desk, pool: int) -> bool:
+def is_time_to_compute(desk: Resident, pool: int) -> bool:
     """Whether this decision calls for all priorities anew."""
     own = desk.pools[pool]
     every = desk.residence[0].every
@@ -218,7 +269,7 @@ def is_time_to_compute(desk: Desk, pool: int) -> bool:
 
 
 @inlined
-def decide(desk: Desk, pool: int) -> Any:
+def decide(desk: Resident, pool: int) -> Any:
     """Get ready for a decision: who is ripe, and what they are worth. Returns the age of ripeness.
 
     O(1) on average where priorities are computed as fits, O(rows) at worst.
@@ -237,7 +288,7 @@ def decide(desk: Desk, pool: int) -> Any:
 
 
 @compiled
-def worst(desk: Desk, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst(desk: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
     """The ripe row of least priority (or NONE), its priority, and its order among equals."""
     now = desk.terms[0].clock >> 1
     limit = decide(desk, pool)
