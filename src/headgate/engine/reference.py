@@ -3,7 +3,9 @@
 Lists and loops only; a search looks at every row. Kernel and twin agree on every input.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -63,6 +65,10 @@ class PlainStep:
 
     ``pairs`` lists left and right numbers in the order found, ``weights`` how many pairs each
     stands for in a sample; ``counts`` is by `Count` and side.
+
+    With ``admit_first``, rows that come at the same time are all admitted before any of them
+    probes, and one that is not stored then never does. It loses pairs that cost nothing; worked
+    examples of papers have it so.
     """
 
     def __init__(
@@ -75,6 +81,7 @@ class PlainStep:
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
         watching: Watching | None = None,
+        admit_first: bool = False,
     ) -> None:
         self.pairs: list[tuple[int, int]] = []
         self.weights: list[float] = []
@@ -102,7 +109,12 @@ class PlainStep:
         if watching is not None:
             _choose_watched(rows, watching)
         self._restore()
-        for row in (row for row in rows if row.arriving):
+        arrivals = [row for row in rows if row.arriving]
+        if admit_first:
+            for _, together in groupby(arrivals, key=lambda row: row.time):
+                self._arrive_together(list(together))
+            return
+        for row in arrivals:
             self._arrive(row)
 
     @property
@@ -172,6 +184,27 @@ class PlainStep:
 
     def _arrive(self, row: Row) -> None:
         """Expire what is due, probe the other side, then admit or shed."""
+        self._expire_before(row)
+        if row.code == NULL_KEY:
+            self.counts[Count.NULL_KEYS, row.side] += 1
+            return
+        self._probe(row)
+        self._admit(row)
+
+    def _arrive_together(self, rows: list[Row]) -> None:
+        """Admit rows that come at the same time; then those that are stored meet the others."""
+        for row in rows:
+            self._expire_before(row)
+            if row.code == NULL_KEY:
+                self.counts[Count.NULL_KEYS, row.side] += 1
+            else:
+                self._admit(row)
+        stored = [row for row in rows if row in self._held]
+        for place, row in enumerate(stored):
+            self._probe(row, later=stored[place:])
+
+    def _expire_before(self, row: Row) -> None:
+        """Move on to an arrival, and let go what is past by then."""
         if isinstance(self._terms.policy, CurveScore) and 2 * row.time + row.side >= self._clock:
             heard = self._terms.policy.frames(_as_arrivals([row]))
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
@@ -183,10 +216,9 @@ class PlainStep:
         for ghost in list(self._ghosts):
             if self._is_past(ghost) and (ghost.by_rows or not self._keep_late):
                 self._finish(ghost)
-        if row.code == NULL_KEY:
-            self.counts[Count.NULL_KEYS, row.side] += 1
-            return
-        self._probe(row)
+
+    def _admit(self, row: Row) -> None:
+        """Store the arrival, if it is needed and there is room to be found."""
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
         doubled = any(self._is_double(row, other) for other in self._held)
         if (self._is_past(row) and not met_late) or (self._terms.unique and doubled):
@@ -202,12 +234,13 @@ class PlainStep:
         elif row.watch == Watch.OPEN:
             self._ghosts.append(row)
 
-    def _probe(self, row: Row) -> None:
+    def _probe(self, row: Row, later: Sequence[Row] = ()) -> None:
         """Pair the arrival with its partners; a history policy takes note.
 
-        The newest partner comes first; under a band or comparison, the one of least value.
+        The newest partner comes first; under a band or comparison, the one of least value. Those
+        that come ``later``, but are stored already, will meet the row when they probe.
         """
-        partners = [other for other in self._held if self._meet(row, other)]
+        partners = [other for other in self._held if other not in later and self._meet(row, other)]
         if self._terms.where is None:
             partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
         else:
