@@ -101,7 +101,13 @@ def draw(results: pd.DataFrame) -> Drawing:
             if policy == GREEDY:
                 for share in (0.0, 0.5):
                     at = (found.loc[share, "fairness"], found.loc[share, "importance"])
-                    axes.annotate(f"φ = {share:g}", at, xytext=(6, -11), textcoords="offset points")
+                    axes.annotate(
+                        f"φ = {share:g}",
+                        at,
+                        xytext=(0, -15),
+                        textcoords="offset points",
+                        ha="center",
+                    )
         axes.set_title(case, loc="left")
         axes.set_xlabel("fairness")
         axes.xaxis.set_major_formatter(PERCENT)

@@ -6,6 +6,7 @@ or longer time than that. IJOIN has nothing told here: its thresholds follow fro
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from headgate.drawing import QUIET, STYLES
 from headgate.models import Frequencies
 from headgate.policies import Fifo, Greedy, Ijoin, Policy, Prob
 from headgate.policies.offline import Opt
+from headgate.studies.ijoin.compare import LINES as PAPERS_LINES
 from headgate.studies.ijoin.compare import chosen, lead, listed
 from headgate.studies.ijoin.counts import FADING, LAST_WINDOW, plan_by_counts
 from headgate.studies.ijoin.schemes import FIFO, GREEDY, IJOIN, measured
@@ -33,6 +35,12 @@ UNIFORM, ZIPF = "independent, uniform", "independent, Zipf"
 TOPICS = {f"topics of {low:g} to {2 * low:g} stays": low for low in (0.5, 1, 2, 5, 10)}
 STREAMS = (*TOPICS, UNIFORM, ZIPF)
 MIDDLE = [f"topics of {low:g} to {2 * low:g} stays" for low in (1, 2)]
+LINES: dict[str, dict[str, Any]] = {
+    scheme: PAPERS_LINES.get(scheme, {**PAPERS_LINES[FIFO], "color": colour, "marker": marker})
+    for scheme, (colour, marker) in zip(
+        SCHEMES, (STYLES[5], STYLES[0], STYLES[9], STYLES[3], STYLES[4], *STYLES[1:3]), strict=True
+    )
+}
 YOUNG = 1.3
 """From here on rows match so much more often in the first stay than later that IJOIN pays."""
 
@@ -159,16 +167,18 @@ def _opt(results: pd.DataFrame) -> Finding:
 
 def draw(results: pd.DataFrame) -> Drawing:
     """A panel for what importance goes by, and one for the criterion."""
-    figure = Drawing(figsize=(11.6, 4.4), layout="constrained")
+    figure = Drawing(figsize=(11.6, 4.6), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1, 0.9))
     for axes, by in zip(panels, results["by"].unique(), strict=False):
         found = over_fifo(results, by)
-        for scheme, (colour, marker) in zip(SCHEMES, STYLES, strict=False):
-            axes.plot(
-                range(len(found)), found[scheme], ls=":", color=colour, marker=marker, label=scheme
-            )
+        topics = [place for place, stream in enumerate(found.index) if stream in TOPICS]
+        for scheme, style in LINES.items():
+            line = found[scheme].to_numpy()
+            axes.plot(topics, line[topics], label=scheme, **style)
+            axes.plot(range(len(found)), line, **{**style, "linestyle": "none"})
         names = [name.replace("topics of ", "").replace(", ", ",\n") for name in found.index]
         axes.set_xticks(range(len(found)), names, rotation=90)
+        axes.set_xlabel("how long a topic is hot; or none is")
         axes.set_ylabel("total importance / FIFO")
         axes.set_title(f"Importance {by}", loc="left")
         axes.set_ylim(bottom=0)

@@ -110,7 +110,9 @@ def draw(results: pd.DataFrame) -> Drawing:
                 heights.append(found[name] / (found[SUCCESSIVE] if value == "importance" else 1))
             at = [case + (place - 1) * width for case in range(len(cases))]
             axes.bar(at, heights, 0.9 * width, color=colour, label=name)
-        axes.set_xticks(range(len(cases)), [case.replace(", ", ",\n") for case in cases])
+        axes.set_xticks(
+            range(len(cases)), [case.replace(", ", ",\n").replace("t v", "t\nv") for case in cases]
+        )
         axes.set_ylabel(label)
         axes.grid(visible=False, axis="x")
     panels[1].yaxis.set_major_formatter(PERCENT)
