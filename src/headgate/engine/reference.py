@@ -184,27 +184,21 @@ class PlainStep:
 
     def _arrive(self, row: Row) -> None:
         """Expire what is due, probe the other side, then admit or shed."""
-        self._expire_before(row)
-        if row.code == NULL_KEY:
-            self.counts[Count.NULL_KEYS, row.side] += 1
-            return
-        self._probe(row)
-        self._admit(row)
+        if self._take_up(row):
+            self._probe(row)
+            self._admit(row)
 
     def _arrive_together(self, rows: list[Row]) -> None:
         """Admit rows that come at the same time; then those that are stored meet the others."""
         for row in rows:
-            self._expire_before(row)
-            if row.code == NULL_KEY:
-                self.counts[Count.NULL_KEYS, row.side] += 1
-            else:
+            if self._take_up(row):
                 self._admit(row)
         stored = [row for row in rows if row in self._held]
         for place, row in enumerate(stored):
             self._probe(row, later=stored[place:])
 
-    def _expire_before(self, row: Row) -> None:
-        """Move on to an arrival, and let go what is past by then."""
+    def _take_up(self, row: Row) -> bool:
+        """Let go what is past when a row comes; whether the row can match anything at all."""
         if isinstance(self._terms.policy, CurveScore) and 2 * row.time + row.side >= self._clock:
             heard = self._terms.policy.frames(_as_arrivals([row]))
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
@@ -216,6 +210,10 @@ class PlainStep:
         for ghost in list(self._ghosts):
             if self._is_past(ghost) and (ghost.by_rows or not self._keep_late):
                 self._finish(ghost)
+        if row.code == NULL_KEY:
+            self.counts[Count.NULL_KEYS, row.side] += 1
+            return False
+        return True
 
     def _admit(self, row: Row) -> None:
         """Store the arrival, if it is needed and there is room to be found."""

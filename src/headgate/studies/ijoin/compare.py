@@ -18,6 +18,7 @@ LINES: dict[str, dict[str, Any]] = {
     name: {"color": colour, "marker": marker, "markersize": 4.5, "linewidth": 1.5}
     for name, (colour, marker) in zip(ORDER, STYLES, strict=False)
 }
+LINES[GREEDY] |= {"markersize": 7, "markerfacecolor": "none", "zorder": 4}
 PANELS = {"importance": "total importance", "pairs": "output size (rows)", "fairness": "fairness"}
 """What is drawn of every scheme, as the paper draws it."""
 
