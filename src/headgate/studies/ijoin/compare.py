@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from headgate.drawing import PERCENT, STYLES
-from headgate.studies.ijoin.schemes import EXACT, FIFO, GREEDY, IJOIN, RAND, SHEDDING, SIZE
+from headgate.studies.ijoin.plans import RAND
+from headgate.studies.ijoin.schemes import EXACT, FIFO, GREEDY, IJOIN, SHEDDING, SIZE
 from headgate.studies.study import Finding
 
 RUN = ["seed", "run"]

@@ -2,7 +2,8 @@
 
 The example admits the rows of a tick first and matches afterwards, so a row that is dropped on
 arrival meets nobody. Headgate's joins probe first: that costs no memory and never loses a pair. The
-tables are made with the reference engine, which has the example's order as an option.
+tables are made with the reference engine, which has the example's order as an option. Table 3(b)
+alone comes out in Headgate's order: SIZE must know what an arrival has matched to judge it.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,12 +33,14 @@ PRINTED = {
     EXACT: ("ab/ba abc/bab abcd/babb abcdd/babbc abcddb/babbcc abcddba/babbccd abcddbac/babbccda"),
     FIFO: "ab/ba bc/ab cd/bb dd/bc db/cc ba/cd ac/da",
     GREEDY: "ab/ba bc/bb cd/bb dd/bc dd/cc dd/cd dd/cd",
+    SIZE: "ab/ba ab/ab ab/bb ab/bb bb/bb bb/bd bc/ba",
 }
-"""What is stored of R and of S after each tick: Tables 2(a), 2(b) and 4."""
+"""What is stored of R and of S after each tick: Tables 2(a), 2(b), 4 and 3(b)."""
 OUTPUT = {
     EXACT: "ab b b c bbbc add aacc",
     FIFO: "ab b - - - - a",
     GREEDY: "ab b - - - dd -",
+    SIZE: "ab b b - bb - -",
 }
 """The values of the result rows of each tick, sorted."""
 
@@ -95,20 +98,21 @@ def _of(results: pd.DataFrame, scheme: str, order: str = ADMIT) -> pd.DataFrame:
     return own.sort_values("tick")
 
 
-def _table(scheme: str) -> Callable[[pd.DataFrame], Finding]:
+def _table(scheme: str, order: str = ADMIT) -> Callable[[pd.DataFrame], Finding]:
     def check(results: pd.DataFrame) -> Finding:
-        own = _of(results, scheme)
-        stored, output = " ".join(own["stored"]), " ".join(own["output"])
-        return Finding(stored == PRINTED[scheme] and output == OUTPUT[scheme], output)
+        stored = " ".join(_of(results, scheme, order)["stored"])
+        return Finding(stored == PRINTED[scheme], stored)
 
     return check
 
 
-def _totals(scheme: str, importance: int, count: int | None = None) -> Callable[..., Finding]:
+def _output(scheme: str, total: int, order: str = ADMIT) -> Callable[[pd.DataFrame], Finding]:
     def check(results: pd.DataFrame) -> Finding:
-        own = _of(results, scheme)[["importance", "results"]].sum()
-        holds = own["importance"] == importance and count in (None, own["results"])
-        return Finding(bool(holds), f"{own['importance']:g}, of {own['results']:g} result rows")
+        own = _of(results, scheme, order)
+        output, made = " ".join(own["output"]), own[["importance", "results"]].sum()
+        holds = output == OUTPUT[scheme] and made["importance"] == total
+        shown = f"{output}: {made['importance']:g}, of {made['results']:g} result rows"
+        return Finding(bool(holds), shown)
 
     return check
 
@@ -124,8 +128,7 @@ def _by_tick(scheme: str, expected: Sequence[int]) -> Callable[[pd.DataFrame], F
 def _probing_pays(results: pd.DataFrame) -> Finding:
     totals = results.groupby(["scheme", "order"])["importance"].sum().unstack()
     shown = ", ".join(
-        f"{name} {totals.loc[name, ADMIT]:g} → {totals.loc[name, PROBE]:g}"
-        for name in (EXACT, FIFO, GREEDY)
+        f"{name} {totals.loc[name, ADMIT]:g} → {totals.loc[name, PROBE]:g}" for name in POLICIES
     )
     return Finding(bool((totals[PROBE] >= totals[ADMIT]).all()), shown)
 
@@ -138,9 +141,11 @@ STUDY = Study(
     grid={"scheme": tuple(POLICIES), "order": (ADMIT, PROBE)},
     measure=measure,
     claims=(
-        Claim("table-2a", "EXACT: what is stored and what comes out, tick by tick", _table(EXACT)),
+        Claim("table-2a", "EXACT: what is stored after each tick", _table(EXACT)),
         Claim(
-            "exact-36", "with a total importance of 36, of 16 result rows", _totals(EXACT, 36, 16)
+            "exact-36",
+            "and what comes out, 16 result rows of a total importance of 36",
+            _output(EXACT, 36),
         ),
         Claim(
             "table-2a-importance",
@@ -149,17 +154,22 @@ STUDY = Study(
             departs="A slip in the sixth row. Its output is a, d, d: 1 + 4 + 4 = 9, and only with "
             "9 is the total 36.",
         ),
-        Claim("table-2b", "FIFO: what is stored and what comes out, tick by tick", _table(FIFO)),
-        Claim("fifo-6", "with a total importance of 6", _totals(FIFO, 6)),
-        Claim("table-4", "GREEDY: what is stored and what comes out, tick by tick", _table(GREEDY)),
-        Claim("greedy-13", "with a total importance of 13", _totals(GREEDY, 13)),
+        Claim("table-2b", "FIFO: what is stored after each tick", _table(FIFO)),
+        Claim("fifo-6", "and what comes out, of a total importance of 6", _output(FIFO, 6)),
+        Claim("table-4", "GREEDY: what is stored after each tick", _table(GREEDY)),
+        Claim("greedy-13", "and what comes out, of a total importance of 13", _output(GREEDY, 13)),
         Claim(
             "size-11",
-            "SIZE: a total importance of 11 (Table 3(b))",
-            _totals(SIZE, 11),
-            departs="No one rule stores what Table 3(b) shows. At the third tick R keeps two rows "
-            "with a match each and drops the newcomer, while S in the same position drops its "
-            "eldest and stores the newcomer. Table 3(a), RAND, is chance.",
+            "SIZE, probing first: what comes out, of a total importance of 11",
+            _output(SIZE, 11, PROBE),
+        ),
+        Claim(
+            "table-3b",
+            "and what is stored after each tick (Table 3(b))",
+            _table(SIZE, PROBE),
+            departs="Up to the sixth tick it is. At the last two the table stores rows that have "
+            "made no pair in place of rows that have made two, against its own rule; nothing comes "
+            "out of them. Table 3(a), RAND, is chance.",
         ),
         Claim(
             "probing-first-loses-nothing",

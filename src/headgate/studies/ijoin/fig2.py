@@ -15,12 +15,12 @@ from headgate.studies.ijoin.compare import (
     ranges_of,
     table,
 )
+from headgate.studies.ijoin.plans import RAND
 from headgate.studies.ijoin.schemes import (
     EXACT,
     FIFO,
     GREEDY,
     IJOIN,
-    RAND,
     SCHEMES,
     SHEDDING,
     SIZE,

@@ -15,11 +15,11 @@ from headgate.studies.ijoin.compare import (
     listed,
     table,
 )
+from headgate.studies.ijoin.plans import RAND
 from headgate.studies.ijoin.schemes import (
     FIFO,
     GREEDY,
     IJOIN,
-    RAND,
     SCHEMES,
     SIZE,
     measured_runs,

@@ -19,7 +19,7 @@ from headgate.policies import Fifo, Greedy, Ijoin, Policy, Prob
 from headgate.policies.offline import Opt
 from headgate.studies.ijoin.compare import LINES as PAPERS_LINES
 from headgate.studies.ijoin.compare import chosen, lead, listed
-from headgate.studies.ijoin.counts import FADING, LAST_WINDOW, plan_by_counts
+from headgate.studies.ijoin.plans import FADING, LAST_WINDOW, plan
 from headgate.studies.ijoin.schemes import FIFO, GREEDY, IJOIN, measured
 from headgate.studies.ijoin.streams import BY_ROW, BY_VALUE, PAPER, Case, Streams, draw_streams
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
@@ -60,10 +60,10 @@ def streams_of(stream: str, by: str, seed: int, quick: bool) -> Streams:
     return draw_streams(case, seed, QUICK_SECONDS if quick else SECONDS, DOMAIN)
 
 
-def policy_of(scheme: str, streams: Streams) -> Policy:
+def policy_of(scheme: str, streams: Streams, seed: int) -> Policy:
     """The policy for these streams: PROB is told how often values come in all, OPT everything."""
     if scheme in (LAST_WINDOW, FADING):
-        return plan_by_counts(scheme, streams, MEMORY, WINDOW_S)
+        return plan(scheme, streams, MEMORY, WINDOW_S, seed)
     if scheme == OPT:
         windows = (f"{WINDOW_S} seconds", f"{WINDOW_S} seconds")
         importance = (streams.importance[0], streams.importance[1])
@@ -89,7 +89,8 @@ def measure(cell: Cell) -> Sequence[Row]:
     """The importance that a policy makes, and how much more rows match while young."""
     scheme = cell["scheme"]
     streams = streams_of(cell["stream"], cell["by"], cell.seed, cell.quick)
-    row = measured(streams, policy_of(scheme, streams), MEMORY, WINDOW_S, seed=cell.seed)
+    policy = policy_of(scheme, streams, cell.seed)
+    row = measured(streams, policy, MEMORY, WINDOW_S, seed=cell.seed)
     young = matches_young(streams) if scheme == FIFO else np.nan
     return [{"run": 0, "importance": row["importance"], "young": young}]
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.policies import Fifo, Greedy, Ijoin, Policy, Random, Size
+from headgate.policies import Fifo, Greedy, Ijoin, Policy, Size
+from headgate.studies.ijoin.plans import RAND, plan
 from headgate.studies.ijoin.streams import WINDOW_S, Streams, runs_of
 
-EXACT, FIFO, RAND, SIZE, GREEDY, IJOIN = "EXACT", "FIFO", "RAND", "SIZE", "GREEDY", "IJOIN"
+EXACT, FIFO, SIZE, GREEDY, IJOIN = "EXACT", "FIFO", "SIZE", "GREEDY", "IJOIN"
 SCHEMES = (EXACT, FIFO, RAND, SIZE, GREEDY, IJOIN)
 SHEDDING = (FIFO, RAND, SIZE, GREEDY)
 """Those that IJOIN is compared with."""
@@ -40,9 +41,11 @@ def ijoin(
     )
 
 
-def scheme(name: str, seed: int) -> Policy:
-    """The policy that a scheme of the paper is here."""
-    policies = {SIZE: Size(), GREEDY: Greedy(), IJOIN: ijoin(), RAND: Random(seed)}
+def scheme(name: str, streams: Streams, memory: int, window_s: float, seed: int) -> Policy:
+    """The policy that a scheme of the paper is here, for these streams and so much memory."""
+    if name == RAND:
+        return plan(RAND, streams, memory, window_s, seed)
+    policies = {SIZE: Size(), GREEDY: Greedy(), IJOIN: ijoin()}
     return policies.get(name, Fifo())
 
 
@@ -79,7 +82,7 @@ def measured_runs(
             "run": run,
             **measured(
                 streams,
-                policy or scheme(name, seed),
+                policy or scheme(name, streams, memory, window_s, seed),
                 None if name == EXACT else memory,
                 window_s,
                 seed=seed,

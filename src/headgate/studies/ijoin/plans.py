@@ -1,8 +1,9 @@
-"""Rivals that count how often a value has come of late: who would have been kept, as a plan.
+"""RAND as the paper has it, and rivals that count values: who would have been kept, as a plan.
 
-Counts of stored rows' values change with every arrival, so all stored rows are looked at each time.
-That is affordable for a study and not for a million rows: they are simulated over the whole input,
-and what they kept is a plan that the real join then follows.
+RAND gives up one of the stored rows each time, whereas Headgate's RANDOM keeps a uniform sample.
+Counts of how often values have come of late change with every arrival, so all stored rows are
+looked at each time: affordable for a study and not for a million rows. All are simulated over the
+whole input, and what they kept is a plan that the real join then follows.
 """
 
 import numpy as np
@@ -14,23 +15,25 @@ from headgate.spec import TimeWindow
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.ijoin.streams import Streams
 
-LAST_WINDOW, FADING = "LAST WINDOW", "FADING COUNTS"
+RAND, LAST_WINDOW, FADING = "RAND", "LAST WINDOW", "FADING COUNTS"
+KINDS = (RAND, LAST_WINDOW, FADING)
 FADE = 2.0
 """How fast counts fade, per expected stay of a row."""
 
 
-def plan_by_counts(name: str, streams: Streams, memory: int, window_s: float) -> Planned:
-    """What a rival keeps, each stream in half of the memory.
+def plan(name: str, streams: Streams, memory: int, window_s: float, seed: int) -> Planned:
+    """What an algorithm keeps, each stream in half of the memory.
 
-    ``LAST_WINDOW`` ranks a row by importance × arrivals of its value in the other stream within the
-    last window; ``FADING`` by importance × arrivals in both streams, old ones counting less.
+    ``RAND`` stores every row and gives up any of the others. ``LAST_WINDOW`` ranks rows by
+    importance × arrivals of the value in the other stream within the last window; ``FADING`` by
+    importance × arrivals in both streams, old ones counting less.
 
     Examples
     --------
     >>> from headgate.studies.ijoin.streams import CASES, HOT, draw_streams
     >>> streams = draw_streams(CASES[HOT], seed=1, seconds=100)
-    >>> plan = plan_by_counts(FADING, streams, memory=10, window_s=25)
-    >>> plan.label, streams.join(plan, rows=10).stats.peak_rows
+    >>> fading = plan(FADING, streams, memory=10, window_s=25, seed=1)
+    >>> fading.label, streams.join(fading, rows=10).stats.peak_rows
     ('FADING COUNTS', 10)
     """
     window = TimeWindow(round(window_s * SECOND_US))
@@ -38,7 +41,8 @@ def plan_by_counts(name: str, streams: Streams, memory: int, window_s: float) ->
     ends = np.full(len(course.side), NOT_KEPT)
     rows = memory // 2
     follow(
-        name == FADING,
+        KINDS.index(name),
+        np.random.default_rng(seed).random(len(course.side)),
         course.side,
         course.key,
         course.last,
@@ -57,7 +61,8 @@ def plan_by_counts(name: str, streams: Streams, memory: int, window_s: float) ->
 
 @compiled
 def follow(
-    fading: bool,
+    kind: int,
+    coin: np.ndarray,
     side: np.ndarray,
     key: np.ndarray,
     last: np.ndarray,
@@ -75,7 +80,7 @@ def follow(
 
     ``held`` has room for a side's stored rows and the newcomer, ``size`` is how many there are.
     """
-    passed, rows = 0, held.shape[1] - 1
+    passed, rows, fading = 0, held.shape[1] - 1, kind == 2
     for event in range(len(side)):
         own, now = side[event], seconds[event]
         if fading:
@@ -99,8 +104,8 @@ def follow(
         size[own] += 1
         if size[own] <= rows:
             continue
-        least, given_up = np.inf, 0
-        for place in range(size[own]):
+        least, given_up = np.inf, int(coin[event] * rows) if kind == 0 else 0
+        for place in range(size[own] if kind > 0 else 0):
             row = held[own, place]
             worth = count[1 - own, key[row]]
             if fading:
