@@ -179,7 +179,7 @@ STUDY = Study(
             "successive-best-on-independent-values",
             "Independent values: the same order",
             in_case(INDEPENDENT, _order),
-            departs="The k-successive scheme makes some 3 % more than the successive. With values "
+            departs="The k-successive scheme makes some 4 % more than the successive. With values "
             "that have no memory, matches of late tell nothing, and priorities that are not "
             "brought up to date keep important rows that have matched for longer.",
         ),
