@@ -110,6 +110,7 @@ class PlainStep:
             _choose_watched(rows, watching)
         self._restore()
         arrivals = [row for row in rows if row.arriving]
+        self._admit_first = admit_first
         if admit_first:
             for _, together in groupby(arrivals, key=lambda row: row.time):
                 self._arrive_together(list(together))
@@ -202,7 +203,9 @@ class PlainStep:
         if isinstance(self._terms.policy, CurveScore) and 2 * row.time + row.side >= self._clock:
             heard = self._terms.policy.frames(_as_arrivals([row]))
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
-        self._clock = max(self._clock, 2 * row.time + row.side)
+        # Rows of one time that are admitted first have yet to meet what is stored of either side.
+        now = 2 * row.time + (LEFT if self._admit_first else row.side)
+        self._clock = max(self._clock, now)
         self._seen[row.side] = row.sequence + 1
         for other in list(self._held):
             if self._is_past(other) and (other.by_rows or not self._keep_late):

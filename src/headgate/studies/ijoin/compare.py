@@ -74,7 +74,9 @@ def lead(one: pd.DataFrame, other: pd.DataFrame, value: str = "importance") -> L
     difference = ours - theirs
     return Lead(
         float(difference.mean() / theirs.mean()),
-        float(difference.sem() / theirs.mean()) if len(difference) > 1 else 0.0,
+        float(difference.std() / theirs.mean()) / len(difference) ** 0.5
+        if len(difference) > 1
+        else 0.0,
     )
 
 
@@ -88,7 +90,7 @@ def leads(
     """At every place of an axis, the best rival by its mean, and the lead over it."""
     found: dict[Any, tuple[str, Lead]] = {}
     for place, own in results.groupby(index):
-        means = own.groupby("scheme")[value].mean().reindex(rivals)
+        means = own.groupby("scheme")[value].mean().reindex(list(rivals))
         best = str(means.idxmax())
         ours, theirs = chosen(own, scheme=name), chosen(own, scheme=best)
         found[place] = best, lead(ours, theirs, value)

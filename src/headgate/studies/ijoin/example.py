@@ -128,7 +128,7 @@ def _by_tick(scheme: str, expected: Sequence[int]) -> Callable[[pd.DataFrame], F
 def _probing_pays(results: pd.DataFrame) -> Finding:
     totals = results.groupby(["scheme", "order"])["importance"].sum().unstack()
     shown = ", ".join(
-        f"{name} {totals.loc[name, ADMIT]:g} → {totals.loc[name, PROBE]:g}" for name in POLICIES
+        f"{name} {totals[ADMIT][name]:g} → {totals[PROBE][name]:g}" for name in POLICIES
     )
     return Finding(bool((totals[PROBE] >= totals[ADMIT]).all()), shown)
 

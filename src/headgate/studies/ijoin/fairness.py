@@ -59,7 +59,7 @@ def _price(policy: str) -> Callable[[pd.DataFrame], Finding]:
         found = _means(results, policy)
         falls = found["importance"].is_monotonic_decreasing
         half = found.loc[0.5] - found.loc[0.0]
-        cost = half["importance"] / found.loc[0.0, "importance"]
+        cost = half["importance"] / found["importance"][0.0]
         return Finding(
             falls, f"half of decisions: fairness {half['fairness']:+.0%}, importance {cost:+.0%}"
         )
@@ -100,7 +100,7 @@ def draw(results: pd.DataFrame) -> Drawing:
             )
             if policy == GREEDY:
                 for share in (0.0, 0.5):
-                    at = (found.loc[share, "fairness"], found.loc[share, "importance"])
+                    at = (found["fairness"][share], found["importance"][share])
                     axes.annotate(
                         f"φ = {share:g}",
                         at,

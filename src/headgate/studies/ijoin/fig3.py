@@ -153,9 +153,9 @@ STUDY = Study(
             "from 90 % to 42 % (within 10 points)",
             in_case(HOT, _size_levels),
             departs="From 55 % to 22 %. Rows that SIZE refuses have a lifetime of 0, and it "
-            "refuses more than half: whoever has made fewer pairs than all that are stored. 90 % can "
-            "only be where most arrivals are stored, so the paper's SIZE, of which it says only "
-            "that it is 'similar to' the semantic approximation of Das, must store more of them.",
+            "refuses more than half: whoever has made fewer pairs than all that are stored. 90 % "
+            "can only be where most arrivals are stored, so the paper's SIZE, of which it says "
+            "only that it is 'similar to' the semantic approximation of Das, must store more.",
         ),
     ),
     figures=(Figure(draw),),

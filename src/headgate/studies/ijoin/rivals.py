@@ -80,8 +80,8 @@ def matches_young(streams: Streams) -> float:
         at = [streams.seconds[side][streams.values[side] == value] for side in (0, 1)]
         for own, other in (at, at[::-1]):
             ages = other[None, :] - own[:, None]
-            young += np.count_nonzero((ages > 0) & (ages <= STAY_S))
-            made += np.count_nonzero((ages > 0) & (ages <= WINDOW_S))
+            young += int(np.count_nonzero((ages > 0) & (ages <= STAY_S)))
+            made += int(np.count_nonzero((ages > 0) & (ages <= WINDOW_S)))
     return (young / STAY_S) / (made / WINDOW_S)
 
 
@@ -102,14 +102,16 @@ def over_fifo(results: pd.DataFrame, by: str) -> pd.DataFrame:
     return found.div(found[FIFO], axis=0).reindex([s for s in STREAMS if s in found.index])
 
 
-def young_of(results: pd.DataFrame) -> "pd.Series[float]":
-    """How much more often rows match while young, by stream and what importance goes by."""
-    return chosen(results, scheme=FIFO).groupby(["by", "stream"])["young"].mean()
+def young_of(results: pd.DataFrame) -> pd.DataFrame:
+    """How much more often rows match while young: a row a stream, a column for importance by."""
+    own = chosen(results, scheme=FIFO)
+    return own.pivot_table(index="stream", columns="by", values="young", aggfunc="mean")
 
 
 def _ahead(schemes: Sequence[str], streams: Sequence[str]) -> Callable[[pd.DataFrame], Finding]:
     def check(results: pd.DataFrame) -> Finding:
-        least, holds = {}, True
+        least: dict[str, tuple[float, str]] = {}
+        holds = True
         for (by, stream), own in results[results["stream"].isin(streams)].groupby(["by", "stream"]):
             for rival in schemes:
                 found = lead(chosen(own, scheme=IJOIN), chosen(own, scheme=rival))
@@ -139,11 +141,11 @@ def _behind(stream: str, rivals: Sequence[str]) -> Callable[[pd.DataFrame], Find
 def _criterion(results: pd.DataFrame) -> Finding:
     """Where the criterion chooses, and what it loses against the better of the two."""
     young = young_of(results)
-    kept = []
-    for (by, stream), own in results.groupby(["by", "stream"]):
-        means = own.groupby("scheme")["importance"].mean()
-        choice = IJOIN if young[by, stream] > YOUNG else PROB
-        kept.append(means[choice] / max(means[IJOIN], means[PROB]))
+    kept: list[float] = []
+    for by in results["by"].unique():
+        both = over_fifo(results, by)[[IJOIN, PROB]]
+        taken = both[IJOIN].where(young[by].reindex(both.index) > YOUNG, both[PROB])
+        kept += (taken / both.max(axis=1)).tolist()
     least, mean = min(kept), float(np.mean(kept))
     return Finding(bool(mean > 0.97), f"{mean:.1%} of the better on average, {least:.1%} at least")
 
@@ -193,7 +195,7 @@ def _draw_criterion(axes: Axes, results: pd.DataFrame) -> None:
     for by, (colour, marker) in zip(results["by"].unique(), STYLES, strict=False):
         found = over_fifo(results, by)
         axes.scatter(
-            [young[by, stream] for stream in found.index],
+            young[by].reindex(found.index),
             found[IJOIN] / found[PROB],
             color=colour,
             marker=marker,

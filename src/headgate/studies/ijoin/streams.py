@@ -76,7 +76,8 @@ class Case:
     def importances(self, values: np.ndarray, domain: int, rng: np.random.Generator) -> np.ndarray:
         """The importance of each row."""
         if self.importance == BY_VALUE:
-            return rng.integers(1, 101, domain).astype(np.float64)[values]
+            of_value: np.ndarray = rng.integers(1, 101, domain).astype(np.float64)[values]
+            return of_value
         if self.importance == BY_ROW:
             return rng.integers(1, 101, values.shape).astype(np.float64)
         return np.full(values.shape, 50.0)
@@ -128,7 +129,7 @@ class Streams:
     @cached_property
     def seconds(self) -> np.ndarray:
         """When rows of R and of S come."""
-        return np.arange(self.values.shape[1]) + np.array([[0.0], [0.5]])
+        return np.add.outer((0.0, 0.5), np.arange(self.values.shape[1]))
 
     @cached_property
     def events(self) -> tuple[Events, Events]:

@@ -54,7 +54,7 @@ def _order(results: pd.DataFrame) -> Finding:
     found = means(results)["importance"]
     holds = found[SUCCESSIVE] > found[ADAPTIVE] > found[K_SUCCESSIVE]
     shares = found / found[SUCCESSIVE]
-    printed = PRINTED["importance"] / PRINTED.loc[SUCCESSIVE, "importance"]
+    printed = PRINTED["importance"] / PRINTED["importance"][SUCCESSIVE]
     return Finding(
         bool(holds),
         f"of successive: {_listed(shares, '{:.2f}')}; printed {_listed(printed, '{:.2f}')}",
