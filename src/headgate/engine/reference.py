@@ -4,7 +4,9 @@ Lists and loops only; a search looks at every row. Kernel and twin agree on ever
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -76,6 +78,10 @@ class PlainStep:
 
     ``pairs`` lists left and right numbers in the order found, ``weights`` how many pairs each
     stands for in a sample; ``counts`` is by `Count` and side.
+
+    With ``admit_first``, rows that come at the same time are all admitted before any of them
+    probes, and one that is not stored then never does. It loses pairs that cost nothing; worked
+    examples of papers have it so.
     """
 
     def __init__(
@@ -88,6 +94,7 @@ class PlainStep:
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
         watching: Watching | None = None,
+        admit_first: bool = False,
     ) -> None:
         self.pairs: list[tuple[int, int]] = []
         self.weights: list[float] = []
@@ -130,7 +137,13 @@ class PlainStep:
         if watching is not None:
             _choose_watched(rows, watching)
         self._restore()
-        for row in (row for row in rows if row.arriving):
+        arrivals = [row for row in rows if row.arriving]
+        self._admit_first = admit_first
+        if admit_first:
+            for _, together in groupby(arrivals, key=lambda row: row.time):
+                self._arrive_together(list(together))
+            return
+        for row in arrivals:
             self._arrive(row)
 
     @property
@@ -211,10 +224,27 @@ class PlainStep:
 
     def _arrive(self, row: Row) -> None:
         """Expire what is due, probe the other side, then admit or shed."""
+        if self._take_up(row):
+            self._probe(row)
+            self._admit(row)
+
+    def _arrive_together(self, rows: list[Row]) -> None:
+        """Admit rows that come at the same time; then those that are stored meet the others."""
+        for row in rows:
+            if self._take_up(row):
+                self._admit(row)
+        stored = [row for row in rows if row in self._held]
+        for place, row in enumerate(stored):
+            self._probe(row, later=stored[place:])
+
+    def _take_up(self, row: Row) -> bool:
+        """Let go what is past when a row comes; whether the row can match anything at all."""
         if isinstance(self._terms.policy, CurveScore) and 2 * row.time + row.side >= self._clock:
             heard = self._terms.policy.frames(_as_arrivals([row]))
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
-        self._clock = max(self._clock, 2 * row.time + row.side)
+        # Rows of one time that are admitted first have yet to meet what is stored of either side.
+        now = 2 * row.time + (LEFT if self._admit_first else row.side)
+        self._clock = max(self._clock, now)
         self._seen[row.side] = row.sequence + 1
         self._redefine()
         for other in list(self._held):
@@ -225,11 +255,14 @@ class PlainStep:
                 self._finish(ghost)
         if row.code == NULL_KEY:
             self.counts[Count.NULL_KEYS, row.side] += 1
-            return
+            return False
         if isinstance(self._terms.policy, ResidenceScore):
             self._began = min(self._began, row.time)
             self._importance += row.importance[self._definition]
-        self._probe(row)
+        return True
+
+    def _admit(self, row: Row) -> None:
+        """Store the arrival, if it is needed and there is room to be found."""
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
         doubled = any(self._is_double(row, other) for other in self._held)
         if (self._is_past(row) and not met_late) or (self._terms.unique and doubled):
@@ -245,12 +278,13 @@ class PlainStep:
         elif row.watch == Watch.OPEN:
             self._ghosts.append(row)
 
-    def _probe(self, row: Row) -> None:
+    def _probe(self, row: Row, later: Sequence[Row] = ()) -> None:
         """Pair the arrival with its partners; a history policy takes note.
 
-        The newest partner comes first; under a band or comparison, the one of least value.
+        The newest partner comes first; under a band or comparison, the one of least value. Those
+        that come ``later``, but are stored already, will meet the row when they probe.
         """
-        partners = [other for other in self._held if self._meet(row, other)]
+        partners = [other for other in self._held if other not in later and self._meet(row, other)]
         if self._terms.where is None:
             partners.sort(key=lambda other: (other.mark, other.position), reverse=True)
         else:
