@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.engine.atlas import Atlas
 from headgate.engine.curves import Shelf
 from headgate.engine.ranges import Ranges
 
@@ -155,7 +156,8 @@ class Desk(NamedTuple):
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
     bars: np.ndarray  # BAR (pool, place): ever lower scores, see `bars.py`
     flips: np.ndarray  # FLIP, in event order, where coins are flipped
-    shelf: Shelf  # rows by value, for curve scores
+    atlas: Atlas  # the curves, for curve scores
+    shelf: Shelf  # rows by value, for the same
     ranges: Ranges  # the ordered index, where a band or comparison decides
     tally: np.ndarray  # int64 (Count, side)
 

@@ -158,23 +158,23 @@ def worst_by_value(desk: Desk, pool: int) -> Worst:
 def worst_by_curve(desk: Desk, pool: int) -> Worst:
     """Each piece of each side, and of each class of age, offers a row. O(pieces log rows)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
-    shelf = desk.shelf
+    atlas = desk.atlas
     for side in range(2):
         own = desk.sides[side]
         if own.pool != pool:
             continue
         curves.grow_older(desk, side)
-        for age in range(shelf.classes[side]):
-            pieces = 1 if own.frame == NONE else shelf.pieces[side, own.frame, age]
+        for age in range(atlas.classes[side]):
+            pieces = 1 if own.frame == NONE else atlas.pieces[side, own.frame, age]
             for piece in range(pieces):
                 row = curves.worst_of_piece(desk, side, age, piece)
                 if row == NOWHERE:
                     continue
-                offset = shelf.value[row] - own.origin
+                offset = desk.shelf.value[row] - own.origin
                 score, rising = 0.0, True
                 if own.frame != NONE:
                     score = curves.worth(desk, side, age, offset)
-                    rising = shelf.rising[side, own.frame, age, piece] != 0
+                    rising = atlas.rising[side, own.frame, age, piece] != 0
                 order = curves.order_of(row, offset, rising)
                 if score < least or (score == least and order < least_order):
                     least, least_order, worst = score, order, row

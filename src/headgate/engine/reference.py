@@ -4,6 +4,7 @@ Lists and loops only; a search looks at every row. Kernel and twin agree on ever
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from headgate.engine.batch import (
     Watching,
     bucket_us,
 )
-from headgate.engine.curves import NO_FRAME, pieces_of
+from headgate.engine.curves import NO_FRAME
 from headgate.engine.flips import coin, skip
 from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
 from headgate.policies.base import (
@@ -383,9 +384,9 @@ class PlainStep:
         age = ((self._clock >> 1) - row.time) // curves.class_us
         curve = curves.table[frame, min(age, curves.table.shape[1] - 1)]
         at = (offset - curves.lowest) >> curves.grain
-        piece = [piece for piece in pieces_of(curve) if piece.first <= max(at, 0)][-1]
         score = float(curve[at]) if 0 <= at < len(curve) else 0.0
-        return score, ((offset if piece.rising else -offset) << 31) + row.position
+        rises = _rises(curve.tolist(), max(at, 0))
+        return score, ((offset if rises else -offset) << 31) + row.position
 
     def _in_pool(self, pool: int) -> list[Row]:
         return [row for row in self._held if self._pools[row.side] == pool]
@@ -416,6 +417,14 @@ class PlainStep:
         peak_rows, peak_bytes = self.counts[Count.PEAK_ROWS], self.counts[Count.PEAK_BYTES]
         peak_rows[LEFT] = max(peak_rows[LEFT], self.stored_rows)
         peak_bytes[LEFT] = max(peak_bytes[LEFT], self.stored_bytes)
+
+
+def _rises(curve: list[float], at: int) -> bool:
+    """Whether a curve last rose on its way to an entry. It comes from nothing, so it rises first,
+    and goes to nothing."""
+    so_far = [*curve, 0.0][: at + 1]
+    changes = [there - here for here, there in pairwise(so_far) if there != here]
+    return not changes or changes[-1] > 0
 
 
 def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:

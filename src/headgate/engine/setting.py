@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.engine import arrange, curves, heap, layout, ranges
+from headgate.engine.atlas import Atlas, atlas_of, no_atlas
 from headgate.engine.batch import Batch, Progress, Terms, Watched, Watching, bucket_us
 from headgate.engine.layout import NONE, Watch
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
+    CurveScore,
     FixedScore,
     Flips,
     HistoryScore,
@@ -145,14 +147,22 @@ def coins_of(policy: Policy, weights: np.ndarray, order: np.ndarray) -> np.ndarr
     return coins
 
 
+def atlas_for(terms: Terms) -> Atlas:
+    """The curves, for curve scores."""
+    if not isinstance(terms.policy, CurveScore):
+        return no_atlas()
+    left, right = (terms.policy.curves(side, terms.windows[side]) for side in (0, 1))
+    return atlas_of(left, right)
+
+
 def shelf_in_order(
-    terms: Terms, arrivals: Arrivals, order: np.ndarray, left_rows: int
+    terms: Terms, atlas: Atlas, arrivals: Arrivals, order: np.ndarray, left_rows: int
 ) -> curves.Shelf:
     """The rows by value, for curve scores; ``arrivals`` are as given, ``order`` the event order."""
-    if terms.policy.kind != Kind.CURVE:
+    if not isinstance(terms.policy, CurveScore):
         return curves.no_shelf()
     in_order = Arrivals(*(column[order] for column in arrivals))
-    return curves.shelf_of(terms.policy, terms.windows, in_order, left_rows)
+    return curves.shelf_of(atlas, in_order, terms.policy.frames(in_order), left_rows)
 
 
 def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:

@@ -137,6 +137,7 @@ class Step:
             )
         self._weights, self._order, self._arrivals = weights, order, arrivals
         left_rows = int(lengths[::2].sum())
+        atlas = setting.atlas_for(terms)
         self._desk = Desk(
             links=links,
             rows=rows,
@@ -151,7 +152,8 @@ class Step:
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
             bars=setting.bars_of(terms.policy, progress, int(lengths[2] + lengths[3])),
             flips=setting.coins_of(terms.policy, weights, order),
-            shelf=setting.shelf_in_order(terms, arrivals, order, left_rows),
+            atlas=atlas,
+            shelf=setting.shelf_in_order(terms, atlas, arrivals, order, left_rows),
             ranges=setting.ranges_of(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
