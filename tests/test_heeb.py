@@ -60,7 +60,11 @@ def test_a_score_is_the_sum_over_the_future(
     policy = Heeb(process, process, life, STEP, caching=caching, rates=rates)
     value = int(process.frame(np.array([step]), np.array([seen]))[0][0]) + seen
     row = Arrivals(
-        np.array([step * STEP.us]), np.ones(1, np.uint8), np.zeros(1, np.int64), np.array([value])
+        np.array([step * STEP.us]),
+        np.ones(1, np.uint8),
+        np.zeros(1, np.int64),
+        np.array([value]),
+        np.ones(1),
     )
     heard = policy.frames(row)
     curves = policy.curves(0, window)
@@ -77,7 +81,8 @@ def test_a_score_is_the_sum_over_the_future(
 def ranking(policy: Heeb, values: list[int], now: int = 0) -> list[int]:
     """Left rows by worth, the best first."""
     curves = policy.curves(0, TimeWindow(10**9))
-    row = Arrivals(np.zeros(1, int), np.ones(1, np.uint8), np.zeros(1, int), np.array([now]))
+    none = np.zeros(1, int)
+    row = Arrivals(none, np.ones(1, np.uint8), none, np.array([now]), np.ones(1))
     origin, frame = policy.frames(row)
     worth = {}
     for value in values:

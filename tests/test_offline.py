@@ -478,7 +478,7 @@ def test_a_plan_is_a_whole_number_a_row() -> None:
 
 def test_rows_beyond_the_plan_are_worth_nothing() -> None:
     sequence = np.array([0, 9])
-    arrivals = Arrivals(sequence, np.zeros(2, np.uint8), sequence, sequence)
+    arrivals = Arrivals(sequence, np.zeros(2, np.uint8), sequence, sequence, sequence)
     assert Planned(np.array([3]), np.array([], np.int64)).score(arrivals).tolist() == [3, NOT_KEPT]
 
 

@@ -254,7 +254,7 @@ def test_life_rounds_many_probabilities_to_few_classes() -> None:
     life = Life(Frequencies.of_mappings(shares, shares))
     levels = life.class_weights()
     weight = np.array([1.0, 1 / 1000, 0.0, 0.3])
-    nearest = levels[life.classify(Arrivals(weight, weight, weight, weight))]
+    nearest = levels[life.classify(Arrivals(weight, weight, weight, weight, weight))]
     assert len(levels) == 64
     assert nearest[[0, 2]].tolist() == pytest.approx([1.0, 0.0])
     assert nearest[1] == pytest.approx(0.001)
@@ -289,7 +289,7 @@ def test_age_sheds_rows_in_a_trough_and_keeps_them_at_the_next_rise(
 @pytest.mark.parametrize("policy", [Prob, Life])
 def test_a_policy_without_its_model_still_scores_but_cannot_weigh(policy: type[Policy]) -> None:
     shipped = policy(MODEL).without_model()
-    arrivals = Arrivals(*(np.array([0.9]),) * 4)
+    arrivals = Arrivals(*(np.array([0.9]),) * 4, np.ones(1))
     if isinstance(shipped, Prob):
         assert shipped.score(arrivals).tolist() == [0.9]
     else:

@@ -123,6 +123,8 @@ class Case:
     terms: Terms
     keyed: bool = True
     """Whether keys must be equal; otherwise the band or comparison alone decides."""
+    importance: tuple[float, ...] | None = None
+    """Of each row; None where all count alike."""
 
     @property
     def windows(self) -> tuple[Window, Window]:
@@ -412,6 +414,10 @@ def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
         None
         if where is None
         else np.array([case.value(row) for row in mine], np.float64 if where.real else np.int64),
+    )._replace(
+        importance=None
+        if case.importance is None
+        else np.array([case.importance[i] for i in rows], np.float64)
     )
 
 

@@ -94,6 +94,7 @@ class Batch(NamedTuple):
     touched: np.ndarray  # int64
     value: np.ndarray  # int64 or float64, for the predicate; empty where there is none
     watched: Watched | None = None
+    importance: np.ndarray | None = None  # float64; None where all count alike
 
     @classmethod
     def of_arrivals(

@@ -46,7 +46,8 @@ class Shelf(NamedTuple):
 def no_shelf() -> Shelf:
     """For all other scores."""
     none = np.empty(0, np.int64)
-    return shelf_of(no_atlas(), Arrivals(none, none, none, none), Frames(none, none), 0)
+    nobody = Arrivals(none, none, none, none, none)
+    return shelf_of(no_atlas(), nobody, Frames(none, none), left_rows=0)
 
 
 def shelf_of(atlas: Atlas, rows: Arrivals, heard: Frames, left_rows: int) -> Shelf:

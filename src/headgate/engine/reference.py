@@ -53,6 +53,7 @@ class Row:
     watch: int = Watch.NONE
     met: int = 0
     made: int = 0
+    importance: float = 1.0
     position: int = 0  # in event order among all rows of the step
     by_rows: bool = False  # its window counts rows of its side, not time
     mark: int = 0  # its place on its window's scale: sequence or time
@@ -432,7 +433,8 @@ def _rows(side: int, stored: Batch, arriving: Batch) -> list[Row]:
     for batch, is_arriving in ((stored, False), (arriving, True)):
         values = batch.value if batch.value.size else np.zeros(len(batch.time))
         watched = batch.watched or Watched.none(len(batch.time))
-        columns = (*batch[:7], values, *watched)
+        importance = np.ones(len(batch.time)) if batch.importance is None else batch.importance
+        columns = (*batch[:7], values, *watched, importance)
         for entry in zip(*(column.tolist() for column in columns), strict=True):
             rows.append(Row(side, len(rows), is_arriving, *entry))
     return rows
@@ -478,4 +480,5 @@ def _as_arrivals(rows: list[Row]) -> Arrivals:
         np.array([row.side for row in rows], np.uint8),
         np.array([row.sequence for row in rows], np.int64),
         np.array([row.weight for row in rows], np.float64),
+        np.array([row.importance for row in rows], np.float64),
     )

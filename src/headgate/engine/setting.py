@@ -82,6 +82,16 @@ def weights_of(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
     return np.concatenate([group.weight for group in groups])
 
 
+def importance_of(groups: tuple[Batch, ...]) -> np.ndarray:
+    """What pairs of each row are worth, over all groups."""
+    return np.concatenate(
+        [
+            np.ones(len(group.time)) if group.importance is None else group.importance
+            for group in groups
+        ]
+    )
+
+
 def may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
     """Whether scores can matter at all: not where everything fits at once."""
     if terms.policy.samples:

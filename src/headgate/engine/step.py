@@ -103,7 +103,8 @@ class Step:
 
         by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
         weights = setting.weights_of(terms.policy, groups)
-        arrivals = Arrivals(time, side, self._sequence, weights)
+        importance = setting.importance_of(groups)
+        arrivals = Arrivals(time, side, self._sequence, weights, importance)
         scored = setting.Scores.of(
             terms.policy,
             terms.windows,

@@ -36,6 +36,7 @@ class Arrivals(NamedTuple):
     side: np.ndarray  # uint8, 0 left, 1 right
     sequence: np.ndarray  # int64, counts the rows of a side
     weight: np.ndarray  # float64, what `Policy.weigh` made of the key
+    importance: np.ndarray  # float64, what a pair of the row is worth; ones where all count alike
 
 
 class Piece(NamedTuple):

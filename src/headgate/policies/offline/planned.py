@@ -34,7 +34,7 @@ class Planned(FixedScore):
     --------
     >>> plan = Planned(np.array([4, NOT_KEPT]), np.array([3]), "BY HAND")
     >>> side, sequence = np.array([0, 0, 1, 1], np.uint8), np.array([0, 1, 0, 1])
-    >>> plan.score(Arrivals(sequence, side, sequence, sequence)).tolist()
+    >>> plan.score(Arrivals(sequence, side, sequence, sequence, sequence)).tolist()
     [4.0, -1.0, 3.0, -1.0]
     """
 
