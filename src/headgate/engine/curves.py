@@ -5,7 +5,8 @@ rises and falls in *pieces*; within one, the row worth least stands at one end o
 rows of each side stand sorted by value (a step knows them all in advance), marks say who is stored,
 and a shed looks at one row a piece: it never scans what is stored, and nothing is done to it when
 the other stream moves. Where a window cuts the future short, rows of an age class have marks of
-their own, and move on to the next class as they grow older, O(1) a row and class.
+their own, and move on to the next class as they grow older, O(1) a row and class. So have rows of
+each level of importance, by which scores are multiplied.
 """
 
 from functools import cache
@@ -20,7 +21,7 @@ from headgate.policies.base import Arrivals, Frames
 
 NO_FRAME = -1
 NEAR = 8
-"""Levels to walk before searching."""
+"""Slots to walk before searching."""
 MOST_APART = np.int64((1 << 31) - 1)
 """Offsets beyond it are not told apart when scores are equal."""
 
@@ -33,13 +34,13 @@ class Shelf(NamedTuple):
     frame: np.ndarray  # int32 a row
     place: np.ndarray  # int32 a row: where it stands; left rows first, each side by value
     rows: np.ndarray  # int32 a place: who stands there
-    level: np.ndarray  # int32 a place: which of `values` it has
-    values: np.ndarray  # int64 a level: the values of the left rows, then of the right, ascending
-    begins: np.ndarray  # int32 a level: the first place with that value; and where the last ends
-    sides: np.ndarray  # int64: the first level of each side, and where the last ends
+    slot: np.ndarray  # int32 a place: which of `values` it has
+    values: np.ndarray  # int64 a slot: the values of the left rows, then of the right, ascending
+    begins: np.ndarray  # int32 a slot: the first place with that value; and where the last ends
+    sides: np.ndarray  # int64: the first slot of each side, and where the last ends
     older: np.ndarray  # int64 (side, class): rows of side_rows before it are of the class, or older
-    cursor: np.ndarray  # int64 (side, class, piece): the level a piece began at when last asked
-    stored: Marks  # (class, place): who is stored
+    cursor: np.ndarray  # int64 (side, class, piece): the slot a piece began at when last asked
+    stored: Marks  # (level of importance, class, place): who is stored
 
 
 @cache
@@ -47,10 +48,10 @@ def no_shelf() -> Shelf:
     """For all other scores."""
     none = np.empty(0, np.int64)
     nobody = Arrivals(none, none, none, none, none)
-    return shelf_of(no_atlas(), nobody, Frames(none, none), left_rows=0)
+    return shelf_of(no_atlas(), nobody, Frames(none, none), left_rows=0, levels=1)
 
 
-def shelf_of(atlas: Atlas, rows: Arrivals, heard: Frames, left_rows: int) -> Shelf:
+def shelf_of(atlas: Atlas, rows: Arrivals, heard: Frames, left_rows: int, levels: int) -> Shelf:
     """Sort rows, given in event order, by value. O(n log n)."""
     count = len(rows.time)
     value = rows.weight.astype(np.int64)
@@ -63,7 +64,7 @@ def shelf_of(atlas: Atlas, rows: Arrivals, heard: Frames, left_rows: int) -> She
     if left_rows < count:
         new[left_rows] = True
     begins = np.append(np.flatnonzero(new), count).astype(np.int32)
-    right_level = int(np.searchsorted(begins[:-1], left_rows))
+    right_slot = int(np.searchsorted(begins[:-1], left_rows))
     classes, pieces = atlas.first.shape[2:]
     older = np.zeros((2, classes), np.int64)
     older[1] = left_rows
@@ -77,10 +78,10 @@ def shelf_of(atlas: Atlas, rows: Arrivals, heard: Frames, left_rows: int) -> She
         (np.cumsum(new) - 1).astype(np.int32),
         by_value[new],
         begins,
-        np.array([0, right_level, len(begins) - 1], np.int64),
+        np.array([0, right_slot, len(begins) - 1], np.int64),
         older,
-        np.full((2, classes, pieces), right_level, np.int64),
-        Marks(np.tile(single.words, (classes, 1)), single.levels),
+        np.full((2, classes, pieces), right_slot, np.int64),
+        Marks(np.zeros((levels, classes, single.words.size), np.int64), single.levels),
     )
 
 
@@ -103,17 +104,33 @@ def age_class(desk: Any, row: int, side: int) -> int:
 
 
 @inlined
+def level_of(desk: Any, row: int, side: int) -> Any:
+    """A row's level of importance."""
+    levels = desk.groups.size // 2
+    # Where there is one, the row need not be fetched from memory.
+    return desk.rows[row].group - side * levels if levels > 1 else 0
+
+
+@inlined
+def marks_of(desk: Any, level: int, age: int) -> Marks:
+    """Who is stored of a level of importance and class of age."""
+    return Marks(desk.shelf.stored.words[level, age], desk.shelf.stored.levels)
+
+
+@inlined
 def enter(desk: Any, row: int) -> None:
     """Put a stored row on the shelf."""
-    age = age_class(desk, row, desk.links[row].side)
-    take(Marks(desk.shelf.stored.words[age], desk.shelf.stored.levels), desk.shelf.place[row])
+    side = desk.links[row].side
+    own = marks_of(desk, level_of(desk, row, side), age_class(desk, row, side))
+    take(own, desk.shelf.place[row])
 
 
 @inlined
 def leave(desk: Any, row: int) -> None:
     """Take a row off the shelf."""
-    age = age_class(desk, row, desk.links[row].side)
-    free(Marks(desk.shelf.stored.words[age], desk.shelf.stored.levels), desk.shelf.place[row])
+    side = desk.links[row].side
+    own = marks_of(desk, level_of(desk, row, side), age_class(desk, row, side))
+    free(own, desk.shelf.place[row])
 
 
 @inlined
@@ -129,16 +146,16 @@ def grow_older(desk: Any, side: int) -> None:
             if now - desk.rows[row].time < age * atlas.class_us[side]:
                 break
             if desk.links[row].alive and desk.pools[own.pool].ranked:
-                place = shelf.place[row]
-                free(Marks(shelf.stored.words[age - 1], shelf.stored.levels), place)
-                take(Marks(shelf.stored.words[age], shelf.stored.levels), place)
+                level = level_of(desk, row, side)
+                free(marks_of(desk, level, age - 1), shelf.place[row])
+                take(marks_of(desk, level, age), shelf.place[row])
             at += 1
         shelf.older[side, age] = at
 
 
 @inlined
 def worth(desk: Any, side: int, age: int, offset: int) -> Any:
-    """The score of an offset, where there is a frame."""
+    """The score of an offset, where there is a frame and importance is 1."""
     atlas = desk.atlas
     if offset < atlas.lowest[side] or offset > atlas.highest[side]:
         return 0.0
@@ -167,12 +184,13 @@ def judge(desk: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
     while near >= atlas.first[side, frame, age, piece + 1]:
         piece += 1
     rising = atlas.rising[side, frame, age, piece] != 0
-    return worth(desk, side, age, offset), order_of(row, offset, rising)
+    weight = desk.groups[desk.rows[row].group].weight
+    return weight * worth(desk, side, age, offset), order_of(row, offset, rising)
 
 
 @inlined
 def seek(desk: Any, side: int, age: int, piece: int, edge: int) -> Any:
-    """The side's first level with a value of at least ``edge``.
+    """The side's first slot with a value of at least ``edge``.
 
     Starts from where it was last time: streams move on a little at a time.
     """
@@ -203,31 +221,34 @@ def seek(desk: Any, side: int, age: int, piece: int, edge: int) -> Any:
 
 
 @inlined
-def worst_of_piece(desk: Any, side: int, age: int, piece: int) -> Any:
-    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
-
-    NOWHERE when nobody stored is in it.
-    """
+def stretch_of(desk: Any, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
+    """The places of a piece: where it begins and ends."""
     shelf, atlas = desk.shelf, desk.atlas
-    stored = Marks(shelf.stored.words[age], shelf.stored.levels)
     own = desk.sides[side]
     low, high = shelf.sides[side], shelf.sides[side + 1]
-    rising = True
     if own.frame != NO_FRAME:
-        rising = atlas.rising[side, own.frame, age, piece] != 0
         if piece > 0:
             edge = own.origin + atlas.first[side, own.frame, age, piece]
             low = seek(desk, side, age, piece, edge)
         if piece + 1 < atlas.pieces[side, own.frame, age]:
             edge = own.origin + atlas.first[side, own.frame, age, piece + 1]
             high = seek(desk, side, age, piece + 1, edge)
-    if low >= high:
-        return NOWHERE
-    begin, end = np.int64(shelf.begins[low]), np.int64(shelf.begins[high])
+    return np.int64(shelf.begins[low]), np.int64(shelf.begins[max(low, high)])
+
+
+@inlined
+def worst_within(desk: Any, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
+    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
+
+    NOWHERE when nobody of that level of importance and class of age is in it.
+    """
+    shelf = desk.shelf
+    stored = marks_of(desk, level, age)
+    first = np.int64(begin)
     if not rising:
         last = last_taken(stored, end - 1)
         if last < begin:
             return NOWHERE
-        begin = np.int64(shelf.begins[shelf.level[last]])
-    at = next_taken(stored, begin, end)
+        first = np.int64(shelf.begins[shelf.slot[last]])
+    at = next_taken(stored, first, end)
     return np.int64(shelf.rows[at]) if at < end else NOWHERE

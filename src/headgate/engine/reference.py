@@ -32,6 +32,7 @@ from headgate.policies.base import (
     Sampler,
     ValueScore,
 )
+from headgate.policies.levels import importance_levels
 from headgate.spec import RowWindow
 
 
@@ -96,6 +97,7 @@ class PlainStep:
         self._by_side = [_rows(side, stored[side], arriving[side]) for side in (LEFT, RIGHT)]
         rows = _in_event_order(self._by_side, terms, progress)
         self._known = _known_worth(terms, rows)
+        self._weight = _rounded_importance(rows)
         self._ghosts = [row for row in rows if row.watch == Watch.GHOST]
         for row in self._ghosts:
             row.watch = Watch.OPEN
@@ -359,7 +361,8 @@ class PlainStep:
             first, *more = policy.pieces(row.side, self._terms.windows[row.side])
             piece = [first, *(piece for piece in more if age >= piece.age)][-1]
             order = -row.position if piece.slope > 0 else row.position
-            return piece.start + piece.slope * (age - piece.age), order
+            score = piece.start + piece.slope * (age - piece.age)
+            return self._weight[row.position] * score, order
         if isinstance(policy, CurveScore):
             return self._along_the_curve(policy, row)
         if isinstance(policy, HistoryScore):
@@ -371,7 +374,7 @@ class PlainStep:
         if isinstance(policy, ValueScore):
             remaining = row.end - (self._seen[row.side] if row.by_rows else now)
             order = 2 * row.sequence + row.side if row.by_rows else row.position
-            return self._known[row.position] * remaining, order
+            return self._known[row.position] * self._weight[row.position] * remaining, order
         return self._known[row.position], row.position
 
     def _along_the_curve(self, policy: CurveScore, row: Row) -> tuple[float, int]:
@@ -387,6 +390,7 @@ class PlainStep:
         at = (offset - curves.lowest) >> curves.grain
         score = float(curve[at]) if 0 <= at < len(curve) else 0.0
         rises = _rises(curve.tolist(), max(at, 0))
+        score *= self._weight[row.position]
         return score, ((offset if rises else -offset) << 31) + row.position
 
     def _in_pool(self, pool: int) -> list[Row]:
@@ -472,6 +476,12 @@ def _known_worth(terms: Terms, rows: list[Row]) -> list[float]:
     elif isinstance(terms.policy, ValueScore):
         known = terms.policy.class_weights()[terms.policy.classify(arrivals)]
     return [float(value) for value in known]
+
+
+def _rounded_importance(rows: list[Row]) -> list[float]:
+    """What each row's importance is rounded to, where scores change all the time."""
+    level, weights = importance_levels(np.array([row.importance for row in rows], np.float64))
+    return [float(weights[at]) for at in level]
 
 
 def _as_arrivals(rows: list[Row]) -> Arrivals:

@@ -19,6 +19,7 @@ from headgate.policies.base import (
     Policy,
     ValueScore,
 )
+from headgate.policies.levels import importance_levels
 from headgate.spec import Window
 
 NEVER = -np.inf
@@ -32,14 +33,15 @@ class Scores(NamedTuple):
     group: np.ndarray
     groups: np.ndarray
     pieces: np.ndarray
+    edges: np.ndarray
 
     @classmethod
     def of(
         cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals, needed: bool
     ) -> "Scores":
         """The policy's scores for rows as given."""
-        score, group = np.empty(0), np.empty(0, np.int32)
-        weights = np.zeros(1)
+        score = np.empty(0)
+        group, weights = groups_of(policy, arrivals, arrivals.importance)
         by_side: list[tuple[Any, ...]] = [(), ()]
         if isinstance(policy, FixedScore) and needed:
             score = policy.score(arrivals)
@@ -47,20 +49,36 @@ class Scores(NamedTuple):
             score = np.full(len(arrivals.time), NEVER)
         elif isinstance(policy, AgeScore):
             by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
-        elif isinstance(policy, ValueScore):
-            weights = policy.class_weights()
-            first = arrivals.side.astype(np.int32) * len(weights)
-            group = (policy.classify(arrivals) + first).astype(np.int32)
         groups = np.zeros(2 * len(weights), layout.GROUP)
         groups["weight"] = np.tile(weights, 2)
         groups["eldest"] = groups["youngest"] = NONE
         pieces = np.zeros((2, max(1, *(len(side) for side in by_side))), layout.PIECE)
         pieces["age"] = np.inf
-        pieces["edge"] = NONE
         for side, given in enumerate(by_side):
             for place, piece in enumerate(given):
-                pieces[side, place] = (*piece, NONE)
-        return cls(np.asarray(score, np.float64), group, groups, pieces)
+                pieces[side, place] = tuple(piece)
+        edges = np.full((len(groups), pieces.shape[1]), NONE, np.int64)
+        return cls(np.asarray(score, np.float64), group, groups, pieces, edges)
+
+
+def groups_of(
+    policy: Policy, arrivals: Arrivals, importance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which group each row is in, left ones first, and the weights of a side's groups.
+
+    Scores that change all the time are in proportion to importance within a group: a level of it,
+    together with a class for scores of value. Where a side is one group, rows need not be told.
+    """
+    none, alone = np.empty(0, np.int32), np.ones(1)
+    if policy.kind not in (Kind.AGE, Kind.VALUE, Kind.CURVE):
+        return none, alone
+    group, weights = importance_levels(importance)
+    if isinstance(policy, ValueScore):
+        group = policy.classify(arrivals) * len(weights) + group
+        weights = np.outer(policy.class_weights(), weights).ravel()
+    elif len(weights) == 1:
+        return none, weights
+    return (arrivals.side * np.int32(len(weights)) + group).astype(np.int32), weights
 
 
 def watched_rows(
@@ -166,13 +184,18 @@ def atlas_for(terms: Terms) -> Atlas:
 
 
 def shelf_in_order(
-    terms: Terms, atlas: Atlas, arrivals: Arrivals, order: np.ndarray, left_rows: int
+    terms: Terms,
+    atlas: Atlas,
+    arrivals: Arrivals,
+    order: np.ndarray,
+    left_rows: int,
+    levels: int,
 ) -> curves.Shelf:
     """The rows by value, for curve scores; ``arrivals`` are as given, ``order`` the event order."""
     if not isinstance(terms.policy, CurveScore):
         return curves.no_shelf()
     in_order = Arrivals(*(column[order] for column in arrivals))
-    return curves.shelf_of(atlas, in_order, terms.policy.frames(in_order), left_rows)
+    return curves.shelf_of(atlas, in_order, terms.policy.frames(in_order), left_rows, levels)
 
 
 def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:

@@ -150,11 +150,14 @@ class Step:
             heap=setting.heaps_of(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
+            edges=scored.edges,
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
             bars=setting.bars_of(terms.policy, progress, int(lengths[2] + lengths[3])),
             flips=setting.coins_of(terms.policy, weights, order),
             atlas=atlas,
-            shelf=setting.shelf_in_order(terms, atlas, arrivals, order, left_rows),
+            shelf=setting.shelf_in_order(
+                terms, atlas, arrivals, order, left_rows, len(scored.groups) // 2
+            ),
             ranges=setting.ranges_of(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),
         )
