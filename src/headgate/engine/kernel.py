@@ -31,7 +31,8 @@ PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
 MOST_MATCHES = 2**31 - 1
-FIRST, LEFT_SIDE, RIGHT_SIDE = np.int64(0), np.int64(LEFT), np.int64(RIGHT)
+FIRST: Any = np.int64(0)
+LEFT_SIDE, RIGHT_SIDE = np.int64(LEFT), np.int64(RIGHT)
 """As numbers that vary: a constant would have what it is passed to compiled for it alone."""
 
 
