@@ -3,7 +3,10 @@
 A priority is importance × matches of late ÷ age, less a penalty for rows that have brought nothing
 for long. Each falls in its own way as time passes, so an order computed once goes stale. All are
 computed anew every so many decisions; on average a decision then pays for a few rows, whatever the
-budget. What a row itself brings is taken note of at once.
+budget. What a row itself brings is taken note of at once. Only the lowest are wanted until then, so
+rows above a *bound* are set aside, out of the heap; where the bound is not above zero, rows that
+surely are need not even be priced. Should the lowest run out, the others are taken up, at the price
+they had. So the bound, a guess, decides what it costs and never who goes.
 
 Rows grow ripe in the order in which they came: a pointer moves along each side's rows.
 """
@@ -20,10 +23,15 @@ from headgate.policies.base import AS_FITS, AS_NEEDED
 
 SECONDS = 1e-6
 """In a microsecond."""
-SHARE = 8
+SHARE = 12
 """Where it fits: all priorities are computed anew when that part of the stored rows has gone."""
 MATURITY, UNPRODUCTIVE, DECAY, PENALTY = 0.1, 0.6, 1.0, 1.0
 """Thresholds and rates in units of the expected stay; the penalty also in units of importance."""
+RIPE, ASIDE, UNPRICED = 1, 2, 3
+SAMPLE, WANTED = 64, 12
+"""Rows looked at to guess the next bound, and how many of them should be below it."""
+FAINT = 700.0
+"""Of a decay: what is left of a match is nothing."""
 LAST = np.int64(1 << 62)
 RECOMPUTED = int(Count.RECOMPUTED)
 MOST_MATCHES = np.int64(2**31 - 1)
@@ -121,9 +129,8 @@ def importance_of(desk: Resident, row: int) -> Any:
 
 
 @inlined
-def priority(desk: Resident, row: int, by: Rates) -> float:
-    """What a row is worth keeping now."""
-    now = desk.terms[0].clock >> 1
+def priority(desk: Resident, row: int, by: Rates, now: int) -> float:
+    """What a row is worth keeping at that time."""
     own = desk.rows[row]
     idle = float(now - own.touched)
     worth = 0.0
@@ -134,6 +141,15 @@ def priority(desk: Resident, row: int, by: Rates) -> float:
     if idle >= by.unproductive_us:
         worth -= by.penalty * (idle * SECONDS)
     return worth
+
+
+@inlined
+def is_surely_above_zero(desk: Resident, row: int, by: Rates, now: int) -> bool:
+    """Whether a priority is positive, without computing it."""
+    own = desk.rows[row]
+    idle = float(now - own.touched)
+    bright = own.recent > 0.0 and idle < by.unproductive_us and by.decay * idle < FAINT
+    return bool(bright and importance_of(desk, row) > 0.0)
 
 
 @compiled
@@ -176,10 +192,11 @@ def note_match(desk: Resident, row: int, time: int) -> None:
     else:
         own.recent += math.exp(-by.decay * float(own.touched - time))
     if desk.links[row].ripe and desk.residence[0].every == AS_FITS:
-        before = own.score
-        own.score = priority(desk, row, by)
+        before, apart = own.score, desk.links[row].ripe != RIPE
+        own.score = priority(desk, row, by, desk.terms[0].clock >> 1)
+        desk.links[row].ripe = RIPE
         # A risen score is put right when the row surfaces; a fallen one would not be.
-        if own.score < before and desk.pools[pool].ranked:
+        if apart or own.score < before:
             heaps.enter(desk, pool, row)
 
 
@@ -195,6 +212,7 @@ def enter(desk: Resident, row: int) -> None:
 def begin(desk: Resident, pool: int) -> None:
     """Nobody is ripe."""
     desk.pools[pool].heap_size = 0
+    desk.pools[pool].apart = 0
     for side in range(2):
         own = desk.sides[side]
         if own.pool == pool:
@@ -220,10 +238,10 @@ def ripen(desk: Resident, pool: int, limit: float) -> None:
             if float(now - desk.rows[row].time) <= limit:
                 break
             if link.alive and not link.ripe:
-                link.ripe = 1
+                link.ripe = RIPE
                 if by.decay < 0:
                     by = rates(desk, pool)
-                score = priority(desk, row, by)
+                score = priority(desk, row, by, now)
                 if link.arriving and not math.isnan(initial):
                     score = initial * importance_of(desk, row)
                 desk.rows[row].score = score
@@ -234,10 +252,17 @@ def ripen(desk: Resident, pool: int, limit: float) -> None:
 
 @inlined
 def compute_all(desk: Resident, pool: int) -> None:
-    """Bring every ripe row's priority up to date. O(rows)."""
+    """Bring every ripe row's priority up to date, and put the lowest into the heap. O(rows)."""
     heap = desk.heap[pool]
+    ours = desk.pools[pool]
     by = rates(desk, pool)
-    end = heaps.ROOT
+    now = desk.terms[0].clock >> 1
+    eager = desk.residence[0].every != AS_FITS
+    bound = np.inf if eager else ours.bound
+    end, apart, sampled = heaps.ROOT, np.int64(0), np.int64(0)
+    scratch = heap.size - SAMPLE
+    every = max(ours.rows // SAMPLE, 1)
+    wait = every
     for side in range(2):
         own = desk.sides[side]
         if own.pool != pool:
@@ -247,12 +272,79 @@ def compute_all(desk: Resident, pool: int) -> None:
         # In event order, as they lie in memory; the heap's order is anything but.
         for at in range(own.eldest, own.green):
             row = np.int64(desk.side_rows[at])
-            if desk.links[row].alive and desk.links[row].ripe:
-                desk.rows[row].score = priority(desk, row, by)
+            link = desk.links[row]
+            if not link.alive or not link.ripe:
+                continue
+            wait -= 1
+            if bound <= 0.0 and wait > 0 and is_surely_above_zero(desk, row, by, now):
+                link.ripe = UNPRICED
+                apart += 1
+                continue
+            score = priority(desk, row, by, now)
+            desk.rows[row].score = score
+            if wait <= 0 and sampled < SAMPLE and not eager:
+                heap[scratch + sampled].score = score
+                sampled += 1
+                wait = every
+            if score > bound:
+                link.ripe = ASIDE
+                apart += 1
+            else:
+                link.ripe = RIPE
+                heap[end].row = row
+                heap[end].score = score
+                end += 1
+    ours.apart = apart
+    ours.as_of = now
+    ours.decay = by.decay
+    ours.kept_below = bound
+    if not eager:
+        ours.bound = lowest_of(heap, scratch, sampled)
+    ours.heap_size = end - heaps.ROOT
+    heaps.heapify(heap, end - heaps.ROOT)
+
+
+@inlined
+def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
+    """A score that so many of the sampled ones are not above; anything where few were sampled."""
+    wanted = WANTED * count // SAMPLE
+    if wanted < 1:
+        return np.inf
+    for place in range(wanted):
+        least = place
+        for at in range(place + 1, count):
+            if heap[first + at].score < heap[first + least].score:
+                least = at
+        score = heap[first + least].score
+        heap[first + least].score = heap[first + place].score
+        heap[first + place].score = score
+    return heap[first + wanted - 1].score
+
+
+@inlined
+def take_up_the_rest(desk: Resident, pool: int) -> None:
+    """Enter all that was kept out of the heap, at the price it had. O(rows)."""
+    heap = desk.heap[pool]
+    ours = desk.pools[pool]
+    heaps.rebuild(desk, pool)
+    end = heaps.ROOT + ours.heap_size
+    by = Rates(ours.decay, np.inf, 0.0)
+    for side in range(2):
+        own = desk.sides[side]
+        if own.pool != pool:
+            continue
+        for at in range(own.eldest, own.green):
+            row = np.int64(desk.side_rows[at])
+            link = desk.links[row]
+            if link.alive and link.ripe > RIPE:
+                if link.ripe == UNPRICED:
+                    desk.rows[row].score = priority(desk, row, by, ours.as_of)
+                link.ripe = RIPE
                 heap[end].row = row
                 heap[end].score = desk.rows[row].score
                 end += 1
-    desk.pools[pool].heap_size = end - heaps.ROOT
+    ours.apart = 0
+    ours.heap_size = end - heaps.ROOT
     heaps.heapify(heap, end - heaps.ROOT)
 
 
@@ -292,9 +384,15 @@ def worst(desk: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
     """The ripe row of least priority (or NONE), its priority, and its order among equals."""
     now = desk.terms[0].clock >> 1
     limit = decide(desk, pool)
-    heaps.drop_stale(desk, pool)
-    while desk.pools[pool].heap_size > 0:
+    while True:
+        heaps.drop_stale(desk, pool)
+        size = desk.pools[pool].heap_size
         top = desk.heap[pool, heaps.ROOT]
+        if desk.pools[pool].apart > 0 and (size == 0 or top.score > desk.pools[pool].kept_below):
+            take_up_the_rest(desk, pool)
+            continue
+        if size == 0:
+            return np.int64(NONE), np.inf, LAST
         row, score = top.row, top.score
         link = desk.links[row]
         if link.ripe and float(now - desk.rows[row].time) > limit:
@@ -304,5 +402,3 @@ def worst(desk: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
         side = desk.sides[link.side]
         side.green = min(side.green, desk.rows[row].side_index)
         heaps.drop_top(desk, pool)
-        heaps.drop_stale(desk, pool)
-    return np.int64(NONE), np.inf, LAST

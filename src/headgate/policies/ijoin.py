@@ -42,7 +42,7 @@ class Ijoin(ResidenceScore):
     recompute
         When priorities are computed anew: ``"successive"``, at every decision, which costs as much
         as there are rows; every so many decisions (k-successive); ``"adaptive"``, when the
-        importance produced falls; ``"auto"``, whenever an eighth of the stored rows has been
+        importance produced falls; ``"auto"``, whenever a twelfth of the stored rows has been
         replaced, so that the cost of a decision does not grow with the budget.
     epsilon
         For ``"adaptive"``: the relative loss of importance, from one decision to the next, that
