@@ -2,7 +2,8 @@
 
 Articles of two feeds are joined on their keyword within an hour, with room for one in forty of the
 articles that the exact join would hold. `hg.MaxImportance` says what matters by category. In the
-afternoon the desk publishes another table; the running query takes it up with its next batch.
+afternoon the desk publishes another table; the running query takes it up with the next batch that
+begins.
 
 Run it:  python examples/changing_importance.py
 """
@@ -209,9 +210,7 @@ def main() -> None:
             print(line(hour), flush=True)
             seen.append(hour)
             if len(seen) == CHANGED_AFTER:
-                print(
-                    "------ while the query runs, the desk publishes: politics 1, sports 10 ------"
-                )
+                print("-- the desk publishes: politics 1, sports 10; a batch under way goes on --")
     finally:
         spark.stop()
     before, after = before_and_after(seen)
