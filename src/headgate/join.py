@@ -129,7 +129,8 @@ class WindowJoin(Request):
     where
         A `Band` or a `Compare` that pairs must also satisfy.
     goal
-        What to make the most of.
+        What to make the most of: result rows (`MaxSubset`, unless told), their importance
+        (`MaxImportance`), or what a random sample of them tells (`Sample`).
     policy
         Who stays when memory is full: a name ("random", "fifo", …), a policy object, or "auto".
     frequencies, ages
@@ -173,6 +174,21 @@ class WindowJoin(Request):
     ... )
     >>> join.run(asks, bids).pairs.select(["price", "price_right"]).to_pylist()
     [{'price': 10.0, 'price_right': 10.5}]
+
+    With room for one row, and rows that do not all matter the same:
+
+    >>> clicks = clicks.assign(basket=[80.0, 3.0])
+    >>> buys = pd.DataFrame({"user": [1, 2], "bought": [start + 2 * minute, start + 3 * minute]})
+    >>> join = hg.WindowJoin(
+    ...     on="user",
+    ...     left=hg.Side(time="clicked", window="5 minutes"),
+    ...     right=hg.Side(time="bought", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1),
+    ...     goal=hg.MaxImportance(left="basket"),
+    ...     policy="greedy",
+    ... )
+    >>> join.run(clicks, buys)
+    Outcome(1 pairs, recall 0.500, importance 80, 0.964 of all, peak 1 rows)
     """
 
     def __init__(
