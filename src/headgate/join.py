@@ -247,6 +247,11 @@ class WindowJoin(Request):
         else:
             important = isinstance(goal, MaxImportance)
             chosen = make_policy(policy, frequencies, ages, seed, important)
+            if important and isinstance(chosen, Sampler):
+                raise SpecError(
+                    f"policy={chosen!r} draws a sample, and the goal is importance: choose another "
+                    f"policy, or goal=hg.Sample(...)"
+                )
             goal = Sample() if goal is None and isinstance(chosen, Sampler) else goal
         if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keys.left:
             # Without keys there is nothing to count; without times there are no ages.
