@@ -40,9 +40,9 @@ MONITOR_FIGURES = (
     "shards_by_importance",
 )
 """How many shards have a monitor, what monitors keep, and how many shards follow a neutral policy
-(for want of a model), rank rows by age, by key, or by what they brought of late (IJOIN); shards with
-a policy that learns nothing are in none of the four. And how many go by importance, so that recall
-is a share of it."""
+(for want of a model), rank rows by age, by key, or by what they brought of late (IJOIN); shards
+with a policy that learns nothing are in none of the four. And how many go by importance, so that
+recall is a share of it."""
 TOTAL_FIGURES = ("total_pairs", "total_lost")
 FIGURES = (
     *(entry.name for entry in fields(Stats)),
