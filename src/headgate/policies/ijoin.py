@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal
 
-from headgate.policies.base import AS_FITS, AS_NEEDED, Residence, ResidenceScore
-from headgate.spec import RowWindow, SpecError, Window
+from headgate.policies.base import AS_FITS, AS_NEEDED, Residence, ResidenceScore, require_times
+from headgate.spec import SpecError, Window
 from headgate.spec.quantity import parse_duration_us
 
 Recompute = int | Literal["auto", "successive", "adaptive"]
@@ -88,12 +88,7 @@ class Ijoin(ResidenceScore):
 
     def check(self, windows: tuple[Window, Window]) -> None:
         """Ages are times, so windows must be."""
-        for window in windows:
-            if isinstance(window, RowWindow) and window.rows:
-                raise SpecError(
-                    f'policy "ijoin" goes by what rows bring for the time they take, and a window '
-                    f"is {window}: give windows in time, or choose another policy"
-                )
+        require_times(windows, 'policy "ijoin" goes by what rows bring for the time they take')
 
     @property
     def residence(self) -> Residence:
