@@ -43,7 +43,9 @@ class Ijoin(ResidenceScore):
         When priorities are computed anew: ``"successive"``, at every decision, which costs as much
         as there are rows; every so many decisions (k-successive); ``"adaptive"``, when the
         importance produced falls; ``"auto"``, whenever a twelfth of the stored rows has been
-        replaced, so that the cost of a decision does not grow with the budget.
+        replaced, so that the cost of a decision does not grow with the budget. A micro-batch begins
+        with all of them computed, so under any but ``"successive"`` it matters a little how a
+        stream is cut into batches.
     epsilon
         For ``"adaptive"``: the relative loss of importance, from one decision to the next, that
         makes it compute.
