@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.compiling import inlined
+from headgate.spec.budget import UNLIMITED
 
 SECONDS = 1e-6
 """In a microsecond."""
@@ -66,7 +67,8 @@ class Rates(NamedTuple):
 def stay_us(desk: Resident, pool: int) -> float:
     """How long a row of the pool stays on average: rows stored ÷ rows that come (Little's law).
 
-    No longer than the longest window.
+    No longer than the longest window. As many rows as may be stored where that is told: a stream
+    has some beside them that are past their window.
     """
     arrived = 0
     longest = 1.0
@@ -76,7 +78,10 @@ def stay_us(desk: Resident, pool: int) -> float:
             arrived += own.seen
             longest = max(longest, float(own.span))
     elapsed = float((desk.terms[0].clock >> 1) - desk.residence[0].began)
-    stay = elapsed * float(desk.pools[pool].rows) / float(max(arrived, 1))
+    rows = desk.pools[pool].most_rows
+    if rows >= UNLIMITED:
+        rows = desk.pools[pool].rows
+    stay = elapsed * float(rows) / float(max(arrived, 1))
     return max(min(stay, longest), 1.0)
 
 

@@ -43,6 +43,7 @@ from headgate.policies.base import (
 from headgate.policies.levels import importance_levels
 from headgate.policies.random import uniform
 from headgate.spec import RowWindow
+from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import pair_importance
 
 
@@ -528,7 +529,9 @@ class PlainStep:
         arrived = max(sum(self._seen[side] for side in sides), 1)
         longest = max(1.0, *(float(self._terms.windows[side].span) for side in sides))
         elapsed = float((self._clock >> 1) - self._began)
-        return max(min(elapsed * float(len(self._in_pool(pool))) / float(arrived), longest), 1.0)
+        rows = self._terms.most_rows[pool]
+        rows = len(self._in_pool(pool)) if rows >= UNLIMITED else rows
+        return max(min(elapsed * float(rows) / float(arrived), longest), 1.0)
 
     def _rates(self, pool: int) -> tuple[float, float, float]:
         """Decay per microsecond, idle time to be unproductive, penalty per second."""
