@@ -1,6 +1,6 @@
 """Policies whose model is learned from the stream, and which of them to follow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -55,7 +55,7 @@ class Learned(FixedScore):
     """
 
     wanted: str
-    important: bool = False
+    important: bool = field(default=False, repr=False)
 
     name: ClassVar[str] = "learned"
     learns: ClassVar[bool] = True
