@@ -1,5 +1,6 @@
 """A shard driven batch by batch in memory: the real processor, Spark's own tester around it."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -11,6 +12,7 @@ from headgate.engine.importance import Definitions
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
 from headgate.spark.blobs import from_blob
+from headgate.spark.changes import PackChanges
 from headgate.spark.metrics import EVIDENCE, FIGURES, REAL
 from headgate.spark.operator import RESERVE
 from headgate.spark.packing import SHARD_COLUMN, Pack
@@ -69,11 +71,16 @@ class OneShard:
         left: pa.Table | None = None,
         right: pa.Table | None = None,
         watermark_ms: int | None = None,
+        redefined: Sequence[tuple[int | None, str]] = (),
     ) -> ShardBatch:
-        """Hand over the rows of a batch; the watermark is the batch's own."""
+        """Hand over the rows of a batch; the watermark is the batch's own.
+
+        ``redefined`` are event times and texts of what is important, as they are published.
+        """
         if watermark_ms is not None:
             self.tester.setWatermark(watermark_ms)
         packed = [self._packed(table, side) for side, table in enumerate((left, right))]
+        packed += [self._changes(redefined)] if redefined else []
         rows = self.tester.testInPandas(LABEL, pd.concat(packed, ignore_index=True))
         results = [from_blob(blob) for blob in rows["blob"] if blob is not None]
         empty = self._shape.schema(*self._schemas).empty_table()
@@ -83,6 +90,16 @@ class OneShard:
             {name: (float if name in REAL else int)(figures[name]) for name in FIGURES}
             | {name: float(figures[name]) for name in EVIDENCE},
         )
+
+    def _changes(self, redefined: Sequence[tuple[int | None, str]]) -> pd.DataFrame:
+        told = pa.record_batch(
+            {
+                "definition": [text for _, text in redefined],
+                "at": pa.array([at for at, _ in redefined], pa.int64()),
+                "name": [f"{place:03d}" for place in range(len(redefined))],
+            }
+        )
+        return pd.concat([out.to_pandas() for out in PackChanges((LABEL,))([told])])
 
     def _packed(self, table: pa.Table | None, side: int) -> pd.DataFrame:
         keys = (self._join.keys.left, self._join.keys.right)[side]

@@ -2,9 +2,11 @@
 
 import shutil
 import uuid
+from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 import headgate as hg
 from headgate.policies import Greedy, Ijoin, Policy
 from tests.spark.one_shard import OneShard
-from tests.spark.streams import START_US, Collected, collect, multiset, timestamps, write_side
+from tests.spark.streams import START_US, Collected, multiset, timestamps, write_side
 
 pytestmark = pytest.mark.spark
 
@@ -25,7 +27,7 @@ DAY = hg.MaxImportance(
 EVENING = hg.MaxImportance(
     left=hg.Categories("topic", {"politics": 1, "sports": 20}), right="urgency * 2"
 )
-CHANGED_AT = START_US + 300_000_000 + 250 * 1_000_000
+HALF, CHANGED_AT = (START_US + 300_000_000 + at * 1_000_000 for at in (150, 250))
 TOPICS = np.array(["politics", "sports", "weather"])
 
 
@@ -99,31 +101,59 @@ def joined(
     return join.stream(frames[0], frames[1], shards=1, redefined=redefined)
 
 
-def test_a_redefinition_holds_from_its_event_time_on(spark: SparkSession, inputs: Path) -> None:
-    at = datetime.fromtimestamp(CHANGED_AT / 1e6, UTC)
-    EVENING.publish(inputs / "news", at)
-    frame = joined(spark, inputs, 100_000, inputs / "news", "auto")
-    got = collect(frame, inputs / "checkpoint")
-    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=[(at, EVENING)])
-    assert got.rows == multiset(outcome.pairs)
-    assert got.total("importance") == pytest.approx(outcome.stats.importance)
-    assert got.total("redefined") == 1
-    unchanged = make_join("fifo", 100_000).run(*TABLES)
-    assert unchanged.stats.importance != outcome.stats.importance
-
-
-def test_stored_rows_are_judged_anew(spark: SparkSession, inputs: Path) -> None:
-    at = datetime.fromtimestamp(CHANGED_AT / 1e6, UTC)
-    EVENING.publish(inputs / "news", at)
-    policy = Ijoin(recompute="successive")
-    got = collect(joined(spark, inputs, 17, inputs / "news", policy), inputs / "checkpoint")
-    assert got.total("shed") > 500
-    # In process, the monitor of a stream takes nothing; here it may take a row.
-    kept = [
-        make_join(policy, rows).run(*TABLES, redefined=[(at, EVENING)]).pairs for rows in (16, 17)
+def driven(
+    policy: Policy | str, rows: int, redefined: dict[int, list[tuple[int | None, str]]]
+) -> tuple[Counter, list[dict[str, Any]]]:
+    """Results and figures of a shard fed in batches, some with redefinitions."""
+    shard = OneShard(
+        make_join(policy, rows), (TABLES[0].schema, TABLES[1].schema), uuid.uuid4().hex
+    )
+    got = [
+        shard.batch(
+            *(table.slice(at * BATCH, BATCH) for table in TABLES), redefined=redefined.get(at, ())
+        )
+        for at in range(ROWS // BATCH)
     ]
-    assert any(got.rows == multiset(pairs) for pairs in kept)
-    assert all(0 < batch["fairness"] <= 1 for batch in got.metrics)
+    pairs = pa.concat_tables([batch.pairs for batch in got])
+    return multiset(pairs), [batch.metrics for batch in got]
+
+
+def moment(at_us: int) -> datetime:
+    return datetime.fromtimestamp(at_us / 1e6, UTC)
+
+
+@pytest.mark.parametrize(
+    ("policy", "rows"), [(Ijoin(recompute="successive"), 16), (Greedy(), 16), ("fifo", 10_000)]
+)
+def test_a_redefinition_holds_from_its_event_time_on(policy: Policy | str, rows: int) -> None:
+    """Told two batches ahead; stored rows are judged anew."""
+    pairs, figures = driven(policy, rows, {2: [(CHANGED_AT, EVENING.to_json())]})
+    outcome = make_join(policy, rows).run(*TABLES, redefined=[(moment(CHANGED_AT), EVENING)])
+    assert pairs == multiset(outcome.pairs)
+    assert pairs != multiset(make_join(policy, rows).run(*TABLES).pairs)
+    assert sum(batch["importance"] for batch in figures) == pytest.approx(outcome.stats.importance)
+    assert [batch["redefined"] for batch in figures] == [0, 0, 0, 0, 0, 1]
+
+
+def test_a_redefinition_without_a_time_holds_from_the_next_batch_on() -> None:
+    later = hg.MaxImportance(left=5, right="urgency")
+    pairs, figures = driven(
+        "fifo", 10_000, {3: [(None, EVENING.to_json()), (None, later.to_json())]}
+    )
+    outcome = make_join("fifo", 10_000).run(*TABLES, redefined=[(moment(HALF), later)])
+    assert pairs == multiset(outcome.pairs)
+    assert [batch["redefined"] for batch in figures] == [0, 0, 0, 2, 0, 0]
+
+
+def test_a_bad_redefinition_is_counted_and_changes_nothing() -> None:
+    bad = [
+        (None, hg.MaxImportance(left=1, right=2, combine="sum").to_json()),
+        (None, hg.MaxImportance(left="no_such_column", right="urgency").to_json()),
+        (None, "not a definition"),
+    ]
+    pairs, figures = driven("fifo", 10_000, {1: bad})
+    assert [batch["misdefined"] for batch in figures] == [0, 3, 0, 0, 0, 0]
+    assert pairs == multiset(make_join("fifo", 10_000).run(*TABLES).pairs)
 
 
 def into_files(frame: DataFrame, checkpoint: Path, folder: Path) -> Collected:
@@ -147,61 +177,36 @@ def into_files(frame: DataFrame, checkpoint: Path, folder: Path) -> Collected:
     return Collected(multiset(frame.sparkSession.read.parquet(str(folder))), metrics)
 
 
-def in_two_runs(
-    spark: SparkSession, inputs: Path, news: Path, between: hg.MaxImportance | None
-) -> list[Collected]:
-    """Half of the input, then the rest after a restart; something may be published between."""
-    part = inputs / "part"
-    runs = []
+def test_a_running_query_hears_of_a_folder_and_remembers_over_a_restart(
+    spark: SparkSession, inputs: Path
+) -> None:
+    """One definition is published before the query, for a time to come, another between runs."""
+    soon = START_US + 300_000_000 + 20 * 1_000_000
+    EVENING.publish(inputs / "news", moment(soon))
+    part, runs = inputs / "part", []
     for files in (("0000", "0001", "0002"), ("0003", "0004", "0005")):
         for name in ("left", "right"):
             (part / name).mkdir(parents=True, exist_ok=True)
             for file in files:
                 shutil.copy2(inputs / name / f"{file}.parquet", part / name)
-        frame = joined(spark, part, 100_000, news, "fifo")
+        frame = joined(spark, part, 100_000, inputs / "news", "auto")
         runs.append(into_files(frame, inputs / "checkpoint", inputs / f"out_{len(runs)}"))
-        if between is not None:
-            between.publish(news)
-            between = None
-    return runs
-
-
-def test_a_redefinition_without_a_time_holds_from_the_next_batch_on(
-    spark: SparkSession, inputs: Path
-) -> None:
-    first, second = in_two_runs(spark, inputs, inputs / "news", EVENING)
-    assert first.total("redefined") == 0
+        DAY.publish(inputs / "news")
+    first, second = runs
+    outcome = make_join("fifo", 100_000).run(
+        *TABLES, redefined=[(moment(soon), EVENING), (moment(HALF), DAY)]
+    )
+    assert first.rows + second.rows == multiset(outcome.pairs)
+    assert (first.total("redefined"), second.total("redefined")) == (1, 1)
     assert second.metrics[0]["redefined"] == 1
-    assert second.total("redefined") == 1
-    half = START_US + 300_000_000 + 150 * 1_000_000
-    at = datetime.fromtimestamp(half / 1e6, UTC)
-    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=[(at, EVENING)])
-    assert first.rows + second.rows == multiset(outcome.pairs)
-
-
-def test_a_redefinition_outlives_a_restart(spark: SparkSession, inputs: Path) -> None:
-    at = datetime.fromtimestamp((START_US + 300_000_000 + 20 * 1_000_000) / 1e6, UTC)
-    EVENING.publish(inputs / "news", at)
-    first, second = in_two_runs(spark, inputs, inputs / "news", None)
-    assert (first.total("redefined"), second.total("redefined")) == (1, 0)
-    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=[(at, EVENING)])
-    assert first.rows + second.rows == multiset(outcome.pairs)
-
-
-def test_a_bad_redefinition_is_counted_and_changes_nothing(
-    spark: SparkSession, inputs: Path
-) -> None:
-    news = inputs / "news"
-    hg.MaxImportance(left=1, right=2, combine="sum").publish(news)
-    hg.MaxImportance(left="no_such_column", right="urgency").publish(news)
-    (news / "99999999999999999999-broken.json").write_text('{"definition": "not a definition"}\n')
-    got = collect(joined(spark, inputs, 100_000, news, "fifo"), inputs / "checkpoint")
-    assert got.total("misdefined") == 3
-    assert got.rows == multiset(make_join("fifo", 100_000).run(*TABLES).pairs)
+    assert first.total("importance") + second.total("importance") == pytest.approx(
+        outcome.stats.importance
+    )
+    assert all(0 < batch["fairness"] <= 1 for batch in first.metrics + second.metrics)
 
 
 def test_bounded_inputs_give_the_same(spark: SparkSession, inputs: Path) -> None:
-    at = datetime.fromtimestamp(CHANGED_AT / 1e6, UTC)
+    at = moment(CHANGED_AT)
     frames = [spark.read.parquet(str(inputs / name)) for name in ("left", "right")]
     join = make_join(Ijoin(recompute="successive"))
     rows = join.batch(*frames, shards=1, redefined=[(at, EVENING)])
