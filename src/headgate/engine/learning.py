@@ -228,8 +228,10 @@ class LearningStep:
             self._worth.curves,
             None if known is None else known.ravel(),
             self.monitor.fit.better,
-            sum(self._stored_rows) / self.monitor.rate if self.monitor.rate else 0.0,
+            self.monitor.fading(sum(self._stored_rows)),
+            self.monitor.followed,
         )
+        self.monitor.followed = settled.name
         if settled.weighs_keys:
             stored = (self._weighed(stored[0], 0), self._weighed(stored[1], 1))
             arriving = (self._weighed(arriving[0], 0), self._weighed(arriving[1], 1))

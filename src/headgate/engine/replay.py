@@ -19,6 +19,7 @@ from headgate.monitor import Evidence, Monitor
 
 ROWS_AT_ONCE = 1 << 17
 LEARNING_ROWS_AT_ONCE = 1 << 11
+LOOKS_A_WINDOW = 4
 OBSERVED_ROWS_AT_ONCE = 1 << 8
 
 
@@ -132,7 +133,8 @@ class Replay:
         while at < len(order):
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
             if self._monitor is not None:
-                size = min(size, most_to_learn_from(at, len(stored[0]) + len(stored[1])))
+                stored_rows = len(stored[0]) + len(stored[1])
+                size = min(size, most_to_learn_from(at, stored_rows, self._monitor))
             elif self._terms.policy.observes:
                 size = most_to_observe(len(stored[0]) + len(stored[1]))
             part = order[at : at + size]
@@ -141,13 +143,14 @@ class Replay:
             at += size
 
 
-def most_to_learn_from(seen: int, stored: int) -> int:
+def most_to_learn_from(seen: int, stored: int, monitor: Monitor) -> int:
     """Rows after which to look at the models again.
 
-    Early on there is much to learn, later they change little; and every step takes up all that is
-    stored, so it should bring as much.
+    Early on there is much to learn, later they change little, but what is hot may change within a
+    window; and every step takes up all that is stored, so it should bring as much.
     """
-    return max(LEARNING_ROWS_AT_ONCE, seen // 8, 2 * stored)
+    part_of_window = int(monitor.rows_in_window / LOOKS_A_WINDOW)
+    return max(LEARNING_ROWS_AT_ONCE, min(seen // 8, part_of_window), 2 * stored)
 
 
 def most_to_observe(stored: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from headgate.models import AgeCurves
-from headgate.monitor.ages import AgeLearner
+from headgate.monitor.ages import AgeLearner, Fading
 from headgate.monitor.fit import Fit
 from headgate.monitor.recall import Evidence
 
@@ -128,6 +128,8 @@ class Monitor:
     arrived: float = 0.0
     """Rows of both sides, forgotten alike."""
     fit: Fit = field(default_factory=Fit)
+    followed: str = ""
+    """The policy that was chosen last, by its name."""
     pairs: int = 0
     lost: int = 0
     """Pairs made, and rows lost, since the beginning."""
@@ -152,6 +154,20 @@ class Monitor:
     def rate(self) -> float:
         """Rows of both sides that come in a microsecond; 0 where that is not known."""
         return self.arrived / self.lived if self.lived > 0 else 0.0
+
+    @property
+    def rows_in_window(self) -> float:
+        """Rows of both sides that come in the longer window; 0 where that is not known."""
+        return max(
+            2.0 * span if by_rows else span * self.rate
+            for span, by_rows in zip(self.spans, self.by_rows, strict=True)
+        )
+
+    def fading(self, stored: int) -> Fading:
+        """By how much the matches of rows fade in the time that so many rows are replaced."""
+        if any(self.by_rows) or not self.rate:
+            return Fading(0.0, 0.0)
+        return self.ages.fading(stored / self.rate)
 
     def forget(self, windows: float, lived: float, arrived: int = 0) -> None:
         """Move on by so many windows, and so much event time, in which so many rows came."""
@@ -189,6 +205,7 @@ class Monitor:
                 "lived": self.lived,
                 "arrived": self.arrived,
                 "fit": asdict(self.fit),
+                "followed": self.followed,
                 "pairs": self.pairs,
                 "lost": self.lost,
                 "matches": _rounded(self.ages.matches),
@@ -200,7 +217,7 @@ class Monitor:
         """Take up what `facts` wrote."""
         given = json.loads(text)
         self.share, self.lived = given["share"], given["lived"]
-        self.arrived = given["arrived"]
+        self.arrived, self.followed = given["arrived"], given["followed"]
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

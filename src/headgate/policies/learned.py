@@ -16,28 +16,9 @@ from headgate.policies.random import Random
 from headgate.spec import Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
-YOUNG = 1.3
-"""By how much rows must match faster while they can be stored than over their window, for IJOIN to
-do better than counts of keys (`headgate reproduce ijoin` shows both sides of it)."""
-
-
-def youth(curves: AgeCurves, stay_us: float) -> float:
-    """How much faster rows match up to an age than over their whole window; 1 where they do not.
-
-    Examples
-    --------
-    >>> from headgate.models import AgeCurve
-    >>> young = AgeCurve(10, [3, 1])
-    >>> youth(AgeCurves(young, young), stay_us=10)
-    1.5
-    """
-    early, overall = 0.0, 0.0
-    for curve in (curves.left, curves.right):
-        age = min(max(stay_us, 1.0), curve.window)
-        matches = float(np.interp(age, curve.ages, curve.cumulative))
-        early += matches / age
-        overall += float(curve.cumulative[-1]) / curve.window
-    return early / overall if overall > 0 else 1.0
+FADING = 0.03
+"""How much rows' matches must fade in a stay for IJOIN to do better than counts of keys: what is
+hot then stays so for some thirty stays at most (`headgate reproduce ijoin` shows both sides)."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +73,8 @@ class Learned(FixedScore):
         curves: AgeCurves | None,
         weights: np.ndarray | None,
         fits_better: str,
-        stay_us: float = 0.0,
+        fading: tuple[float, float] = (0.0, 0.0),
+        followed: str = "",
     ) -> Policy:
         """The policy to follow.
 
@@ -102,14 +84,20 @@ class Learned(FixedScore):
             The age model, and what keys are worth; None where not known.
         fits_better
             Which of the two foresees matches better.
-        stay_us
-            How long rows can be stored on average.
+        fading
+            How much more slowly rows match for every stay that they have grown older.
         """
         wanted = self.wanted
         if wanted == "auto":
             wanted = Age.name if curves is not None and fits_better == "age" else Prob.name
-            if self.important and curves is not None and youth(curves, stay_us) > YOUNG:
+            if self.important and curves is None:
                 return Ijoin()
+            rate, error = fading
+            # What may be chance is no reason to begin with it.
+            if self.important and rate - (0.0 if followed == Ijoin.name else error) > FADING:
+                return Ijoin()
+            if self.important and wanted == Age.name:
+                return Greedy()
         if wanted == Age.name:
             return self.neutral if curves is None else Age(curves)
         if weights is None:
