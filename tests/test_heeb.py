@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.engine.curves import pieces_of
+from headgate.engine import atlas
+from headgate.engine.atlas import MOST_ATLASES, atlas_of
 from headgate.models import (
     AutoRegressive,
     ExponentialLife,
@@ -25,7 +26,7 @@ from headgate.models import (
     estimated_benefit,
 )
 from headgate.policies import AdaptiveHeeb, Fifo, Heeb, Hist, Policy
-from headgate.policies.base import Arrivals
+from headgate.policies.base import Arrivals, Curves
 from headgate.policies.heeb import AGE_CLASSES, compact
 from headgate.spec import RowWindow, SpecError, TimeWindow
 
@@ -153,10 +154,21 @@ def test_long_curves_are_told_in_grains() -> None:
     curves = compact(hill.reshape(1, 1, -1), -100_000, 1)
     assert curves.grain == 3
     assert curves.table.shape[2] == 50_000
-    assert len(pieces_of(curves.table[0, 0])) == 2
+    assert atlas_of(curves, curves).pieces.tolist() == [[[2]], [[2]]]
     for offset in (-99_993, -1000, 0, 1000, 299_990):
         at = (offset - curves.lowest) >> curves.grain
         assert curves.table[0, 0, at] == pytest.approx(1 / (1 + abs(offset) / 1000), rel=0.01)
+
+
+def test_curves_are_laid_out_once_and_the_latest_kept() -> None:
+    policy = Heeb(TREND, TREND, ExponentialLife(5), STEP)
+    left, right = (policy.curves(side, TimeWindow(80)) for side in (0, 1))
+    first = atlas_of(left, right)
+    for seed in range(3 * MOST_ATLASES):
+        drawn = np.random.default_rng(seed).random((1, 1, 9))
+        atlas_of(Curves(drawn, 0, 0, 1), right)
+        assert atlas_of(left, right) is first
+    assert len(atlas._ATLASES) == MOST_ATLASES
 
 
 def request(policy: object, **more: object) -> hg.WindowJoin:

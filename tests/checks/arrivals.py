@@ -131,6 +131,8 @@ class Case:
     terms: Terms
     keyed: bool = True
     """Whether keys must be equal; otherwise the band or comparison alone decides."""
+    importance: tuple[float, ...] | None = None
+    """Of each row; None where all count alike."""
 
     @property
     def windows(self) -> tuple[Window, Window]:
@@ -444,6 +446,9 @@ def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
 
 def _importance(case: Case, rows: list[int]) -> np.ndarray | None:
     """By definition and row; all count alike where nothing is said."""
+    if case.importance is not None:
+        drawn = np.array([case.importance[i] for i in rows], np.float64)
+        return np.tile(drawn, (len(case.terms.changes) + 1, 1))
     if not case.terms.combine:
         return None
     which = np.arange(len(case.terms.changes) + 1)[:, None]

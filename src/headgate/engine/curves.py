@@ -5,7 +5,8 @@ rises and falls in *pieces*; within one, the row worth least stands at one end o
 rows of each side stand sorted by value (a step knows them all in advance), marks say who is stored,
 and a shed looks at one row a piece: it never scans what is stored, and nothing is done to it when
 the other stream moves. Where a window cuts the future short, rows of an age class have marks of
-their own, and move on to the next class as they grow older, O(1) a row and class.
+their own, and move on to the next class as they grow older, O(1) a row and class. So have rows of
+each level of importance, by which scores are multiplied.
 """
 
 from functools import cache
@@ -14,68 +15,45 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.compiling import inlined
+from headgate.engine.atlas import Atlas, no_atlas
 from headgate.engine.marks import NOWHERE, Marks, free, last_taken, next_taken, no_marks, take
-from headgate.policies.base import Arrivals, Curves, CurveScore, Policy
-from headgate.spec import Window
+from headgate.policies.base import Arrivals, Frames
 
-END = np.int64(1 << 40)
-"""Beyond every offset that is told from others."""
 NO_FRAME = -1
 NEAR = 8
-"""Levels to walk before searching."""
+"""Slots to walk before searching."""
 MOST_APART = np.int64((1 << 31) - 1)
 """Offsets beyond it are not told apart when scores are equal."""
 
 
-class Piece(NamedTuple):
-    """A stretch of offsets over which a curve rises, or falls; either may be level."""
-
-    first: int  # entry at which it begins
-    rising: bool
-
-
 class Shelf(NamedTuple):
-    """The rows of a step by value, and the curves they are judged by; empty for other scores."""
+    """The rows of a step by value; empty for other scores."""
 
     value: np.ndarray  # int64 a row
     origin: np.ndarray  # int64 a row: where its stream has got to when it comes
     frame: np.ndarray  # int32 a row
     place: np.ndarray  # int32 a row: where it stands; left rows first, each side by value
     rows: np.ndarray  # int32 a place: who stands there
-    level: np.ndarray  # int32 a place: which of `values` it has
-    values: np.ndarray  # int64 a level: the values of the left rows, then of the right, ascending
-    begins: np.ndarray  # int32 a level: the first place with that value; and where the last ends
-    sides: np.ndarray  # int64: the first level of each side, and where the last ends
-    table: np.ndarray  # float64 (side, frame, class, offset)
-    lowest: np.ndarray  # int64 a side: the first offset of the table
-    highest: np.ndarray  # int64 a side: the last
-    grain: np.ndarray  # int64 a side: an entry is for 2 ** grain offsets
-    first: np.ndarray  # int64 (side, frame, class, piece): where pieces begin; END beyond the last
-    rising: np.ndarray  # uint8 (side, frame, class, piece)
-    pieces: np.ndarray  # int64 (side, frame, class): how many
-    classes: np.ndarray  # int64 a side: how many classes of age
-    class_us: np.ndarray  # int64 a side: how long each lasts
+    slot: np.ndarray  # int32 a place: which of `values` it has
+    values: np.ndarray  # int64 a slot: the values of the left rows, then of the right, ascending
+    begins: np.ndarray  # int32 a slot: the first place with that value; and where the last ends
+    sides: np.ndarray  # int64: the first slot of each side, and where the last ends
     older: np.ndarray  # int64 (side, class): rows of side_rows before it are of the class, or older
-    cursor: np.ndarray  # int64 (side, class, piece): the level a piece began at when last asked
-    stored: Marks  # (class, place): who is stored
+    cursor: np.ndarray  # int64 (side, class, piece): the slot a piece began at when last asked
+    stored: Marks  # (level of importance, class, place): who is stored
 
 
 @cache
 def no_shelf() -> Shelf:
     """For all other scores."""
-    return shelf_of(None, (), Arrivals(*(np.empty(0, np.int64) for _ in range(5))), 0)
+    none = np.empty(0, np.int64)
+    nobody = Arrivals(none, none, none, none, none)
+    return shelf_of(no_atlas(), nobody, Frames(none, none), left_rows=0, levels=1)
 
 
-def shelf_of(
-    policy: Policy | None, windows: tuple[Window, ...], rows: Arrivals, left_rows: int
-) -> Shelf:
+def shelf_of(atlas: Atlas, rows: Arrivals, heard: Frames, left_rows: int, levels: int) -> Shelf:
     """Sort rows, given in event order, by value. O(n log n)."""
     count = len(rows.time)
-    both = [Curves(np.zeros((1, 1, 1)), 0, 0, 1)] * 2
-    origin, frame = np.empty(0, np.int64), np.empty(0, np.int32)
-    if isinstance(policy, CurveScore):
-        both = [policy.curves(side, windows[side]) for side in (0, 1)]
-        origin, frame = (np.ascontiguousarray(column) for column in policy.frames(rows))
     value = rows.weight.astype(np.int64)
     order = np.lexsort((np.arange(count), value, rows.side))
     place = np.empty(count, np.int32)
@@ -86,69 +64,25 @@ def shelf_of(
     if left_rows < count:
         new[left_rows] = True
     begins = np.append(np.flatnonzero(new), count).astype(np.int32)
-    cut = [[[pieces_of(curve) for curve in at] for at in one.table] for one in both]
-    most = max(len(pieces) for side in cut for at in side for pieces in at)
-    shape = tuple(max(one.table.shape[axis] for one in both) for axis in range(3))
-    table = np.zeros((2, *shape))
-    first = np.full((2, *shape[:2], most + 1), END, np.int64)
-    rising = np.zeros((2, *shape[:2], most), np.uint8)
-    pieces = np.zeros((2, *shape[:2]), np.int64)
-    for side, one in enumerate(both):
-        frames, ages, offsets = one.table.shape
-        table[side, :frames, :ages, :offsets] = one.table
-        for at, classes in enumerate(cut[side]):
-            for age, own in enumerate(classes):
-                pieces[side, at, age] = len(own)
-                for number, piece in enumerate(own):
-                    begins_at = one.lowest + (piece.first << one.grain)
-                    first[side, at, age, number] = begins_at if number else -END
-                    rising[side, at, age, number] = piece.rising
-    single = no_marks(count)
-    right_level = int(np.searchsorted(begins[:-1], left_rows))
-    older = np.zeros((2, shape[1]), np.int64)
+    right_slot = int(np.searchsorted(begins[:-1], left_rows))
+    classes, pieces = atlas.first.shape[2:]
+    older = np.zeros((2, classes), np.int64)
     older[1] = left_rows
+    single = no_marks(count)
     return Shelf(
         value,
-        origin.astype(np.int64),
-        frame.astype(np.int32),
+        np.ascontiguousarray(heard.origin, np.int64),
+        np.ascontiguousarray(heard.frame, np.int32),
         place,
         order.astype(np.int32),
         (np.cumsum(new) - 1).astype(np.int32),
         by_value[new],
         begins,
-        np.array([0, right_level, len(begins) - 1], np.int64),
-        table,
-        np.array([one.lowest for one in both], np.int64),
-        np.array([one.lowest + (one.table.shape[2] << one.grain) - 1 for one in both], np.int64),
-        np.array([one.grain for one in both], np.int64),
-        first,
-        rising,
-        pieces,
-        np.array([one.table.shape[1] for one in both], np.int64),
-        np.array([one.class_us for one in both], np.int64),
+        np.array([0, right_slot, len(begins) - 1], np.int64),
         older,
-        np.full((2, shape[1], most + 1), right_level, np.int64),
-        Marks(np.tile(single.words, (shape[1], 1)), single.levels),
+        np.full((2, classes, pieces), right_slot, np.int64),
+        Marks(np.zeros((levels, classes, single.words.size), np.int64), single.levels),
     )
-
-
-def pieces_of(curve: np.ndarray) -> list[Piece]:
-    """Where a curve turns. It comes from nothing and goes to nothing, so it rises first.
-
-    Examples
-    --------
-    >>> pieces_of(np.array([0.0, 1.0, 3.0, 3.0, 2.0, 2.5]))
-    [Piece(first=0, rising=True), Piece(first=4, rising=False), Piece(first=5, rising=True),
-     Piece(first=6, rising=False)]
-    """
-    change = np.diff(np.append(curve, 0.0))
-    moves = np.flatnonzero(change)
-    rises = change[moves] > 0
-    turns = np.flatnonzero(rises != np.append(True, rises[:-1]))
-    return [
-        Piece(0, rising=True),
-        *(Piece(int(moves[turn]) + 1, bool(rises[turn])) for turn in turns),
-    ]
 
 
 @inlined
@@ -164,53 +98,69 @@ def age_class(desk: Any, row: int, side: int) -> int:
     """The class of age a row was last known to be in."""
     index = desk.rows[row].side_index
     at = 0
-    while at + 1 < desk.shelf.classes[side] and index < desk.shelf.older[side, at + 1]:
+    while at + 1 < desk.atlas.classes[side] and index < desk.shelf.older[side, at + 1]:
         at += 1
     return at
 
 
 @inlined
+def level_of(desk: Any, row: int, side: int) -> Any:
+    """A row's level of importance."""
+    levels = desk.groups.size // 2
+    # Where there is one, the row need not be fetched from memory.
+    return desk.rows[row].group - side * levels if levels > 1 else 0
+
+
+@inlined
+def marks_of(desk: Any, level: int, age: int) -> Marks:
+    """Who is stored of a level of importance and class of age."""
+    return Marks(desk.shelf.stored.words[level, age], desk.shelf.stored.levels)
+
+
+@inlined
 def enter(desk: Any, row: int) -> None:
     """Put a stored row on the shelf."""
-    age = age_class(desk, row, desk.links[row].side)
-    take(Marks(desk.shelf.stored.words[age], desk.shelf.stored.levels), desk.shelf.place[row])
+    side = desk.links[row].side
+    own = marks_of(desk, level_of(desk, row, side), age_class(desk, row, side))
+    take(own, desk.shelf.place[row])
 
 
 @inlined
 def leave(desk: Any, row: int) -> None:
     """Take a row off the shelf."""
-    age = age_class(desk, row, desk.links[row].side)
-    free(Marks(desk.shelf.stored.words[age], desk.shelf.stored.levels), desk.shelf.place[row])
+    side = desk.links[row].side
+    own = marks_of(desk, level_of(desk, row, side), age_class(desk, row, side))
+    free(own, desk.shelf.place[row])
 
 
 @inlined
 def grow_older(desk: Any, side: int) -> None:
     """Move rows on to the class of their present age."""
-    shelf = desk.shelf
+    shelf, atlas = desk.shelf, desk.atlas
     own = desk.sides[side]
     now = desk.terms[0].clock >> 1
-    for age in range(1, shelf.classes[side]):
+    for age in range(1, atlas.classes[side]):
         at = shelf.older[side, age]
         while at < own.end:
             row = desk.side_rows[at]
-            if now - desk.rows[row].time < age * shelf.class_us[side]:
+            if now - desk.rows[row].time < age * atlas.class_us[side]:
                 break
             if desk.links[row].alive and desk.pools[own.pool].ranked:
-                place = shelf.place[row]
-                free(Marks(shelf.stored.words[age - 1], shelf.stored.levels), place)
-                take(Marks(shelf.stored.words[age], shelf.stored.levels), place)
+                level = level_of(desk, row, side)
+                free(marks_of(desk, level, age - 1), shelf.place[row])
+                take(marks_of(desk, level, age), shelf.place[row])
             at += 1
         shelf.older[side, age] = at
 
 
 @inlined
 def worth(desk: Any, side: int, age: int, offset: int) -> Any:
-    """The score of an offset, where there is a frame."""
-    shelf = desk.shelf
-    if offset < shelf.lowest[side] or offset > shelf.highest[side]:
+    """The score of an offset, where there is a frame and importance is 1."""
+    atlas = desk.atlas
+    if offset < atlas.lowest[side] or offset > atlas.highest[side]:
         return 0.0
-    at = (offset - shelf.lowest[side]) >> shelf.grain[side]
-    return shelf.table[side, desk.sides[side].frame, age, at]
+    at = (offset - atlas.lowest[side]) >> atlas.grain[side]
+    return atlas.table[side, desk.sides[side].frame, age, at]
 
 
 @inlined
@@ -224,22 +174,23 @@ def order_of(row: int, offset: int, rising: bool) -> Any:
 @inlined
 def judge(desk: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
     """A row's score now, and its order among equal scores."""
-    shelf = desk.shelf
+    atlas = desk.atlas
     frame = desk.sides[side].frame
-    offset = shelf.value[row] - desk.sides[side].origin
+    offset = desk.shelf.value[row] - desk.sides[side].origin
     if frame == NO_FRAME:
         return 0.0, order_of(row, offset, True)
     near = min(max(offset, -MOST_APART), MOST_APART)
     piece = 0
-    while near >= shelf.first[side, frame, age, piece + 1]:
+    while near >= atlas.first[side, frame, age, piece + 1]:
         piece += 1
-    rising = shelf.rising[side, frame, age, piece] != 0
-    return worth(desk, side, age, offset), order_of(row, offset, rising)
+    rising = atlas.rising[side, frame, age, piece] != 0
+    weight = desk.groups[desk.rows[row].group].weight
+    return weight * worth(desk, side, age, offset), order_of(row, offset, rising)
 
 
 @inlined
 def seek(desk: Any, side: int, age: int, piece: int, edge: int) -> Any:
-    """The side's first level with a value of at least ``edge``.
+    """The side's first slot with a value of at least ``edge``.
 
     Starts from where it was last time: streams move on a little at a time.
     """
@@ -270,31 +221,34 @@ def seek(desk: Any, side: int, age: int, piece: int, edge: int) -> Any:
 
 
 @inlined
-def worst_of_piece(desk: Any, side: int, age: int, piece: int) -> Any:
-    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
-
-    NOWHERE when nobody stored is in it.
-    """
-    shelf = desk.shelf
-    stored = Marks(shelf.stored.words[age], shelf.stored.levels)
+def stretch_of(desk: Any, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
+    """The places of a piece: where it begins and ends."""
+    shelf, atlas = desk.shelf, desk.atlas
     own = desk.sides[side]
     low, high = shelf.sides[side], shelf.sides[side + 1]
-    rising = True
     if own.frame != NO_FRAME:
-        rising = shelf.rising[side, own.frame, age, piece] != 0
         if piece > 0:
-            edge = own.origin + shelf.first[side, own.frame, age, piece]
+            edge = own.origin + atlas.first[side, own.frame, age, piece]
             low = seek(desk, side, age, piece, edge)
-        if piece + 1 < shelf.pieces[side, own.frame, age]:
-            edge = own.origin + shelf.first[side, own.frame, age, piece + 1]
+        if piece + 1 < atlas.pieces[side, own.frame, age]:
+            edge = own.origin + atlas.first[side, own.frame, age, piece + 1]
             high = seek(desk, side, age, piece + 1, edge)
-    if low >= high:
-        return NOWHERE
-    begin, end = np.int64(shelf.begins[low]), np.int64(shelf.begins[high])
+    return np.int64(shelf.begins[low]), np.int64(shelf.begins[max(low, high)])
+
+
+@inlined
+def worst_within(desk: Any, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
+    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
+
+    NOWHERE when nobody of that level of importance and class of age is in it.
+    """
+    shelf = desk.shelf
+    stored = marks_of(desk, level, age)
+    first = np.int64(begin)
     if not rising:
         last = last_taken(stored, end - 1)
         if last < begin:
             return NOWHERE
-        begin = np.int64(shelf.begins[shelf.level[last]])
-    at = next_taken(stored, begin, end)
+        first = np.int64(shelf.begins[shelf.slot[last]])
+    at = next_taken(stored, first, end)
     return np.int64(shelf.rows[at]) if at < end else NOWHERE

@@ -49,7 +49,9 @@ def skip(number: float, share: float) -> np.int64:
 def next_head(desk: Desk, row: int) -> None:
     """Move on to the row's next chosen match."""
     flip = desk.flips[row]
-    number, _ = coin(desk.terms[0].seed, desk.links[row].side, desk.rows[row].sequence, flip.draw)
+    number, _ = coin(
+        desk.terms[0].seed, desk.links[row].side, desk.rows[row].sequence, np.int64(flip.draw)
+    )
     flip.draw += 1
     flip.next = min(flip.next + 1 + skip(number, desk.terms[0].share), NEVER)
 

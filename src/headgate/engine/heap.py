@@ -16,7 +16,7 @@ from headgate.engine.layout import ENTRY
 
 SLACK = 1024
 """Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
-ROOT = 3
+ROOT: Any = np.int64(3)
 """Place of the least entry. The children of ``at`` then begin at ``4 * (at - 2)``: four entries in
 one cache line, if the heap itself begins a line."""
 LINE_BYTES = 64

@@ -31,6 +31,9 @@ PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
 MOST_MATCHES = 2**31 - 1
+FIRST: Any = np.int64(0)
+LEFT_SIDE, RIGHT_SIDE = np.int64(LEFT), np.int64(RIGHT)
+"""As numbers that vary: a constant would have what it is passed to compiled for it alone."""
 
 
 @inlined
@@ -97,7 +100,7 @@ def let_go_expired(desk: Desk, side: int) -> None:
     own = desk.sides[side]
     at = own.pointer
     while at < own.end:
-        row = desk.side_rows[at]
+        row = np.int64(desk.side_rows[at])
         if not is_past(desk, row):
             break
         expire(desk, row, side)
@@ -114,7 +117,7 @@ def let_go_behind_watermark(desk: Desk) -> None:
             continue
         at = own.pointer
         while at < own.end:
-            row = desk.side_rows[at]
+            row = np.int64(desk.side_rows[at])
             if desk.links[row].mark + own.span > desk.terms[0].watermark:
                 break
             expire(desk, row, side)
@@ -131,7 +134,7 @@ def retire_one(desk: Desk, pool: int) -> bool:
             continue
         at = own.pointer
         while at < own.end:
-            row = desk.side_rows[at]
+            row = np.int64(desk.side_rows[at])
             if not is_past(desk, row):
                 break
             at += 1
@@ -258,7 +261,7 @@ def note_matches(
     own.touched = own.time
     own.score = rescore(own.matches, own.touched, own.time, parameter)
     for at in range(first, made):
-        number = pairs[at].partner
+        number = np.int64(pairs[at].partner)
         partner = desk.rows[number]
         if partner.matches < MOST_MATCHES:  # a row that never expires may meet more
             partner.matches += 1
@@ -276,7 +279,7 @@ def note_worth(desk: Desk, row: int, pairs: np.ndarray, first: int, made: int) -
     """Add up the importance of an arrival's pairs, for policies that look at it."""
     for at in range(first, made):
         residence.note_worth(
-            residence.resident(desk), worth.pair_worth(desk, row, pairs[at].partner)
+            residence.resident(desk), worth.pair_worth(desk, row, np.int64(pairs[at].partner))
         )
 
 
@@ -284,7 +287,7 @@ def note_worth(desk: Desk, row: int, pairs: np.ndarray, first: int, made: int) -
 def note_bars(desk: Desk, pairs: np.ndarray, passed: np.ndarray, first: int, made: int) -> None:
     """Write the bar that each pair's stored row has passed."""
     for at in range(first, made):
-        passed[at] = bars.bar_of(desk, pairs[at].partner)
+        passed[at] = bars.bar_of(desk, np.int64(pairs[at].partner))
 
 
 @inlined
@@ -305,7 +308,7 @@ def advance(
     in; otherwise both may be empty. Returns the position to go on from (the number of rows when
     done) and the pairs written. An arrival whose pairs do not fit is left whole for the next call.
     """
-    made = 0
+    made = FIRST
     terms = desk.terms[0]
     for row in range(start, desk.links.size):
         own = desk.links[row]
@@ -322,9 +325,9 @@ def advance(
         if worth.is_due(desk):
             worth.redefine(desk)
         if desk.sides[LEFT].by_rows or not terms.keep_late:
-            let_go_expired(desk, LEFT)
+            let_go_expired(desk, LEFT_SIDE)
         if desk.sides[RIGHT].by_rows or not terms.keep_late:
-            let_go_expired(desk, RIGHT)
+            let_go_expired(desk, RIGHT_SIDE)
         if desk.rows[row].code == NULL_KEY:
             desk.tally[NULL_KEYS, own.side] += 1
             continue

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.engine.atlas import Atlas
 from headgate.engine.curves import Shelf
 from headgate.engine.ranges import Ranges
 
@@ -44,7 +45,7 @@ ROW = np.dtype(
         ("matches", "i4"),  # partners met so far (history scores, and where the policy observes)
         ("code", "i4"),  # equal exactly for equal keys; NULL_KEY matches nothing
         ("side_index", "i4"),  # place among its side's rows in order of mark
-        ("group", "i4"),  # the list it belongs to (age scores: its side; value scores: its class)
+        ("group", "i4"),  # side and level of importance; value scores: and class. A list of its own
         ("elder", "i4"),  # neighbours in that list
         ("younger", "i4"),
         ("met", "f8"),  # watched rows: what partners so far were worth, whether or not the row
@@ -124,7 +125,6 @@ PIECE = np.dtype(
         ("age", "f8"),  # age at which the piece begins; infinite where a side has fewer pieces
         ("start", "f8"),  # score there
         ("slope", "f8"),  # change of score per microsecond of age
-        ("edge", "i8"),  # youngest stored row at least that old
     ],
     align=True,
 )
@@ -185,12 +185,14 @@ class Desk(NamedTuple):
     newest: np.ndarray  # HEAD, at twice the code plus the side: the key's newest row
     side_rows: np.ndarray  # int32: positions of the left rows by mark, then of the right rows
     heap: np.ndarray  # ENTRY (pool, place)
-    groups: np.ndarray  # GROUP; value scores: the left classes, then the right ones
+    groups: np.ndarray  # GROUP: those of the left side, then as many of the right
     pieces: np.ndarray  # PIECE (side, piece)
+    edges: np.ndarray  # int64 (group, piece): youngest stored row as old, from the second piece on
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
     bars: np.ndarray  # BAR (pool, place): ever lower scores, see `bars.py`
     flips: np.ndarray  # FLIP, in event order, where coins are flipped
-    shelf: Shelf  # rows by value, for curve scores
+    atlas: Atlas  # the curves, for curve scores
+    shelf: Shelf  # rows by value, for the same
     residence: np.ndarray  # RESIDENCE, one
     worth: Worth  # what is important
     lives: np.ndarray  # float64 (side, 2): sum of the lifetimes of rows that left, and of squares

@@ -1,7 +1,7 @@
 """The structure behind scores that fall or rise with age: rows of a group, the eldest first.
 
-Doubly linked lists over row positions, one per group: a side (scores of age alone) or a side and
-value class (scores of value and time). Age goes by event order; what is left of a row window goes
+Doubly linked lists over row positions, one per group: a side and level of importance, and a class
+where scores are of value and time. Age goes by event order; what is left of a row window goes
 by sequence. Joining at the young end and leaving anywhere are O(1).
 """
 

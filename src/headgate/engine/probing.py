@@ -16,6 +16,7 @@ from headgate.policies.base import Kind
 
 HISTORY, RESIDENCE = int(Kind.HISTORY), int(Kind.RESIDENCE)
 FAR = np.int64(1 << 62)
+MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
 
@@ -53,7 +54,7 @@ def take_back(desk: Desk, head: Any, last: int, row: int, limit: int) -> None:
     while partner != last:
         candidate = desk.links[partner]
         if candidate.watch == OPEN and mark <= limit:
-            note_met(desk, partner, row, -1)
+            note_met(desk, partner, row, TAKEN_BACK)
         partner, mark = np.int64(candidate.older), candidate.older_mark
 
 
@@ -69,12 +70,12 @@ def take_back_ranged(desk: Desk, row: int, reach: int, limit: int, last: int) ->
             at = marks.next_taken(desk.ranges.stored, at, end)
             if at >= end:
                 break
-            partner = desk.ranges.rows[at]
+            partner = np.int64(desk.ranges.rows[at])
             if partner == last:
                 return
             candidate = desk.links[partner]
             if candidate.watch == OPEN and reach <= candidate.mark <= limit:
-                note_met(desk, partner, row, -1)
+                note_met(desk, partner, row, TAKEN_BACK)
             at += 1
 
 
@@ -95,7 +96,7 @@ def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray
             at = marks.next_taken(desk.ranges.stored, at, end)
             if at >= end:
                 break
-            partner = desk.ranges.rows[at]
+            partner = np.int64(desk.ranges.rows[at])
             candidate = desk.links[partner]
             if reach <= candidate.mark <= limit:
                 if candidate.alive:
@@ -107,7 +108,7 @@ def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray
                         pairs[made].partner = partner
                     made += 1
                 if candidate.watch == OPEN:
-                    note_met(desk, partner, row, 1)
+                    note_met(desk, partner, row, MET)
             at += 1
     return made
 
@@ -142,11 +143,11 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
                     pairs[made].partner = partner
                 made += 1
                 if candidate.watch == OPEN:
-                    note_met(desk, partner, row, 1)
+                    note_met(desk, partner, row, MET)
             newer = partner
         elif candidate.watch == OPEN:
             if mark <= limit:
-                note_met(desk, partner, row, 1)
+                note_met(desk, partner, row, MET)
             newer = partner
         else:
             relink(desk, head, newer, older, older_mark)

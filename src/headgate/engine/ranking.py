@@ -6,6 +6,8 @@ scores along a curve. The structure is built when memory first runs full, and ke
 then on.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headgate.compiling import compiled, inlined
@@ -41,10 +43,10 @@ def leave(desk: Desk, row: int) -> None:
     """Take a row that is no longer stored out of its policy's structure."""
     kind = desk.terms[0].kind
     if kind == AGE:
-        side = desk.links[row].side
-        for piece in range(desk.pieces.shape[1]):
-            if desk.pieces[side, piece].edge == row:
-                desk.pieces[side, piece].edge = desk.rows[row].elder
+        group = desk.rows[row].group
+        for piece in range(1, desk.edges.shape[1]):
+            if desk.edges[group, piece] == row:
+                desk.edges[group, piece] = desk.rows[row].elder
     if kind in (AGE, VALUE):
         lists.leave(desk, row)
     elif kind == CURVE:
@@ -59,7 +61,7 @@ def build(desk: Desk, pool: int) -> None:
     if kind == RESIDENCE:
         residence.begin(residence.resident(desk), pool)
         return
-    size = 0
+    size = np.int64(0)
     for row in range(desk.rows.size):
         if not desk.links[row].alive or desk.sides[desk.links[row].side].pool != pool:
             continue
@@ -90,45 +92,55 @@ def tie(row: int, slope: float) -> np.int64:
 
 
 @inlined
-def age_edges(desk: Desk, side: int, now: int) -> None:
-    """Move each piece's edge on to the youngest stored row at least that old. O(1) a row."""
+def score_at(piece: Any, age: int) -> float:
+    """The score of an age within a piece, where importance is 1."""
+    return piece.start + piece.slope * (age - piece.age)
+
+
+@inlined
+def moved_edge(desk: Desk, side: int, group: int, at: int, now: int) -> np.int64:
+    """The youngest stored row at least as old as a piece: on from where it was. O(1) a row."""
     rows = desk.rows
-    desk.pieces[side, 0].edge = desk.groups[side].youngest
-    for at in range(1, desk.pieces.shape[1]):
-        piece = desk.pieces[side, at]
-        edge = piece.edge
-        younger = np.int64(desk.groups[side].eldest if edge == NONE else rows[edge].younger)
-        while younger != NONE and now - rows[younger].time >= piece.age:
-            edge = younger
-            younger = np.int64(rows[edge].younger)
-        piece.edge = edge
+    age = desk.pieces[side, at].age
+    edge = desk.edges[group, at]
+    younger = np.int64(desk.groups[group].eldest if edge == NONE else rows[edge].younger)
+    while younger != NONE and now - rows[younger].time >= age:
+        edge = younger
+        younger = np.int64(rows[edge].younger)
+    desk.edges[group, at] = edge
+    return edge
 
 
 @compiled
 def worst_by_age(desk: Desk, pool: int) -> Worst:
-    """Each piece of each side offers its eldest row where scores fall, else its youngest."""
+    """Each piece of each group offers its eldest row where scores fall, else its youngest."""
     now = desk.terms[0].clock >> 1
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     pieces = desk.pieces.shape[1]
+    groups = desk.groups.size // 2
     for side in range(2):
         if desk.sides[side].pool != pool:
             continue
-        age_edges(desk, side, now)
-        for at in range(pieces):
-            piece = desk.pieces[side, at]
-            beyond = np.int64(NONE) if at + 1 == pieces else desk.pieces[side, at + 1].edge
-            if piece.edge == beyond:
+        for number in range(side * groups, (side + 1) * groups):
+            group = desk.groups[number]
+            edge = np.int64(group.youngest)
+            if edge == NONE:
                 continue
-            if piece.slope > 0:
-                row = piece.edge
-            else:
-                row = np.int64(
-                    desk.groups[side].eldest if beyond == NONE else desk.rows[beyond].younger
-                )
-            score = piece.start + piece.slope * (now - desk.rows[row].time - piece.age)
-            order = tie(row, piece.slope)
-            if score < least or (score == least and order < least_order):
-                least, least_order, worst = score, order, row
+            for at in range(pieces):
+                piece = desk.pieces[side, at]
+                beyond = np.int64(NONE)
+                if at + 1 < pieces:
+                    beyond = moved_edge(desk, side, number, at + 1, now)
+                if edge == beyond:
+                    continue
+                row = edge
+                if not piece.slope > 0:
+                    row = np.int64(group.eldest if beyond == NONE else desk.rows[beyond].younger)
+                score = group.weight * score_at(piece, now - desk.rows[row].time)
+                order = tie(row, piece.slope)
+                if score < least or (score == least and order < least_order):
+                    least, least_order, worst = score, order, row
+                edge = beyond
     return worst, least, least_order
 
 
@@ -162,28 +174,34 @@ def worst_by_value(desk: Desk, pool: int) -> Worst:
 
 @compiled
 def worst_by_curve(desk: Desk, pool: int) -> Worst:
-    """Each piece of each side, and of each class of age, offers a row. O(pieces log rows)."""
+    """Each piece of each class of age offers a row of each level. O(pieces · levels · log rows)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
-    shelf = desk.shelf
+    atlas = desk.atlas
+    levels = desk.groups.size // 2
     for side in range(2):
         own = desk.sides[side]
         if own.pool != pool:
             continue
         curves.grow_older(desk, side)
-        for age in range(shelf.classes[side]):
-            pieces = 1 if own.frame == NONE else shelf.pieces[side, own.frame, age]
+        for age in range(atlas.classes[side]):
+            pieces = 1 if own.frame == NONE else atlas.pieces[side, own.frame, age]
             for piece in range(pieces):
-                row = curves.worst_of_piece(desk, side, age, piece)
-                if row == NOWHERE:
+                begin, end = curves.stretch_of(desk, side, age, piece)
+                if begin == end:
                     continue
-                offset = shelf.value[row] - own.origin
-                score, rising = 0.0, True
-                if own.frame != NONE:
-                    score = curves.worth(desk, side, age, offset)
-                    rising = shelf.rising[side, own.frame, age, piece] != 0
-                order = curves.order_of(row, offset, rising)
-                if score < least or (score == least and order < least_order):
-                    least, least_order, worst = score, order, row
+                rising = own.frame == NONE or atlas.rising[side, own.frame, age, piece] != 0
+                for level in range(levels):
+                    row = curves.worst_within(desk, level, age, begin, end, rising)
+                    if row == NOWHERE:
+                        continue
+                    offset = desk.shelf.value[row] - own.origin
+                    score = 0.0
+                    if own.frame != NONE:
+                        weight = desk.groups[side * levels + level].weight
+                        score = weight * curves.worth(desk, side, age, offset)
+                    order = curves.order_of(row, offset, rising)
+                    if score < least or (score == least and order < least_order):
+                        least, least_order, worst = score, order, row
     return worst, least, least_order
 
 
@@ -221,9 +239,7 @@ def forget(desk: Desk) -> None:
     for group in range(desk.groups.size):
         desk.groups[group].eldest = NONE
         desk.groups[group].youngest = NONE
-    for side in range(2):
-        for piece in range(desk.pieces.shape[1]):
-            desk.pieces[side, piece].edge = NONE
+    desk.edges[:] = NONE
     desk.shelf.stored.words[:] = 0
 
 
@@ -258,7 +274,8 @@ def standing(desk: Desk, row: int) -> tuple[float, np.int64]:
         while at + 1 < desk.pieces.shape[1] and age >= desk.pieces[side, at + 1].age:
             at += 1
         piece = desk.pieces[side, at]
-        return piece.start + piece.slope * (age - piece.age), tie(row, piece.slope)
+        score = desk.groups[newcomer.group].weight * score_at(piece, age)
+        return score, tie(row, piece.slope)
     if kind == VALUE:
         return desk.groups[newcomer.group].weight * remaining(desk, row), value_order(desk, row)
     if kind == CURVE:

@@ -6,7 +6,7 @@ Lists and loops only; a search looks at every row. Kernel and twin agree on ever
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from headgate.engine.batch import (
     Watching,
     bucket_us,
 )
-from headgate.engine.curves import NO_FRAME, pieces_of
+from headgate.engine.curves import NO_FRAME
 from headgate.engine.flips import coin, skip
 from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
 from headgate.policies.base import (
@@ -40,6 +40,7 @@ from headgate.policies.base import (
     Sampler,
     ValueScore,
 )
+from headgate.policies.levels import importance_levels
 from headgate.policies.random import uniform
 from headgate.spec import RowWindow
 from headgate.spec.importance.combine import pair_importance
@@ -129,6 +130,7 @@ class PlainStep:
         rows = _in_event_order(self._by_side, terms, progress)
         self._rows = rows
         self._known = _known_worth(terms, rows, self._definition)
+        self._weight = _rounded_importance(terms, rows, self._definition)
         self._ghosts = [row for row in rows if row.watch == Watch.GHOST]
         for row in self._ghosts:
             row.watch = Watch.OPEN
@@ -454,6 +456,7 @@ class PlainStep:
             self._definition += 1
         if self._definition != before:
             self._known = _known_worth(self._terms, self._rows, self._definition)
+            self._weight = _rounded_importance(self._terms, self._rows, self._definition)
             for row in self._rows:
                 row.is_ripe = False
 
@@ -573,7 +576,8 @@ class PlainStep:
             first, *more = policy.pieces(row.side, self._terms.windows[row.side])
             piece = [first, *(piece for piece in more if age >= piece.age)][-1]
             order = -row.position if piece.slope > 0 else row.position
-            return piece.start + piece.slope * (age - piece.age), order
+            score = piece.start + piece.slope * (age - piece.age)
+            return self._weight[row.position] * score, order
         if isinstance(policy, CurveScore):
             return self._along_the_curve(policy, row)
         if isinstance(policy, HistoryScore):
@@ -585,7 +589,7 @@ class PlainStep:
         if isinstance(policy, ValueScore):
             remaining = row.end - (self._seen[row.side] if row.by_rows else now)
             order = 2 * row.sequence + row.side if row.by_rows else row.position
-            return self._known[row.position] * remaining, order
+            return self._known[row.position] * self._weight[row.position] * remaining, order
         return self._known[row.position], row.position
 
     def _along_the_curve(self, policy: CurveScore, row: Row) -> tuple[float, int]:
@@ -599,9 +603,10 @@ class PlainStep:
         age = ((self._clock >> 1) - row.time) // curves.class_us
         curve = curves.table[frame, min(age, curves.table.shape[1] - 1)]
         at = (offset - curves.lowest) >> curves.grain
-        piece = [piece for piece in pieces_of(curve) if piece.first <= max(at, 0)][-1]
         score = float(curve[at]) if 0 <= at < len(curve) else 0.0
-        return score, ((offset if piece.rising else -offset) << 31) + row.position
+        rises = _rises(curve.tolist(), max(at, 0))
+        score *= self._weight[row.position]
+        return score, ((offset if rises else -offset) << 31) + row.position
 
     def _in_pool(self, pool: int) -> list[Row]:
         return [row for row in self._held if self._pools[row.side] == pool]
@@ -636,6 +641,14 @@ class PlainStep:
         peak_rows, peak_bytes = self.counts[Count.PEAK_ROWS], self.counts[Count.PEAK_BYTES]
         peak_rows[LEFT] = max(peak_rows[LEFT], self.stored_rows)
         peak_bytes[LEFT] = max(peak_bytes[LEFT], self.stored_bytes)
+
+
+def _rises(curve: list[float], at: int) -> bool:
+    """Whether a curve last rose on its way to an entry. It comes from nothing, so it rises first,
+    and goes to nothing."""
+    so_far = [*curve, 0.0][: at + 1]
+    changes = [there - here for here, there in pairwise(so_far) if there != here]
+    return not changes or changes[-1] > 0
 
 
 def _rows(side: int, stored: Batch, arriving: Batch, definitions: int) -> list[Row]:
@@ -690,6 +703,15 @@ def _known_worth(terms: Terms, rows: list[Row], definition: int) -> list[float]:
     elif isinstance(terms.policy, ValueScore):
         known = terms.policy.class_weights()[terms.policy.classify(arrivals)]
     return [float(value) for value in known]
+
+
+def _rounded_importance(terms: Terms, rows: list[Row], definition: int) -> list[float]:
+    """What each row's importance is rounded to, where scores change all the time."""
+    if not terms.policy.weighs_importance:
+        return [1.0] * len(rows)
+    own = np.array([row.importance[definition] for row in rows], np.float64)
+    level, weights = importance_levels(own)
+    return [float(weights[at]) for at in level]
 
 
 def _as_arrivals(rows: list[Row], definition: int = 0) -> Arrivals:

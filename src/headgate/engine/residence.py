@@ -144,7 +144,7 @@ def note_pairs(desk: Resident, row: int, pairs: np.ndarray, first: int, made: in
     own.recent = float(made - first)
     own.touched = own.time
     for at in range(first, made):
-        partner = pairs[at].partner
+        partner = np.int64(pairs[at].partner)
         desk.rows[partner].matches = min(desk.rows[partner].matches + 1, MOST_MATCHES)
         note_match(desk, partner, own.time)
 
@@ -215,7 +215,7 @@ def ripen(desk: Resident, pool: int, limit: float) -> None:
             continue
         at = own.green
         while at < own.end:
-            row = desk.side_rows[at]
+            row = np.int64(desk.side_rows[at])
             link = desk.links[row]
             if float(now - desk.rows[row].time) <= limit:
                 break
@@ -246,7 +246,7 @@ def compute_all(desk: Resident, pool: int) -> None:
             own.eldest += 1
         # In event order, as they lie in memory; the heap's order is anything but.
         for at in range(own.eldest, own.green):
-            row = desk.side_rows[at]
+            row = np.int64(desk.side_rows[at])
             if desk.links[row].alive and desk.links[row].ripe:
                 desk.rows[row].score = priority(desk, row, by)
                 heap[end].row = row

@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.engine import arrange, curves, heap, layout, ranges
+from headgate.engine.atlas import Atlas, atlas_of, no_atlas
 from headgate.engine.batch import Batch, Progress, Residing, Terms, Watched, Watching, bucket_us
 from headgate.engine.layout import NONE, Watch
 from headgate.engine.worth import definition_at
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
+    CurveScore,
     FixedScore,
     Flips,
     HistoryScore,
@@ -19,6 +21,7 @@ from headgate.policies.base import (
     ResidenceScore,
     ValueScore,
 )
+from headgate.policies.levels import importance_levels
 from headgate.spec import Window
 from headgate.spec.importance.combine import Combine
 
@@ -29,39 +32,64 @@ NEVER = -np.inf
 class Scores(NamedTuple):
     """A policy's scores, laid out for the kernel."""
 
-    score: np.ndarray
-    group: np.ndarray
+    score: np.ndarray  # (definition, row); no rows where they do not matter
+    group: np.ndarray  # (definition, row); no rows where a side is one group
     groups: np.ndarray
     pieces: np.ndarray
+    edges: np.ndarray
 
     @classmethod
     def of(
-        cls, policy: Policy, windows: tuple[Window, Window], arrivals: Arrivals, needed: bool
+        cls,
+        policy: Policy,
+        windows: tuple[Window, Window],
+        arrivals: Arrivals,
+        importance: np.ndarray,
+        needed: bool,
     ) -> "Scores":
-        """The policy's scores for rows as given."""
-        score, group = np.empty(0), np.empty(0, np.int32)
-        weights = np.zeros(1)
+        """The policy's scores for rows as given, by definition of importance."""
+        score = np.empty((len(importance), 0))
+        group, weights = groups_of(policy, arrivals, importance)
         by_side: list[tuple[Any, ...]] = [(), ()]
         if isinstance(policy, FixedScore) and needed:
-            score = policy.score(arrivals)
+            score = np.stack(
+                [policy.score(arrivals._replace(importance=told)) for told in importance]
+            )
         elif policy.observes:
-            score = np.full(len(arrivals.time), NEVER)
+            score = np.full((len(importance), len(arrivals.time)), NEVER)
         elif isinstance(policy, AgeScore):
             by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
-        elif isinstance(policy, ValueScore):
-            weights = policy.class_weights()
-            first = arrivals.side.astype(np.int32) * len(weights)
-            group = (policy.classify(arrivals) + first).astype(np.int32)
         groups = np.zeros(2 * len(weights), layout.GROUP)
         groups["weight"] = np.tile(weights, 2)
         groups["eldest"] = groups["youngest"] = NONE
         pieces = np.zeros((2, max(1, *(len(side) for side in by_side))), layout.PIECE)
         pieces["age"] = np.inf
-        pieces["edge"] = NONE
         for side, given in enumerate(by_side):
             for place, piece in enumerate(given):
-                pieces[side, place] = (*piece, NONE)
-        return cls(np.asarray(score, np.float64), group, groups, pieces)
+                pieces[side, place] = tuple(piece)
+        edges = np.full((len(groups), pieces.shape[1]), NONE, np.int64)
+        return cls(np.asarray(score, np.float64), group, groups, pieces, edges)
+
+
+def groups_of(
+    policy: Policy, arrivals: Arrivals, importance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which group each row is in by each definition of importance, left ones first, and the
+    weights of a side's groups.
+
+    Scores that change all the time are in proportion to importance within a group: a level of it,
+    together with a class for scores of value. Where a side is one group, rows need not be told.
+    """
+    none, alone = np.empty((len(importance), 0), np.int32), np.ones(1)
+    if not policy.weighs_importance:
+        return none, alone
+    group, weights = importance_levels(importance)
+    if isinstance(policy, ValueScore):
+        group = policy.classify(arrivals) * len(weights) + group
+        weights = np.outer(policy.class_weights(), weights).ravel()
+    elif len(weights) == 1:
+        return none, weights
+    return (arrivals.side * np.int32(len(weights)) + group).astype(np.int32), weights
 
 
 def watched_rows(
@@ -89,21 +117,22 @@ def importance_of(terms: Terms, groups: tuple[Batch, ...]) -> np.ndarray:
 
 
 def worth_of(
-    terms: Terms, importance: np.ndarray, arrivals: Arrivals, order: np.ndarray, needed: bool
+    terms: Terms, importance: np.ndarray, scores: Scores, order: np.ndarray
 ) -> layout.Worth:
     """What rows matter, in event order, and the scores that follow; ``order`` is that order."""
-    policy, none = terms.policy, np.empty((0, 0))
-    score, group = none, none.astype(np.int32)
-    if terms.changes:
-        by_definition = [arrivals._replace(importance=one) for one in importance]
-        if isinstance(policy, FixedScore) and needed:
-            score = np.stack([policy.score(rows)[order] for rows in by_definition])
-    asked = terms.combine != Combine.NONE or policy.kind == Kind.RESIDENCE
+    asked = terms.combine != Combine.NONE or terms.policy.kind == Kind.RESIDENCE
+    changing = bool(terms.changes)
+
+    def in_order(by_definition: np.ndarray, needed: bool) -> np.ndarray:
+        if not needed or not by_definition.size:
+            return by_definition[:, :0]
+        return np.ascontiguousarray(by_definition[:, order])
+
     return layout.Worth(
         np.array(terms.changes, np.int64),
-        np.ascontiguousarray(importance[:, order]) if asked else none,
-        np.asarray(score, np.float64),
-        group,
+        in_order(importance, asked),
+        in_order(scores.score, changing and terms.policy.kind == Kind.FIXED),
+        in_order(scores.group, changing),
     )
 
 
@@ -194,14 +223,27 @@ def coins_of(policy: Policy, weights: np.ndarray, order: np.ndarray) -> np.ndarr
     return coins
 
 
+def atlas_for(terms: Terms) -> Atlas:
+    """The curves, for curve scores."""
+    if not isinstance(terms.policy, CurveScore):
+        return no_atlas()
+    left, right = (terms.policy.curves(side, terms.windows[side]) for side in (0, 1))
+    return atlas_of(left, right)
+
+
 def shelf_in_order(
-    terms: Terms, arrivals: Arrivals, order: np.ndarray, left_rows: int
+    terms: Terms,
+    atlas: Atlas,
+    arrivals: Arrivals,
+    order: np.ndarray,
+    left_rows: int,
+    levels: int,
 ) -> curves.Shelf:
     """The rows by value, for curve scores; ``arrivals`` are as given, ``order`` the event order."""
-    if terms.policy.kind != Kind.CURVE:
+    if not isinstance(terms.policy, CurveScore):
         return curves.no_shelf()
     in_order = Arrivals(*(column[order] for column in arrivals))
-    return curves.shelf_of(terms.policy, terms.windows, in_order, left_rows)
+    return curves.shelf_of(atlas, in_order, terms.policy.frames(in_order), left_rows, levels)
 
 
 def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:

@@ -112,12 +112,12 @@ class Step:
         self._began_at = progress.clock >> 1
         now = definition_at(terms.changes, np.array([self._began_at]))[0]
         arrivals = Arrivals(time, side, self._sequence, weights, importance[now])
-        full = setting.may_run_full(terms, groups)
         scored = setting.Scores.of(
             terms.policy,
             terms.windows,
             arrivals,
-            needed=full,
+            importance,
+            needed=setting.may_run_full(terms, groups),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
         self._number = np.empty(total, np.int32)
@@ -141,12 +141,13 @@ class Step:
                     touched=np.require(group.touched, np.int64, ["C", "W"]),
                     recent=np.empty(0) if group.recent is None else group.recent,
                     **setting.watched_rows(group, which, self._sequence[own], watching)._asdict(),
-                    score=scored.score[own],
-                    group=scored.group[own],
+                    score=scored.score[now][own],
+                    group=scored.group[now][own],
                 ),
             )
         self._weights, self._order, self._arrivals = weights, order, arrivals
         left_rows = int(lengths[::2].sum())
+        atlas = setting.atlas_for(terms)
         self._desk = Desk(
             links=links,
             rows=rows,
@@ -158,12 +159,16 @@ class Step:
             heap=setting.heaps_of(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
             pieces=scored.pieces,
+            edges=scored.edges,
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
             bars=setting.bars_of(terms.policy, progress, int(lengths[2] + lengths[3])),
             flips=setting.coins_of(terms.policy, weights, order),
-            shelf=setting.shelf_in_order(terms, arrivals, order, left_rows),
+            atlas=atlas,
+            shelf=setting.shelf_in_order(
+                terms, atlas, arrivals, order, left_rows, len(scored.groups) // 2
+            ),
             residence=setting.residence_of(terms.policy, progress.residence),
-            worth=setting.worth_of(terms, importance, arrivals, order, full),
+            worth=setting.worth_of(terms, importance, scored, order),
             lives=np.zeros((2, 2)),
             ranges=setting.ranges_of(terms, groups, side, order, codes),
             tally=np.zeros((len(Count), 2), np.int64),

@@ -44,6 +44,7 @@ class Age(AgeScore):
 
     name: ClassVar[str] = "age"
     model: ClassVar[str] = "ages"
+    weighs_importance: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.curves, AgeCurves):

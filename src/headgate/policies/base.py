@@ -91,6 +91,9 @@ class Policy(ABC):
     """Whether it learns from what became of the rows it kept; see `CurveScore.remember`."""
     takes_newcomers: ClassVar[bool] = False
     """Whether every arrival is stored; scores then say only who makes room for it."""
+    weighs_importance: ClassVar[bool] = False
+    """Whether scores of age, of value and of curves are in proportion to importance; fixed scores
+    see to it themselves."""
     refuses_equals: ClassVar[bool] = False
     """Whether an arrival worth as little as the least stored row is refused; else the elder of the
     two goes."""
@@ -213,6 +216,7 @@ class ValueScore(Policy):
     """A score of a row's key and of the window it has left: class weight times what remains."""
 
     kind: ClassVar[Kind] = Kind.VALUE
+    weighs_importance: ClassVar[bool] = True
 
     @abstractmethod
     def class_weights(self) -> np.ndarray:
@@ -251,6 +255,7 @@ class CurveScore(Policy):
     """
 
     kind: ClassVar[Kind] = Kind.CURVE
+    weighs_importance: ClassVar[bool] = True
     weighs_keys: ClassVar[bool] = True
 
     def recalling(self, memory: str) -> "CurveScore":

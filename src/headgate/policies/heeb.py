@@ -2,8 +2,10 @@
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import blake2b
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from headgate.policies.values import key_values
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.quantity import format_duration, parse_duration_us
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 AGE_CLASSES = 8
 """Into how many classes of age a window is cut, where it cuts the future short."""
 NOTHING, RIPPLE = 1e-9, 1e-9
@@ -25,7 +28,7 @@ ENDLESS = 1 << 16
 """Steps after which a window makes no difference, where rows may stay for ever."""
 MOST_ENTRIES = 1 << 16
 """Of a curve; a longer one is told in coarser grains."""
-_TABLES: dict[bytes, Curves] = {}
+_TABLES: dict[tuple[bytes, Window], Curves] = {}
 MOST_TABLES = 64
 
 
@@ -76,8 +79,6 @@ class Heeb(CurveScore):
     rates: tuple[float, float] = (1.0, 1.0)
     unit: float = 1
     caching: bool = False
-    _step_us: int = field(default=0, repr=False, compare=False)
-    _start_us: int = field(default=0, repr=False, compare=False)
 
     name: ClassVar[str] = "heeb"
     caches: ClassVar[bool] = True
@@ -102,16 +103,30 @@ class Heeb(CurveScore):
             )
         if not (self.unit > 0 and all(rate > 0 for rate in self.rates)):
             raise SpecError(f"Heeb(unit={self.unit!r}, rates={self.rates!r}): give numbers above 0")
+        if self._step_us < 1:
+            raise SpecError(f"a step of {self.every!r} has no length: give one above 0")
+
+    @cached_property
+    def _step_us(self) -> int:
         every = self.every
-        us = every.us if isinstance(every, TimeWindow) else parse_duration_us(every, "step")
-        if us < 1:
-            raise SpecError(f"a step of {every!r} has no length: give one above 0")
-        object.__setattr__(self, "_step_us", us)
-        start = self.start or datetime(1970, 1, 1, tzinfo=UTC)
+        return every.us if isinstance(every, TimeWindow) else parse_duration_us(every, "step")
+
+    @cached_property
+    def _start_us(self) -> int:
+        start = self.start or EPOCH
         if start.tzinfo is None:
             start = start.replace(tzinfo=UTC)
-        begin = datetime(1970, 1, 1, tzinfo=UTC)
-        object.__setattr__(self, "_start_us", round((start - begin).total_seconds() * 1e6))
+        return round((start - EPOCH).total_seconds() * 1e6)
+
+    @cached_property
+    def _asked(self) -> tuple[bytes, bytes]:
+        """All that the curves of each side depend on, beside the window; in brief, since a process
+        may be large."""
+        left, right = (
+            (process, self.survival, self.caching, rate, self._step_us)
+            for process, rate in zip((self.right, self.left), self.rates[::-1], strict=True)
+        )
+        return blake2b(pickle.dumps(left)).digest(), blake2b(pickle.dumps(right)).digest()
 
     def check(self, windows: tuple[Window, Window]) -> None:
         """Steps are times, so windows must be."""
@@ -175,8 +190,7 @@ class Heeb(CurveScore):
         process = (self.right, self.left)[side]
         if self.survival is None:
             raise SpecError("Heeb without survival= serves a join whose budget is in rows")
-        asked = (process, self.survival, self.caching, self.rates[1 - side], self._step_us, window)
-        key = pickle.dumps(asked)
+        key = self._asked[side], window
         if key not in _TABLES:
             if len(_TABLES) >= MOST_TABLES:
                 _TABLES.clear()
