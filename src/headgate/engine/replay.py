@@ -19,7 +19,6 @@ from headgate.monitor import Evidence, Monitor
 
 ROWS_AT_ONCE = 1 << 17
 LEARNING_ROWS_AT_ONCE = 1 << 11
-LOOKS_A_WINDOW = 4
 OBSERVED_ROWS_AT_ONCE = 1 << 8
 
 
@@ -133,8 +132,7 @@ class Replay:
         while at < len(order):
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
             if self._monitor is not None:
-                stored_rows = len(stored[0]) + len(stored[1])
-                size = min(size, most_to_learn_from(at, stored_rows, self._monitor))
+                size = min(size, most_to_learn_from(len(stored[0]) + len(stored[1])))
             elif self._terms.policy.observes:
                 size = most_to_observe(len(stored[0]) + len(stored[1]))
             part = order[at : at + size]
@@ -143,14 +141,13 @@ class Replay:
             at += size
 
 
-def most_to_learn_from(seen: int, stored: int, monitor: Monitor) -> int:
+def most_to_learn_from(stored: int) -> int:
     """Rows after which to look at the models again.
 
-    Early on there is much to learn, later they change little, but what is hot may change within a
-    window; and every step takes up all that is stored, so it should bring as much.
+    What is hot may be something else once all that is stored was replaced a few times; and every
+    step takes up all that is stored, so it should bring as much.
     """
-    part_of_window = int(monitor.rows_in_window / LOOKS_A_WINDOW)
-    return max(LEARNING_ROWS_AT_ONCE, min(seen // 8, part_of_window), 2 * stored)
+    return max(LEARNING_ROWS_AT_ONCE, 2 * stored)
 
 
 def most_to_observe(stored: int) -> int:

@@ -14,6 +14,10 @@ from headgate.monitor.recall import Evidence
 BUCKETS = 120
 HALF_LIFE_WINDOWS = 2.0
 """After so many windows, what was learned counts for half."""
+HALF_LIFE_STAYS = 3.0
+"""Likewise for how often keys come, in times that all that is stored was replaced, where that is
+sooner. What is hot changes within long windows; and where nothing changes, keys that are worth
+storing come often enough in that time for counts to be good."""
 
 
 LEAST_SHARE = 2.0**-40
@@ -123,8 +127,10 @@ class Monitor:
     """Of watched rows whose window has passed."""
     counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     """Rows of each side per tracked key, older ones counting for less."""
-    lived: float = 0.0
+    counted: float = 0.0
     """Event time in microseconds, forgotten like the counts."""
+    lived: float = 0.0
+    """Event time, forgotten like the age curves."""
     arrived: float = 0.0
     """Rows of both sides, forgotten alike."""
     fit: Fit = field(default_factory=Fit)
@@ -144,7 +150,7 @@ class Monitor:
     @property
     def knows_keys(self) -> bool:
         """Whether any key has been counted."""
-        return len(self.counts) > 0 and self.lived > 0
+        return len(self.counts) > 0 and self.counted > 0
 
     def curves(self) -> AgeCurves | None:
         """The age model, where windows are times and enough was seen."""
@@ -155,26 +161,26 @@ class Monitor:
         """Rows of both sides that come in a microsecond; 0 where that is not known."""
         return self.arrived / self.lived if self.lived > 0 else 0.0
 
-    @property
-    def rows_in_window(self) -> float:
-        """Rows of both sides that come in the longer window; 0 where that is not known."""
-        return max(
-            2.0 * span if by_rows else span * self.rate
-            for span, by_rows in zip(self.spans, self.by_rows, strict=True)
-        )
+    def fading(self, stored: int) -> Fading | None:
+        """By how much the matches of rows fade in the time that so many rows are replaced.
 
-    def fading(self, stored: int) -> Fading:
-        """By how much the matches of rows fade in the time that so many rows are replaced."""
-        if any(self.by_rows) or not self.rate:
-            return Fading(0.0, 0.0)
-        return self.ages.fading(stored / self.rate)
+        None where windows are rows: then there are no ages.
+        """
+        if any(self.by_rows):
+            return None
+        return self.ages.fading(stored / self.rate) if self.rate else Fading(0.0, 0.0)
 
-    def forget(self, windows: float, lived: float, arrived: int = 0) -> None:
-        """Move on by so many windows, and so much event time, in which so many rows came."""
+    def forget(self, windows: float, lived: float, arrived: int, stored: int) -> None:
+        """Move on by so many windows, and so much event time, in which so many rows came.
+
+        ``stored`` is how many rows are stored: it says how often they were replaced.
+        """
         factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
+        of_keys = min(factor, 0.5 ** (arrived / max(stored, 1) / HALF_LIFE_STAYS))
         self.ages.forget(factor)
         self.fit.forget(factor)
-        self.counts = self.counts * factor
+        self.counts = self.counts * of_keys
+        self.counted = self.counted * of_keys + lived
         self.lived = self.lived * factor + lived
         self.arrived = self.arrived * factor + arrived
 
@@ -202,6 +208,7 @@ class Monitor:
             {
                 "share": self.share,
                 "finished": asdict(self.finished),
+                "counted": self.counted,
                 "lived": self.lived,
                 "arrived": self.arrived,
                 "fit": asdict(self.fit),
@@ -216,7 +223,7 @@ class Monitor:
     def recall_facts(self, text: str) -> None:
         """Take up what `facts` wrote."""
         given = json.loads(text)
-        self.share, self.lived = given["share"], given["lived"]
+        self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
         self.arrived, self.followed = given["arrived"], given["followed"]
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])

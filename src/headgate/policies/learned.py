@@ -16,18 +16,19 @@ from headgate.policies.random import Random
 from headgate.spec import Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
-FADING = 0.03
+FADING = 0.05
 """How much rows' matches must fade in a stay for IJOIN to do better than counts of keys: what is
-hot then stays so for some thirty stays at most (`headgate reproduce ijoin` shows both sides)."""
+hot then stays so for some twenty stays at most (`headgate reproduce ijoin` shows both sides)."""
 
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
     """Stands for PROB, LIFE or AGE with what is learned, or for the one that fits better ("auto").
 
-    Until there is a model it is RANDOM, which favours nobody; where rows matter differently, it is
-    GREEDY, and "auto" is IJOIN on streams whose rows match while they are young: what is hot
-    changes within a window there, and counts over several windows come too late.
+    Until there is a model it is RANDOM, which favours nobody. Where rows matter differently, it is
+    GREEDY until then, and "auto" has more to choose from: IJOIN at first, and on streams whose rows
+    match less and less as they grow older, because what is hot changes and counts of keys come too
+    late; GREEDY where neither key nor age tells rows apart.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class Learned(FixedScore):
         curves: AgeCurves | None,
         weights: np.ndarray | None,
         fits_better: str,
-        fading: tuple[float, float] = (0.0, 0.0),
+        fading: tuple[float, float] | None = None,
         followed: str = "",
     ) -> Policy:
         """The policy to follow.
@@ -85,19 +86,23 @@ class Learned(FixedScore):
         fits_better
             Which of the two foresees matches better.
         fading
-            How much more slowly rows match for every stay that they have grown older.
+            How much more slowly rows match for every stay that they have grown older, and how much
+            of that may be chance; None where there are no ages.
+        followed
+            The name of the policy that was followed last.
         """
         wanted = self.wanted
         if wanted == "auto":
             wanted = Age.name if curves is not None and fits_better == "age" else Prob.name
-            if self.important and curves is None:
-                return Ijoin()
-            rate, error = fading
-            # What may be chance is no reason to begin with it.
-            if self.important and rate - (0.0 if followed == Ijoin.name else error) > FADING:
-                return Ijoin()
-            if self.important and wanted == Age.name:
-                return Greedy()
+            if self.important and fading is not None:
+                rate, error = fading
+                # What may be chance is no reason to change one's mind.
+                least = FADING if followed == Ijoin.name else FADING + error
+                if curves is None or rate > least:
+                    return Ijoin()
+                if wanted == Age.name and abs(rate) < 2 * error:
+                    # A curve that may be flat does not tell rows apart.
+                    return Greedy()
         if wanted == Age.name:
             return self.neutral if curves is None else Age(curves)
         if weights is None:
