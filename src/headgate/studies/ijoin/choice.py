@@ -203,10 +203,10 @@ STUDY = Study(
             "within-5-percent-everywhere",
             "auto is within 5 % of the best of IJOIN, GREEDY and learned PROB on every stream",
             partial(_near, mean=0.95, least=0.95, rivals=CHOICE),
-            departs="Within 10 %. Up to 4 % are the monitor's rows, of which it takes one in twenty "
-            "and the monitor beside IJOIN or GREEDY one in a hundred. The rest is learning: fifty "
-            "rows are watched at a time, so the first window is over before it is sure, and where "
-            "few rows match, as among many uniform values, chance makes it change its mind.",
+            departs="Within 10 %. Up to 4 % are memory: it gives a row in twenty to its monitor, and "
+            "IJOIN or GREEDY one in a hundred to theirs. The rest is learning: fifty rows are "
+            "watched at a time, so the first window is over before it is sure, and where few rows "
+            "match, as among many uniform values, chance makes it change its mind.",
         ),
         Claim("above-fifo", "auto never makes less than FIFO (2 %)", _above_fifo),
         Claim("better-than-any-one", "auto is nearer to the best than any of them", _always),
