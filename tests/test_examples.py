@@ -42,3 +42,16 @@ def test_a_sampled_average_comes_with_an_interval(spark: SparkSession) -> None:
     assert len(averages) >= 5
     covered = sum(row["low"] <= true[row["start"]] <= row["high"] for row in averages)
     assert covered >= len(averages) - 2
+
+
+@pytest.mark.spark
+def test_a_running_query_takes_up_what_the_desk_publishes(spark: SparkSession) -> None:
+    news = example("changing_importance")
+    seen = list(news.hours(spark, articles=2_000, memory=100, last=5, changed_after=1))
+    assert [hour.batch for hour in seen] == list(range(5))
+    assert len({hour.run for hour in seen}) == 1
+    assert [hour.figures["redefined"] for hour in seen].count(1) == 1
+    assert all(hour.figures["peak_rows"] <= 100 for hour in seen)
+    before, after = news.before_and_after(seen)
+    assert news.share(before, "politics") > 2 * news.share(after, "politics")
+    assert news.share(after, "sports") > 2 * news.share(before, "sports")

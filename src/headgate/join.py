@@ -129,7 +129,8 @@ class WindowJoin(Request):
     where
         A `Band` or a `Compare` that pairs must also satisfy.
     goal
-        What to make the most of.
+        What to make the most of: result rows (`MaxSubset`, unless told), their importance
+        (`MaxImportance`), or what a random sample of them tells (`Sample`).
     policy
         Who stays when memory is full: a name ("random", "fifo", …), a policy object, or "auto".
     frequencies, ages
@@ -173,6 +174,21 @@ class WindowJoin(Request):
     ... )
     >>> join.run(asks, bids).pairs.select(["price", "price_right"]).to_pylist()
     [{'price': 10.0, 'price_right': 10.5}]
+
+    With room for one row, and rows that do not all matter the same:
+
+    >>> clicks = clicks.assign(basket=[80.0, 3.0])
+    >>> buys = pd.DataFrame({"user": [1, 2], "bought": [start + 2 * minute, start + 3 * minute]})
+    >>> join = hg.WindowJoin(
+    ...     on="user",
+    ...     left=hg.Side(time="clicked", window="5 minutes"),
+    ...     right=hg.Side(time="bought", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1),
+    ...     goal=hg.MaxImportance(left="basket"),
+    ...     policy="greedy",
+    ... )
+    >>> join.run(clicks, buys)
+    Outcome(1 pairs, recall 0.500, importance 80, 0.964 of all, peak 1 rows)
     """
 
     def __init__(
@@ -231,6 +247,11 @@ class WindowJoin(Request):
         else:
             important = isinstance(goal, MaxImportance)
             chosen = make_policy(policy, frequencies, ages, seed, important)
+            if important and isinstance(chosen, Sampler):
+                raise SpecError(
+                    f"policy={chosen!r} draws a sample, and the goal is importance: choose another "
+                    f"policy, or goal=hg.Sample(...)"
+                )
             goal = Sample() if goal is None and isinstance(chosen, Sampler) else goal
         if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keys.left:
             # Without keys there is nothing to count; without times there are no ages.

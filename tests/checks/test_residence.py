@@ -3,15 +3,20 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headgate.engine.batch import Terms
 from headgate.engine.layout import Count
 from headgate.engine.reference import PlainStep
 from headgate.engine.step import Step
 from headgate.policies import Ijoin
-from tests.checks.arrivals import cases, deliveries, run
+from headgate.spec import TimeWindow
+from headgate.spec.budget import UNLIMITED
+from headgate.spec.importance.combine import Combine
+from tests.checks.arrivals import Arrival, Case, cases, deliveries, run
 
 SCHEMES = {
     "every third decision": Ijoin(recompute=3),
@@ -46,3 +51,22 @@ def test_fewer_computations_are_counted_as_fewer(data: st.DataObject) -> None:
         ran = run(replace(case, terms=replace(case.terms, policy=policy)))
         counts.append(sum(ran.count(Count.RECOMPUTED, pool) for pool in (0, 1)))
     assert counts[1] <= counts[0]
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_kernel_agrees_with_plain_python_where_most_rows_are_set_aside(hot: bool) -> None:
+    """Enough rows that a bound is guessed, with few matches and with many."""
+    rng = np.random.default_rng(5)
+    time, rows = 0, []
+    for _ in range(900):
+        time += int(rng.integers(1, 4))
+        key = int(rng.integers(0, 4)) if hot else int(rng.integers(0, 4)) * int(rng.random() < 0.1)
+        null = not hot and key == 0 and rng.random() < 0.7
+        rows.append(Arrival(time, int(rng.integers(0, 2)), -1 if null else key, 1, 0))
+    windows = (TimeWindow(1000), TimeWindow(1000))
+    terms = Terms(windows, Ijoin(), (130, UNLIMITED), combine=Combine.MIN)
+    case = Case(tuple(sorted(rows, key=lambda row: (row.time, row.side))), terms)
+    kernel, plain = (run(case, engine=kind) for kind in (Step, PlainStep))
+    assert kernel.count(Count.SHED, 0) > 50
+    assert kernel.count(Count.RECOMPUTED, 0) > 10
+    assert kernel == plain

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -12,9 +12,10 @@ from headgate.engine import kernel
 from headgate.engine.batch import Batch, Terms
 from headgate.engine.replay import Replay
 from headgate.models import Frequencies, LinearTrend, Noise, RandomWalk
-from headgate.policies import Fifo, Heeb, Life, Lru, Policy, Prob, Random
+from headgate.policies import Fifo, Heeb, Ijoin, Life, Lru, Policy, Prob, Random
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
+from headgate.spec.importance import Combine
 
 BUDGETS = (1_000, 10_000, 100_000, 1_000_000)
 LEVELS = 64
@@ -38,7 +39,7 @@ def policies() -> tuple[Policy, ...]:
     """At least one policy of each kind of score."""
     shares = np.linspace(0.0, 1.0, LEVELS)
     model = Frequencies.of_mappings(dict(enumerate(shares)), {0: 0.5})
-    return Random(), Prob(model), Fifo(), Life(model), Lru()
+    return Random(), Prob(model), Fifo(), Life(model), Lru(), Ijoin()
 
 
 def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
@@ -59,6 +60,9 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
             both = tuple(side_of(rng, arrivals // 2, 2 * budget) for _ in range(2))
             window = TimeWindow(budget * GAP_US)  # as many rows of each side
             terms = Terms((window, window), policy, (budget, UNLIMITED))
+            if isinstance(policy, Ijoin):
+                terms = replace(terms, combine=Combine.MIN)
+                both = tuple(_important(side) for side in both)
             yield _timed(
                 policy.label,
                 policy.kind.name.lower(),
@@ -106,6 +110,11 @@ def side_of(rng: np.random.Generator, rows: int, keys: int) -> Batch:
     code = rng.integers(0, keys, rows).astype(np.int32)
     weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]
     return Batch.of_arrivals(time_us, code, np.full(rows, 100, np.int64), weight)
+
+
+def _important(side: Batch) -> Batch:
+    """Rows whose importance is from 1 to 100, by key."""
+    return side._replace(importance=(1.0 + side.code % 100)[None])
 
 
 def _timed(

@@ -13,6 +13,7 @@ import numpy as np
 from headgate.compiling import compiled, inlined
 from headgate.engine import bars, curves, flips, heap, probing, ranges, ranking, residence, worth
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.priority import resident
 from headgate.engine.watching import FINISHED, GHOST, OPEN
 from headgate.policies.base import Kind
 from headgate.policies.random import draw_one
@@ -279,7 +280,7 @@ def note_worth(desk: Desk, row: int, pairs: np.ndarray, first: int, made: int) -
     """Add up the importance of an arrival's pairs, for policies that look at it."""
     for at in range(first, made):
         residence.note_worth(
-            residence.resident(desk), worth.pair_worth(desk, row, np.int64(pairs[at].partner))
+            resident(desk), worth.pair_worth(desk, row, np.int64(pairs[at].partner))
         )
 
 
@@ -336,7 +337,7 @@ def advance(
         if end < 0:
             return row, made
         if terms.kind == RESIDENCE:
-            residence.note_arrival(residence.resident(desk), row)
+            residence.note_arrival(resident(desk), row)
         if terms.kind == FLIPS and not terms.count_only:
             end, done = flips.keep_chosen(desk, pairs, passed, made, end, spent)
             let_go_unchosen(desk, spent, done)
@@ -348,7 +349,7 @@ def advance(
                 note_matches(desk, rescore, row, pairs, made, end)
             elif terms.kind == RESIDENCE:
                 note_worth(desk, row, pairs, made, end)
-                residence.note_pairs(residence.resident(desk), row, pairs, made, end)
+                residence.note_pairs(resident(desk), row, pairs, made, end)
             elif terms.observes:
                 for at in range(made, end):
                     desk.rows[pairs[at].partner].matches += 1

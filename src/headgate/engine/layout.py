@@ -28,7 +28,7 @@ LINK = np.dtype(
         ("alive", "u1"),  # 1 while stored
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
         ("watch", "u1"),  # see `Watch`
-        ("ripe", "u1"),  # residence: 1 once it may be given up
+        ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not even priced
     ],
     align=True,
 )
@@ -84,6 +84,11 @@ POOL = np.dtype(
         ("heap_size", "i8"),
         ("bars", "i8"),  # samples: entries in use
         ("decisions", "i8"),  # residence: since priorities were last computed
+        ("apart", "i8"),  # ripe rows then kept out of the heap, perhaps fewer by now
+        ("kept_below", "f8"),  # the priority above which they were
+        ("bound", "f8"),  # and the one for the next time
+        ("as_of", "i8"),  # the time by then
+        ("decay", "f8"),  # and how fast matches lost weight
         ("made", "f8"),  # residence: importance of pairs made since the last decision
         ("made_before", "f8"),  # and between the last two
     ],

@@ -15,6 +15,7 @@ from headgate.engine import curves, lists, residence
 from headgate.engine import heap as heaps
 from headgate.engine.layout import NONE, Desk
 from headgate.engine.marks import NOWHERE
+from headgate.engine.priority import resident
 from headgate.policies.base import Kind
 
 AGE, VALUE, CURVE = int(Kind.AGE), int(Kind.VALUE), int(Kind.CURVE)
@@ -33,7 +34,7 @@ def enter(desk: Desk, row: int) -> None:
     elif kind == CURVE:
         curves.enter(desk, row)
     elif kind == RESIDENCE:
-        residence.enter(residence.resident(desk), row)
+        residence.enter(resident(desk), row)
     else:
         heaps.enter(desk, desk.sides[desk.links[row].side].pool, row)
 
@@ -59,7 +60,7 @@ def build(desk: Desk, pool: int) -> None:
     desk.pools[pool].ranked = 1
     kind = desk.terms[0].kind
     if kind == RESIDENCE:
-        residence.begin(residence.resident(desk), pool)
+        residence.begin(resident(desk), pool)
         return
     size = np.int64(0)
     for row in range(desk.rows.size):
@@ -227,7 +228,7 @@ def worst_stored(desk: Desk, pool: int) -> Worst:
     if desk.terms[0].kind == CURVE:
         return worst_by_curve(desk, pool)
     if desk.terms[0].kind == RESIDENCE:
-        return residence.worst(residence.resident(desk), pool)
+        return residence.worst(resident(desk), pool)
     return worst_by_score(desk, pool)
 
 

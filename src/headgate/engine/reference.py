@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from headgate.engine import residence
+from headgate.engine import priority, residence
 from headgate.engine.batch import (
     NO_WATERMARK,
     Bars,
@@ -43,6 +43,7 @@ from headgate.policies.base import (
 from headgate.policies.levels import importance_levels
 from headgate.policies.random import uniform
 from headgate.spec import RowWindow
+from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import pair_importance
 
 
@@ -489,7 +490,7 @@ class PlainStep:
         told, now, rows = self._residence, self._clock >> 1, self._in_pool(pool)
         maturity = float(told.maturity_us)
         if told.maturity_us < 0:
-            maturity = residence.MATURITY * self._stay(pool)
+            maturity = priority.MATURITY * self._stay(pool)
         for row in rows:
             if float(now - row.time) > maturity and not row.is_ripe:
                 row.is_ripe = True
@@ -528,33 +529,35 @@ class PlainStep:
         arrived = max(sum(self._seen[side] for side in sides), 1)
         longest = max(1.0, *(float(self._terms.windows[side].span) for side in sides))
         elapsed = float((self._clock >> 1) - self._began)
-        return max(min(elapsed * float(len(self._in_pool(pool))) / float(arrived), longest), 1.0)
+        rows = self._terms.most_rows[pool]
+        rows = len(self._in_pool(pool)) if rows >= UNLIMITED else rows
+        return max(min(elapsed * float(rows) / float(arrived), longest), 1.0)
 
     def _rates(self, pool: int) -> tuple[float, float, float]:
         """Decay per microsecond, idle time to be unproductive, penalty per second."""
         told, stay = self._residence, self._stay(pool)
-        decay = told.decay * 1e-6 if told.decay >= 0 else residence.DECAY / stay
+        decay = told.decay * 1e-6 if told.decay >= 0 else priority.DECAY / stay
         unproductive = float(told.unproductive_us)
         if told.unproductive_us < 0:
-            unproductive = residence.UNPRODUCTIVE * stay
+            unproductive = priority.UNPRODUCTIVE * stay
         penalty, seconds = told.penalty, stay * 1e-6
         if penalty < 0:
             mean = self._importance / float(max(sum(self._seen), 1))
-            penalty = residence.PENALTY * mean / (seconds * seconds)
+            penalty = priority.PENALTY * mean / (seconds * seconds)
         return decay, unproductive, penalty
 
     def _residence_priority(self, row: Row) -> float:
         """Importance × matches of late ÷ age, less the penalty of the unproductive."""
         decay, unproductive, penalty = self._rates(self._pools[row.side])
         now = self._clock >> 1
-        idle, priority = float(now - row.touched), 0.0
+        idle, worth = float(now - row.touched), 0.0
         if row.recent > 0:
             age = max(float(now - row.time), 1.0) * 1e-6
             matches = row.recent * math.exp(-decay * idle)
-            priority = row.importance[self._definition] * matches / age
+            worth = row.importance[self._definition] * matches / age
         if idle >= unproductive:
-            priority -= penalty * (idle * 1e-6)
-        return priority
+            worth -= penalty * (idle * 1e-6)
+        return worth
 
     def _is_past(self, row: Row) -> bool:
         """Whether no in-order arrival from now on can meet the row."""

@@ -1,139 +1,42 @@
 """The structure behind residence priorities: rows ripe to be given up, in a heap.
 
-A priority is importance × matches of late ÷ age, less a penalty for rows that have brought nothing
-for long. Each falls in its own way as time passes, so an order computed once goes stale. All are
+Each priority falls in its own way as time passes, so an order computed once goes stale. All are
 computed anew every so many decisions; on average a decision then pays for a few rows, whatever the
-budget. What a row itself brings is taken note of at once.
+budget. What a row itself brings is taken note of at once. Only the lowest are wanted until then, so
+rows above a *bound* are set aside, out of the heap; where the bound is not above zero, rows that
+surely are need not even be priced. Should the lowest run out, the others are taken up, at the price
+they had. So the bound, a guess, decides what it costs and never who goes.
 
 Rows grow ripe in the order in which they came: a pointer moves along each side's rows.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.engine import heap as heaps
 from headgate.engine.layout import NONE, Count
+from headgate.engine.priority import (
+    Rates,
+    Resident,
+    importance_of,
+    is_surely_above_zero,
+    maturity_us,
+    priority,
+    rates,
+)
 from headgate.policies.base import AS_FITS, AS_NEEDED
 
-SECONDS = 1e-6
-"""In a microsecond."""
-SHARE = 8
+SHARE = 12
 """Where it fits: all priorities are computed anew when that part of the stored rows has gone."""
-MATURITY, UNPRODUCTIVE, DECAY, PENALTY = 0.1, 0.6, 1.0, 1.0
-"""Thresholds and rates in units of the expected stay; the penalty also in units of importance."""
+RIPE, ASIDE, UNPRICED = 1, 2, 3
+SAMPLE, WANTED = 64, 12
+"""Rows looked at to guess the next bound, and how many of them should be below it."""
 LAST = np.int64(1 << 62)
 RECOMPUTED = int(Count.RECOMPUTED)
 MOST_MATCHES = np.int64(2**31 - 1)
-
-
-class Resident(NamedTuple):
-    """The part of the desk that residence priorities are about.
-
-    Large functions are not inlined, and a whole `Desk` is dear to pass.
-    """
-
-    links: np.ndarray
-    rows: np.ndarray
-    sides: np.ndarray
-    pools: np.ndarray
-    terms: np.ndarray
-    side_rows: np.ndarray
-    heap: np.ndarray
-    residence: np.ndarray
-    importance: np.ndarray
-    tally: np.ndarray
-
-
-@inlined
-def resident(desk: Any) -> Resident:
-    """That part of a desk."""
-    return Resident(
-        desk.links,
-        desk.rows,
-        desk.sides,
-        desk.pools,
-        desk.terms,
-        desk.side_rows,
-        desk.heap,
-        desk.residence,
-        desk.worth.importance,
-        desk.tally,
-    )
-
-
-class Rates(NamedTuple):
-    """What priorities are made of, as told or by the expected stay."""
-
-    decay: float  # of matches, per microsecond
-    unproductive_us: float
-    penalty: float  # per second without a match
-
-
-@inlined
-def stay_us(desk: Resident, pool: int) -> float:
-    """How long a row of the pool stays on average: rows stored ÷ rows that come (Little's law).
-
-    No longer than the longest window.
-    """
-    arrived = 0
-    longest = 1.0
-    for side in range(2):
-        own = desk.sides[side]
-        if own.pool == pool:
-            arrived += own.seen
-            longest = max(longest, float(own.span))
-    elapsed = float((desk.terms[0].clock >> 1) - desk.residence[0].began)
-    stay = elapsed * float(desk.pools[pool].rows) / float(max(arrived, 1))
-    return max(min(stay, longest), 1.0)
-
-
-@inlined
-def maturity_us(desk: Resident, pool: int) -> float:
-    """The age up to which rows of the pool are not given up."""
-    told = desk.residence[0].maturity_us
-    return float(told) if told >= 0 else MATURITY * stay_us(desk, pool)
-
-
-@inlined
-def rates(desk: Resident, pool: int) -> Rates:
-    """As told, or by the expected stay."""
-    told = desk.residence[0]
-    stay = stay_us(desk, pool)
-    decay = told.decay * SECONDS if told.decay >= 0 else DECAY / stay
-    unproductive = UNPRODUCTIVE * stay
-    if told.unproductive_us >= 0:
-        unproductive = float(told.unproductive_us)
-    penalty = told.penalty
-    if penalty < 0:
-        arrived = max(desk.sides[0].seen + desk.sides[1].seen, 1)
-        seconds = stay * SECONDS
-        penalty = PENALTY * (told.importance / float(arrived)) / (seconds * seconds)
-    return Rates(decay, unproductive, penalty)
-
-
-@inlined
-def importance_of(desk: Resident, row: int) -> Any:
-    """What the row matters, as defined now."""
-    return desk.importance[desk.terms[0].definition, row]
-
-
-@inlined
-def priority(desk: Resident, row: int, by: Rates) -> float:
-    """What a row is worth keeping now."""
-    now = desk.terms[0].clock >> 1
-    own = desk.rows[row]
-    idle = float(now - own.touched)
-    worth = 0.0
-    if own.recent > 0.0:
-        age = max(float(now - own.time), 1.0) * SECONDS
-        matches = own.recent * math.exp(-by.decay * idle) if idle > 0.0 else own.recent
-        worth = importance_of(desk, row) * matches / age
-    if idle >= by.unproductive_us:
-        worth -= by.penalty * (idle * SECONDS)
-    return worth
 
 
 @compiled
@@ -176,10 +79,11 @@ def note_match(desk: Resident, row: int, time: int) -> None:
     else:
         own.recent += math.exp(-by.decay * float(own.touched - time))
     if desk.links[row].ripe and desk.residence[0].every == AS_FITS:
-        before = own.score
-        own.score = priority(desk, row, by)
+        before, apart = own.score, desk.links[row].ripe != RIPE
+        own.score = priority(desk, row, by, desk.terms[0].clock >> 1)
+        desk.links[row].ripe = RIPE
         # A risen score is put right when the row surfaces; a fallen one would not be.
-        if own.score < before and desk.pools[pool].ranked:
+        if apart or own.score < before:
             heaps.enter(desk, pool, row)
 
 
@@ -195,6 +99,7 @@ def enter(desk: Resident, row: int) -> None:
 def begin(desk: Resident, pool: int) -> None:
     """Nobody is ripe."""
     desk.pools[pool].heap_size = 0
+    desk.pools[pool].apart = 0
     for side in range(2):
         own = desk.sides[side]
         if own.pool == pool:
@@ -220,10 +125,10 @@ def ripen(desk: Resident, pool: int, limit: float) -> None:
             if float(now - desk.rows[row].time) <= limit:
                 break
             if link.alive and not link.ripe:
-                link.ripe = 1
+                link.ripe = RIPE
                 if by.decay < 0:
                     by = rates(desk, pool)
-                score = priority(desk, row, by)
+                score = priority(desk, row, by, now)
                 if link.arriving and not math.isnan(initial):
                     score = initial * importance_of(desk, row)
                 desk.rows[row].score = score
@@ -234,10 +139,17 @@ def ripen(desk: Resident, pool: int, limit: float) -> None:
 
 @inlined
 def compute_all(desk: Resident, pool: int) -> None:
-    """Bring every ripe row's priority up to date. O(rows)."""
+    """Bring every ripe row's priority up to date, and put the lowest into the heap. O(rows)."""
     heap = desk.heap[pool]
+    ours = desk.pools[pool]
     by = rates(desk, pool)
-    end = heaps.ROOT
+    now = desk.terms[0].clock >> 1
+    eager = desk.residence[0].every != AS_FITS
+    bound = np.inf if eager else ours.bound
+    end, apart, sampled = heaps.ROOT, np.int64(0), np.int64(0)
+    scratch = heap.size - SAMPLE
+    every = max(ours.rows // SAMPLE, 1)
+    wait = every
     for side in range(2):
         own = desk.sides[side]
         if own.pool != pool:
@@ -247,12 +159,79 @@ def compute_all(desk: Resident, pool: int) -> None:
         # In event order, as they lie in memory; the heap's order is anything but.
         for at in range(own.eldest, own.green):
             row = np.int64(desk.side_rows[at])
-            if desk.links[row].alive and desk.links[row].ripe:
-                desk.rows[row].score = priority(desk, row, by)
+            link = desk.links[row]
+            if not link.alive or not link.ripe:
+                continue
+            wait -= 1
+            if bound <= 0.0 and wait > 0 and is_surely_above_zero(desk, row, by, now):
+                link.ripe = UNPRICED
+                apart += 1
+                continue
+            score = priority(desk, row, by, now)
+            desk.rows[row].score = score
+            if wait <= 0 and sampled < SAMPLE and not eager:
+                heap[scratch + sampled].score = score
+                sampled += 1
+                wait = every
+            if score > bound:
+                link.ripe = ASIDE
+                apart += 1
+            else:
+                link.ripe = RIPE
+                heap[end].row = row
+                heap[end].score = score
+                end += 1
+    ours.apart = apart
+    ours.as_of = now
+    ours.decay = by.decay
+    ours.kept_below = bound
+    if not eager:
+        ours.bound = lowest_of(heap, scratch, sampled)
+    ours.heap_size = end - heaps.ROOT
+    heaps.heapify(heap, end - heaps.ROOT)
+
+
+@inlined
+def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
+    """A score that so many of the sampled ones are not above; anything where few were sampled."""
+    wanted = WANTED * count // SAMPLE
+    if wanted < 1:
+        return np.inf
+    for place in range(wanted):
+        least = place
+        for at in range(place + 1, count):
+            if heap[first + at].score < heap[first + least].score:
+                least = at
+        score = heap[first + least].score
+        heap[first + least].score = heap[first + place].score
+        heap[first + place].score = score
+    return heap[first + wanted - 1].score
+
+
+@inlined
+def take_up_the_rest(desk: Resident, pool: int) -> None:
+    """Enter all that was kept out of the heap, at the price it had. O(rows)."""
+    heap = desk.heap[pool]
+    ours = desk.pools[pool]
+    heaps.rebuild(desk, pool)
+    end = heaps.ROOT + ours.heap_size
+    by = Rates(ours.decay, np.inf, 0.0)
+    for side in range(2):
+        own = desk.sides[side]
+        if own.pool != pool:
+            continue
+        for at in range(own.eldest, own.green):
+            row = np.int64(desk.side_rows[at])
+            link = desk.links[row]
+            if link.alive and link.ripe > RIPE:
+                if link.ripe == UNPRICED:
+                    desk.rows[row].score = priority(desk, row, by, ours.as_of)
+                link.ripe = RIPE
                 heap[end].row = row
                 heap[end].score = desk.rows[row].score
                 end += 1
-    desk.pools[pool].heap_size = end - heaps.ROOT
+    ours.apart = 0
+    ours.heap_size = end - heaps.ROOT
     heaps.heapify(heap, end - heaps.ROOT)
 
 
@@ -292,9 +271,15 @@ def worst(desk: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
     """The ripe row of least priority (or NONE), its priority, and its order among equals."""
     now = desk.terms[0].clock >> 1
     limit = decide(desk, pool)
-    heaps.drop_stale(desk, pool)
-    while desk.pools[pool].heap_size > 0:
+    while True:
+        heaps.drop_stale(desk, pool)
+        size = desk.pools[pool].heap_size
         top = desk.heap[pool, heaps.ROOT]
+        if desk.pools[pool].apart > 0 and (size == 0 or top.score > desk.pools[pool].kept_below):
+            take_up_the_rest(desk, pool)
+            continue
+        if size == 0:
+            return np.int64(NONE), np.inf, LAST
         row, score = top.row, top.score
         link = desk.links[row]
         if link.ripe and float(now - desk.rows[row].time) > limit:
@@ -304,5 +289,3 @@ def worst(desk: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
         side = desk.sides[link.side]
         side.green = min(side.green, desk.rows[row].side_index)
         heaps.drop_top(desk, pool)
-        heaps.drop_stale(desk, pool)
-    return np.int64(NONE), np.inf, LAST

@@ -197,6 +197,7 @@ def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
     pools["most_rows"] = terms.most_rows
     pools["most_bytes"] = terms.most_bytes
     pools["bars"] = [len(bars) for bars in progress.bars]
+    pools["bound"] = np.inf
     pools["decisions"] = progress.residence.decisions
     pools["made"] = progress.residence.made
     pools["made_before"] = progress.residence.made_before

@@ -8,8 +8,8 @@ import numpy as np
 
 from headgate.compiling import compiled
 from headgate.models import AgeCurves
-from headgate.policies.base import AgeScore, Piece
-from headgate.spec import RowWindow, SpecError, Window
+from headgate.policies.base import AgeScore, Piece, require_times
+from headgate.spec import SpecError, Window
 
 TOLERANCE, MOST_PIECES = 0.01, 16
 """How far a piece may be from the priority, as a share of it; more where that makes too many
@@ -52,12 +52,7 @@ class Age(AgeScore):
 
     def check(self, windows: tuple[Window, Window]) -> None:
         """Ages are times, so windows must be."""
-        for window in windows:
-            if isinstance(window, RowWindow) and window.rows:
-                raise SpecError(
-                    f'policy "age" ranks rows by how long they have waited, and a window is '
-                    f"{window}: give windows in time, or choose another policy"
-                )
+        require_times(windows, 'policy "age" ranks rows by how long they have waited')
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
         """The greedy priority, bucket by bucket; nothing beyond the curve."""

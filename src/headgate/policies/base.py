@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from headgate.spec import TimeWindow, Window
+from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 
 
 class Kind(IntEnum):
@@ -273,6 +273,24 @@ class CurveScore(Policy):
     @abstractmethod
     def curves(self, side: int, window: Window) -> Curves:
         """The scores of a side's rows."""
+
+
+def require_times(windows: tuple[Window, Window], why: str) -> None:
+    """Raise where a window is told in rows; ``why`` says which policy minds, and for what reason.
+
+    Examples
+    --------
+    >>> require_times((TimeWindow(5), RowWindow(3)), 'policy "age" goes by age')
+    Traceback (most recent call last):
+    ...
+    headgate.spec.errors.SpecError: policy "age" goes by age, and a window is 3 rows: give windows \
+in time, or choose another policy
+    """
+    for window in windows:
+        if isinstance(window, RowWindow) and window.rows:
+            raise SpecError(
+                f"{why}, and a window is {window}: give windows in time, or choose another policy"
+            )
 
 
 class Residence(NamedTuple):

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from headgate.compiling import compiled
 from headgate.models import ExponentialLife, Process, Survival, curve_table
-from headgate.policies.base import Arrivals, Curves, CurveScore, Frames
+from headgate.policies.base import Arrivals, Curves, CurveScore, Frames, require_times
 from headgate.policies.values import key_values
-from headgate.spec import RowWindow, SpecError, TimeWindow, Window
+from headgate.spec import SpecError, TimeWindow, Window
 from headgate.spec.quantity import format_duration, parse_duration_us
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -130,12 +130,7 @@ class Heeb(CurveScore):
 
     def check(self, windows: tuple[Window, Window]) -> None:
         """Steps are times, so windows must be."""
-        for window in windows:
-            if isinstance(window, RowWindow) and window.rows:
-                raise SpecError(
-                    f'policy "heeb" looks ahead in time, and a window is {window}: give windows in '
-                    f"time, or choose another policy"
-                )
+        require_times(windows, 'policy "heeb" looks ahead in time')
 
     @classmethod
     def of_references(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal
 
-from headgate.policies.base import AS_FITS, AS_NEEDED, Residence, ResidenceScore
-from headgate.spec import RowWindow, SpecError, Window
+from headgate.policies.base import AS_FITS, AS_NEEDED, Residence, ResidenceScore, require_times
+from headgate.spec import SpecError, Window
 from headgate.spec.quantity import parse_duration_us
 
 Recompute = int | Literal["auto", "successive", "adaptive"]
@@ -42,8 +42,10 @@ class Ijoin(ResidenceScore):
     recompute
         When priorities are computed anew: ``"successive"``, at every decision, which costs as much
         as there are rows; every so many decisions (k-successive); ``"adaptive"``, when the
-        importance produced falls; ``"auto"``, whenever an eighth of the stored rows has been
-        replaced, so that the cost of a decision does not grow with the budget.
+        importance produced falls; ``"auto"``, whenever a twelfth of the stored rows has been
+        replaced, so that the cost of a decision does not grow with the budget. A micro-batch begins
+        with all of them computed, so under any but ``"successive"`` it matters a little how a
+        stream is cut into batches.
     epsilon
         For ``"adaptive"``: the relative loss of importance, from one decision to the next, that
         makes it compute.
@@ -88,12 +90,7 @@ class Ijoin(ResidenceScore):
 
     def check(self, windows: tuple[Window, Window]) -> None:
         """Ages are times, so windows must be."""
-        for window in windows:
-            if isinstance(window, RowWindow) and window.rows:
-                raise SpecError(
-                    f'policy "ijoin" goes by what rows bring for the time they take, and a window '
-                    f"is {window}: give windows in time, or choose another policy"
-                )
+        require_times(windows, 'policy "ijoin" goes by what rows bring for the time they take')
 
     @property
     def residence(self) -> Residence:

@@ -43,6 +43,8 @@ def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, .
 def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFrame:
     path = os.fspath(folder)
     if "://" not in path:
+        # The JVM may have another working directory.
+        path = str(Path(path).absolute())
         Path(path).mkdir(parents=True, exist_ok=True)
     return session.readStream.schema(PUBLISHED).json(path)
 

@@ -10,7 +10,7 @@ from headgate.engine.lessons import LessonsLearned
 from headgate.engine.stats import LEFT, Stats
 from headgate.monitor import Evidence
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
-from headgate.policies import Age, Random
+from headgate.policies import Age, Greedy, Ijoin, Random
 from headgate.sampling import EqCluster
 
 STATE_FIGURES = (
@@ -36,10 +36,13 @@ MONITOR_FIGURES = (
     "shards_neutral",
     "shards_by_age",
     "shards_by_key",
+    "shards_by_residence",
+    "shards_by_importance",
 )
 """How many shards have a monitor, what monitors keep, and how many shards follow a neutral policy
-(for want of a model), rank rows by age, or rank them by key; shards with a policy that learns
-nothing are in none of the three."""
+(for want of a model), rank rows by age, by key, or by what they brought of late (IJOIN); shards
+with a policy that learns nothing are in none of the four. And how many go by importance, so that
+recall is a share of it."""
 TOTAL_FIGURES = ("total_pairs", "total_lost")
 FIGURES = (
     *(entry.name for entry in fields(Stats)),
@@ -63,11 +66,16 @@ OUTPUT = ", ".join(
 
 
 def stats_row(
-    stats: Stats, state: dict[str, int], spent: dict[str, int], learned: LessonsLearned | None
+    stats: Stats,
+    state: dict[str, int],
+    spent: dict[str, int],
+    learned: LessonsLearned | None,
+    important: bool,
 ) -> pd.DataFrame:
     """The row of figures a shard puts out once a batch."""
     figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent}
-    return pd.DataFrame([figures | _monitor_figures(learned)])
+    more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
+    return pd.DataFrame([figures | more])
 
 
 def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
@@ -80,9 +88,12 @@ def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
         "watched_rows": len(lessons.open_rows.time),
         "tracked_keys": lessons.tracked.num_rows,
         "monitor_bytes": learned.bytes,
-        "shards_neutral": int(learned.is_learning and isinstance(policy, Random | EqCluster)),
+        "shards_neutral": int(
+            learned.is_learning and isinstance(policy, Random | Greedy | EqCluster)
+        ),
         "shards_by_age": int(learned.is_learning and isinstance(policy, Age)),
         "shards_by_key": int(learned.is_learning and policy.weighs_keys),
+        "shards_by_residence": int(learned.is_learning and isinstance(policy, Ijoin)),
         "total_pairs": lessons.monitor.pairs,
         "total_lost": lessons.monitor.lost,
         **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),
@@ -141,9 +152,12 @@ def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
         return F.when(exact, sure).otherwise(estimated).alias(f"{prefix}{name}")
 
     one = F.lit(1.0)
+    # The share of importance does not tell how many pairs there were.
+    counted = F.sum("shards_by_importance") == 0
+    estimated = F.when(counted, F.try_divide(F.sum(pairs), share))
     return [
         figure("recall", one, share),
         figure("recall_low", one, F.greatest(share - error, F.lit(0.0))),
         figure("recall_high", one, F.least(share + error, one)),
-        figure("exact_pairs", F.sum(pairs).cast("double"), F.try_divide(F.sum(pairs), share)),
+        figure("exact_pairs", F.sum(pairs).cast("double"), estimated),
     ]

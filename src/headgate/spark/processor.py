@@ -61,7 +61,8 @@ class JoinProcessor(ShardProcessor):
         step.raise_watermark(watermark)
         state.write(step, held)
         watch.lap("write_ms")
-        yield stats_row(step.stats, state.figures, watch.laps, state.learned)
+        important = definitions is not None
+        yield stats_row(step.stats, state.figures, watch.laps, state.learned, important)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo

@@ -63,7 +63,7 @@ def _type(connection: Any, sql: str) -> pa.DataType:
 @contextmanager
 def _rows(translation: Translation, table: pa.Table, asked: str) -> Iterator[Any]:
     """A connection with the needed columns as the table ``given``, named c0, c1, ..."""
-    columns = [_from_the_start(table.column(name)) for name in translation.columns]
+    columns = [_readable(table.column(name)) for name in translation.columns]
     given = pa.table(columns, [f"c{number}" for number in range(len(columns))])
     # A cursor is a connection of its own, so threads are not in each other's way.
     connection = _database().cursor()
@@ -78,17 +78,21 @@ def _rows(translation: Translation, table: pa.Table, asked: str) -> Iterator[Any
         connection.close()
 
 
-def _from_the_start(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column, copied where it is nested: DuckDB does not read slices of structs."""
-    return (
-        column.take(pa.array(np.arange(len(column)))) if pa.types.is_nested(column.type) else column
-    )
+def _readable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column as DuckDB takes it: no slices of structs, no zoned times finer than Spark's."""
+    kind = column.type
+    if pa.types.is_nested(kind):
+        return column.take(pa.array(np.arange(len(column))))
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return column.cast(pa.timestamp("us", kind.tz), safe=False)
+    return column
 
 
 def _zone(schema: pa.Schema) -> str:
-    """The zone that hours and days are of: Spark hands its session's on with the columns.
+    """The zone that hours and days are of: that of the first column that has one.
 
     Any column tells, also one that the expression does not read: rows come with their event time.
+    On Spark that is UTC, since state must not depend on the session's zone.
     """
     zones = (kind.tz for kind in schema.types if pa.types.is_timestamp(kind) and kind.tz)
     return next(zones, "UTC")
