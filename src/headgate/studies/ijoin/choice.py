@@ -6,6 +6,7 @@ and of 20 times the stay of a row. Nothing is told of the streams but to one PRO
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,8 +100,8 @@ def share_of_best(results: pd.DataFrame, rivals: Sequence[str] = CHOICE) -> "pd.
     return found[AUTO] / found[list(rivals)].max(axis=1)
 
 
-def _place(at: object) -> str:
-    by, window, stream = at  # type: ignore[misc]
+def _place(at: Any) -> str:
+    by, window, stream = at
     return f"{stream}, importance {by}, window {window} stays"
 
 
@@ -203,8 +204,8 @@ STUDY = Study(
             "within-5-percent-everywhere",
             "auto is within 5 % of the best of IJOIN, GREEDY and learned PROB on every stream",
             partial(_near, mean=0.95, least=0.95, rivals=CHOICE),
-            departs="Within 10 %. Up to 4 % are memory: it gives a row in twenty to its monitor, and "
-            "IJOIN or GREEDY one in a hundred to theirs. The rest is learning: fifty rows are "
+            departs="Within 10 %. Up to 4 % are memory: it gives a row in twenty to its monitor, "
+            "and IJOIN or GREEDY one in a hundred to theirs. The rest is learning: fifty rows are "
             "watched at a time, so the first window is over before it is sure, and where few rows "
             "match, as among many uniform values, chance makes it change its mind.",
         ),

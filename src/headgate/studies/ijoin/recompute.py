@@ -40,23 +40,22 @@ def measure(cell: Cell) -> Sequence[Row]:
     return [{"importance": made(streams, policy, WINDOW_STAYS, memory, monitor=0)[0]}]
 
 
-def shares(results: pd.DataFrame) -> pd.DataFrame:
-    """What is made when computed as fits, of what is made when computed at every decision: a row a
-    budget, a column a stream and kind of importance."""
+def shares(results: pd.DataFrame) -> "pd.Series[float]":
+    """What is made when computed as fits, of what is made when computed at every decision: by
+    stream, kind of importance, and memory."""
+    index = ["stream", "by", "memory"]
     found = results.pivot_table(
-        index="memory", columns=["stream", "by", "recompute"], values="importance", aggfunc="mean"
+        index=index, columns="recompute", values="importance", aggfunc="mean"
     )
-    fits, every = (found.xs(how, axis=1, level="recompute") for how in (AS_FITS, SUCCESSIVE))
-    shown: pd.DataFrame = fits / every
-    return shown
+    return found[AS_FITS] / found[SUCCESSIVE]
 
 
 def _within(results: pd.DataFrame) -> Finding:
-    share = shares(results).stack(["stream", "by"], future_stack=True).dropna()
-    worst = share.idxmin()
+    share = shares(results)
+    worst: Any = share.idxmin()
     return Finding(
         bool(share.min() >= 0.98),
-        f"{share.min():.3f} ({worst[1]}, importance {worst[2]}, {worst[0]} rows) to "
+        f"{share.min():.3f} ({worst[0]}, importance {worst[1]}, {worst[2]} rows) to "
         f"{share.max():.3f}, {share.mean():.3f} on average",
     )
 
@@ -65,13 +64,13 @@ def draw(results: pd.DataFrame) -> Drawing:
     """A line a stream and kind of importance."""
     figure = Drawing(figsize=(7.6, 4.2), layout="constrained")
     axes = figure.subplots()
-    found = shares(results)
+    found, memory = shares(results), list(results["memory"].unique())
     for stream, (colour, marker) in zip(STREAMS, STYLES, strict=False):
         for by, line in ((BY_VALUE, "-"), (BY_ROW, ":")):
-            if (stream, by) in found:
+            if by in set(results["by"]):
                 axes.plot(
-                    found.index,
-                    found[(stream, by)],
+                    memory,
+                    [found[(stream, by, rows)] for rows in memory],
                     color=colour,
                     marker=marker,
                     linestyle=line,
@@ -79,7 +78,7 @@ def draw(results: pd.DataFrame) -> Drawing:
                 )
     axes.axhline(0.98, color=QUIET, linewidth=0.9, linestyle="--")
     axes.set_xscale("log")
-    axes.set_xticks(found.index, [str(rows) for rows in found.index])
+    axes.set_xticks(memory, [str(rows) for rows in memory])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter(PERCENT)
     axes.set_xlabel("rows of memory")
