@@ -158,12 +158,20 @@ def test_a_taken_column_name_is_refused() -> None:
         join("fifo", hg.MaxImportance("imp", column="id")).run(*TABLES)
 
 
-def test_the_learned_policy_goes_by_importance_before_it_knows_anything() -> None:
+@pytest.mark.parametrize(
+    ("policy", "window", "followed"),
+    [("auto", "25 seconds", "IJOIN"), ("auto", 25, "GREEDY"), ("prob", "25 seconds", "GREEDY")],
+)
+def test_the_learned_policy_goes_by_importance_before_it_knows_anything(
+    policy: str, window: str | int, followed: str
+) -> None:
+    span = hg.RowWindow(window) if isinstance(window, int) else window
     asked = hg.WindowJoin(
         on="key",
-        left=hg.Side(time="at", window="25 seconds"),
-        right=hg.Side(time="at", window="25 seconds"),
+        left=hg.Side(time="at", window=span),
+        right=hg.Side(time="at", window=span),
         budget=hg.Budget(rows=100),
         goal=hg.MaxImportance("imp", "imp"),
+        policy=policy,
     )
-    assert asked.run(*TABLES).followed == {"GREEDY": 600}
+    assert asked.run(*TABLES).followed == {followed: 600}

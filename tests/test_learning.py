@@ -12,10 +12,13 @@ from headgate.engine.batch import NO_WATERMARK, Batch, Progress, Terms
 from headgate.engine.learning import LearningStep, new_monitor
 from headgate.engine.limits import room_for
 from headgate.engine.open_rows import OpenRows
+from headgate.models import AgeCurve, AgeCurves
 from headgate.monitor.ages import AgeLearner
 from headgate.monitor.monitor import Candidates
 from headgate.monitor.recall import Evidence
 from headgate.policies import Learned
+from headgate.studies.ijoin.scale import Many, made
+from headgate.studies.ijoin.streams import BY_ROW
 from headgate.studies.streams import aging, zipf
 
 
@@ -26,6 +29,62 @@ def test_auto_follows_the_model_that_fits() -> None:
     by_key = zipf(30_000, seconds=100, seed=2)
     followed = by_key.join("auto", hg.Budget(rows=600)).followed
     assert followed["PROB"] > 0.9 * sum(followed.values())
+
+
+@pytest.mark.parametrize(
+    ("many", "policy"),
+    [
+        (Many(topic_stays=2), "IJOIN"),
+        (Many(skew=0.6), "PROB"),
+        (Many(keys=0.2), "GREEDY"),
+    ],
+    ids=["what is hot changes", "some keys are frequent", "nothing tells rows apart"],
+)
+def test_auto_follows_what_suits_the_stream_where_rows_matter_differently(
+    many: Many, policy: str
+) -> None:
+    streams = many.draw(20_000, BY_ROW, seed=1)
+    followed = made(streams, "auto", window_stays=5)[1]
+    assert followed[policy] > 0.7 * sum(followed.values())
+
+
+def test_auto_begins_with_ijoin_again_only_if_it_is_sure() -> None:
+    auto, curve = Learned("auto", important=True), AgeCurve(10, [1])
+    weights, curves = np.ones(2), AgeCurves(curve, curve)
+
+    def follow(fading: tuple[float, float], followed: str) -> str:
+        return auto.follow(curves, weights, "key", fading, followed).label
+
+    assert follow((0.06, 0.02), "prob") == "PROB"
+    assert follow((0.06, 0.02), "ijoin") == "IJOIN"
+    assert follow((0.08, 0.02), "prob") == "IJOIN"
+    assert follow((0.04, 0.0), "ijoin") == "PROB"
+
+
+def test_keys_are_counted_over_a_few_stays() -> None:
+    room = room_for(hg.Budget(rows=1000), Learned("auto"), 1, 0.5)
+    monitor = new_monitor((hg.TimeWindow(1000), hg.TimeWindow(1000)), room)
+    monitor.counts = np.array([[8.0, 4.0]])
+    # A tenth of a window, in which all that is stored was replaced three times.
+    monitor.forget(0.1, 100.0, arrived=300, stored=100)
+    assert monitor.counts.tolist() == [[4.0, 2.0]]
+    assert monitor.rate == 3.0
+    # With room for a whole window, two windows.
+    monitor.forget(2.0, 2000.0, arrived=200, stored=100)
+    assert monitor.counts.tolist() == [[2.0, 1.0]]
+
+
+def test_what_a_monitor_knows_outlives_a_restart() -> None:
+    room = room_for(hg.Budget(rows=1000), Learned("auto"), 1, 0.5)
+    windows = (hg.TimeWindow(1000), hg.TimeWindow(1000))
+    monitor, again = new_monitor(windows, room), new_monitor(windows, room)
+    monitor.forget(0.1, 100.0, arrived=300, stored=100)
+    monitor.ages.learn(0, np.arange(120), np.zeros(5), np.full(5, 900))
+    monitor.followed = "ijoin"
+    again.recall_facts(monitor.facts())
+    assert again.facts() == monitor.facts()
+    assert (again.followed, again.counted) == ("ijoin", 100.0)
+    assert again.fading(30) == pytest.approx(monitor.fading(30), rel=1e-4)
 
 
 @pytest.mark.parametrize("budget", [hg.Budget(rows=200), hg.Budget(memory=20_000)])

@@ -70,7 +70,7 @@ class Worth:
         """
         by_code = None
         if monitor.knows_keys:
-            rates = monitor.counts / monitor.lived
+            rates = monitor.counts / monitor.counted
             rarest = rates[rates > 0].min(initial=np.inf)
             rest = rarest / 2 if important and rarest < np.inf else 0.0
             by_code = np.full((codes + 1, 2), rest)
@@ -228,8 +228,12 @@ class LearningStep:
             self._worth.curves,
             None if known is None else known.ravel(),
             self.monitor.fit.better,
-            sum(self._stored_rows) / self.monitor.rate if self.monitor.rate else 0.0,
+            self.monitor.fading(sum(self._stored_rows)),
+            self.monitor.followed,
         )
+        if settled.keeps_history and self.monitor.followed != settled.name:
+            stored = (self._as_expected(stored[0], 0), self._as_expected(stored[1], 1))
+        self.monitor.followed = settled.name
         if settled.weighs_keys:
             stored = (self._weighed(stored[0], 0), self._weighed(stored[1], 1))
             arriving = (self._weighed(arriving[0], 0), self._weighed(arriving[1], 1))
@@ -246,7 +250,7 @@ class LearningStep:
             return terms, arriving
         windows = [float(window.span) for window in self._windows]
         counts = self.monitor.counts
-        matches = counts[:, ::-1] / self.monitor.lived * np.array(windows)
+        matches = counts[:, ::-1] / self.monitor.counted * np.array(windows)
         mean = float((counts * matches).sum() / max(counts.sum(), 1e-12))
         sized = [
             batch._replace(
@@ -258,6 +262,13 @@ class LearningStep:
 
     def _weighed(self, batch: Batch, side: int) -> Batch:
         return batch._replace(weight=self._worth.weights(side, batch.code))
+
+    def _as_expected(self, batch: Batch, side: int) -> Batch:
+        """Rows stored under a policy that kept no history, with the one that their keys suggest:
+        as many matches of late as come in a stay."""
+        stay_us = sum(self._stored_rows) / self.monitor.rate if self.monitor.rate else 0.0
+        now = np.full(len(batch.time), self._before.clock >> 1)
+        return batch._replace(touched=now, recent=self._worth.weights(side, batch.code) * stay_us)
 
     def _marked(self, batch: Batch, side: int) -> Batch:
         """Stored rows, the watched ones among them marked."""
@@ -299,7 +310,9 @@ class LearningStep:
         before_us, after_us = self._before.clock >> 1, after.clock >> 1
         lived = after_us - before_us if started else _covered(self._arriving)
         arrived = sum(len(batch.time) for batch in self._arriving)
-        self.monitor.forget(self._elapsed(lived, after), float(lived), arrived)
+        self.monitor.forget(
+            self._elapsed(lived, after), float(lived), arrived, self.step.stored_rows
+        )
         curves = self._worth.curves
         for side, rows in enumerate(sides):
             since = np.where(rows.is_new, 0, np.maximum(before_us - rows.time, 0))

@@ -7,13 +7,17 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from headgate.models import AgeCurves
-from headgate.monitor.ages import AgeLearner
+from headgate.monitor.ages import AgeLearner, Fading
 from headgate.monitor.fit import Fit
 from headgate.monitor.recall import Evidence
 
 BUCKETS = 120
 HALF_LIFE_WINDOWS = 2.0
 """After so many windows, what was learned counts for half."""
+HALF_LIFE_STAYS = 3.0
+"""Likewise for how often keys come, in times that all that is stored was replaced, where that is
+sooner. What is hot changes within long windows; and where nothing changes, keys that are worth
+storing come often enough in that time for counts to be good."""
 
 
 LEAST_SHARE = 2.0**-40
@@ -123,11 +127,15 @@ class Monitor:
     """Of watched rows whose window has passed."""
     counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     """Rows of each side per tracked key, older ones counting for less."""
-    lived: float = 0.0
+    counted: float = 0.0
     """Event time in microseconds, forgotten like the counts."""
+    lived: float = 0.0
+    """Event time, forgotten like the age curves."""
     arrived: float = 0.0
     """Rows of both sides, forgotten alike."""
     fit: Fit = field(default_factory=Fit)
+    followed: str = ""
+    """The policy that was chosen last, by its name."""
     pairs: int = 0
     lost: int = 0
     """Pairs made, and rows lost, since the beginning."""
@@ -142,7 +150,7 @@ class Monitor:
     @property
     def knows_keys(self) -> bool:
         """Whether any key has been counted."""
-        return len(self.counts) > 0 and self.lived > 0
+        return len(self.counts) > 0 and self.counted > 0
 
     def curves(self) -> AgeCurves | None:
         """The age model, where windows are times and enough was seen."""
@@ -153,12 +161,26 @@ class Monitor:
         """Rows of both sides that come in a microsecond; 0 where that is not known."""
         return self.arrived / self.lived if self.lived > 0 else 0.0
 
-    def forget(self, windows: float, lived: float, arrived: int = 0) -> None:
-        """Move on by so many windows, and so much event time, in which so many rows came."""
+    def fading(self, stored: int) -> Fading | None:
+        """By how much the matches of rows fade in the time that so many rows are replaced.
+
+        None where windows are rows: then there are no ages.
+        """
+        if any(self.by_rows):
+            return None
+        return self.ages.fading(stored / self.rate) if self.rate else Fading(0.0, 0.0)
+
+    def forget(self, windows: float, lived: float, arrived: int, stored: int) -> None:
+        """Move on by so many windows, and so much event time, in which so many rows came.
+
+        ``stored`` is how many rows are stored: it says how often they were replaced.
+        """
         factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
+        of_keys = min(factor, 0.5 ** (arrived / max(stored, 1) / HALF_LIFE_STAYS))
         self.ages.forget(factor)
         self.fit.forget(factor)
-        self.counts = self.counts * factor
+        self.counts = self.counts * of_keys
+        self.counted = self.counted * of_keys + lived
         self.lived = self.lived * factor + lived
         self.arrived = self.arrived * factor + arrived
 
@@ -186,9 +208,11 @@ class Monitor:
             {
                 "share": self.share,
                 "finished": asdict(self.finished),
+                "counted": self.counted,
                 "lived": self.lived,
                 "arrived": self.arrived,
                 "fit": asdict(self.fit),
+                "followed": self.followed,
                 "pairs": self.pairs,
                 "lost": self.lost,
                 "matches": _rounded(self.ages.matches),
@@ -199,8 +223,8 @@ class Monitor:
     def recall_facts(self, text: str) -> None:
         """Take up what `facts` wrote."""
         given = json.loads(text)
-        self.share, self.lived = given["share"], given["lived"]
-        self.arrived = given["arrived"]
+        self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
+        self.arrived, self.followed = given["arrived"], given["followed"]
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

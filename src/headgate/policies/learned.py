@@ -16,37 +16,19 @@ from headgate.policies.random import Random
 from headgate.spec import Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
-YOUNG = 1.3
-"""By how much rows must match faster while they can be stored than over their window, for IJOIN to
-do better than counts of keys (`headgate reproduce ijoin` shows both sides of it)."""
-
-
-def youth(curves: AgeCurves, stay_us: float) -> float:
-    """How much faster rows match up to an age than over their whole window; 1 where they do not.
-
-    Examples
-    --------
-    >>> from headgate.models import AgeCurve
-    >>> young = AgeCurve(10, [3, 1])
-    >>> youth(AgeCurves(young, young), stay_us=10)
-    1.5
-    """
-    early, overall = 0.0, 0.0
-    for curve in (curves.left, curves.right):
-        age = min(max(stay_us, 1.0), curve.window)
-        matches = float(np.interp(age, curve.ages, curve.cumulative))
-        early += matches / age
-        overall += float(curve.cumulative[-1]) / curve.window
-    return early / overall if overall > 0 else 1.0
+FADING = 0.05
+"""How much rows' matches must fade in a stay for IJOIN to do better than counts of keys: what is
+hot then stays so for some twenty stays at most (`headgate reproduce ijoin` shows both sides)."""
 
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
     """Stands for PROB, LIFE or AGE with what is learned, or for the one that fits better ("auto").
 
-    Until there is a model it is RANDOM, which favours nobody; where rows matter differently, it is
-    GREEDY, and "auto" is IJOIN on streams whose rows match while they are young: what is hot
-    changes within a window there, and counts over several windows come too late.
+    Until there is a model it is RANDOM, which favours nobody. Where rows matter differently, it is
+    GREEDY until then, and "auto" has more to choose from: IJOIN at first, and on streams whose rows
+    match less and less as they grow older, because what is hot changes and counts of keys come too
+    late; GREEDY where neither key nor age tells rows apart.
 
     Examples
     --------
@@ -92,7 +74,8 @@ class Learned(FixedScore):
         curves: AgeCurves | None,
         weights: np.ndarray | None,
         fits_better: str,
-        stay_us: float = 0.0,
+        fading: tuple[float, float] | None = None,
+        followed: str = "",
     ) -> Policy:
         """The policy to follow.
 
@@ -102,14 +85,24 @@ class Learned(FixedScore):
             The age model, and what keys are worth; None where not known.
         fits_better
             Which of the two foresees matches better.
-        stay_us
-            How long rows can be stored on average.
+        fading
+            How much more slowly rows match for every stay that they have grown older, and how much
+            of that may be chance; None where there are no ages.
+        followed
+            The name of the policy that was followed last.
         """
         wanted = self.wanted
         if wanted == "auto":
             wanted = Age.name if curves is not None and fits_better == "age" else Prob.name
-            if self.important and curves is not None and youth(curves, stay_us) > YOUNG:
-                return Ijoin()
+            if self.important and fading is not None:
+                rate, error = fading
+                # What may be chance is no reason to change one's mind.
+                least = FADING if followed == Ijoin.name else FADING + error
+                if curves is None or rate > least:
+                    return Ijoin()
+                if wanted == Age.name and abs(rate) < 2 * error:
+                    # A curve that may be flat does not tell rows apart.
+                    return Greedy()
         if wanted == Age.name:
             return self.neutral if curves is None else Age(curves)
         if weights is None:

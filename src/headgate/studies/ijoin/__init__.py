@@ -1,6 +1,17 @@
 """Kulkarni and Ravishankar, iJoin: Importance-aware Join Approximation over Data Streams."""
 
-from headgate.studies.ijoin import example, fairness, fig2, fig3, fig4, fig5, rivals, table6
+from headgate.studies.ijoin import (
+    choice,
+    example,
+    fairness,
+    fig2,
+    fig3,
+    fig4,
+    fig5,
+    recompute,
+    rivals,
+    table6,
+)
 from headgate.studies.study import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -12,4 +23,6 @@ STUDIES: tuple[Study, ...] = (
     table6.STUDY,
     fairness.STUDY,
     rivals.STUDY,
+    choice.STUDY,
+    recompute.STUDY,
 )
