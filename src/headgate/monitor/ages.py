@@ -83,8 +83,8 @@ class AgeLearner:
         --------
         >>> learner = AgeLearner((100, 0), (10, 1), 10)
         >>> learner.learn(0, np.repeat([100_000, 50_000], 5), np.zeros(1000), np.full(1000, 100))
-        >>> round(learner.fading(stay_us=10).rate, 2)
-        0.11
+        >>> round(float(learner.fading(stay_us=10).rate), 2)
+        0.07
         """
         fading, error, total = 0.0, 0.0, 0.0
         for side, width in enumerate(self.widths_us):
