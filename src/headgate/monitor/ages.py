@@ -83,7 +83,7 @@ class AgeLearner:
         --------
         >>> learner = AgeLearner((100, 0), (10, 1), 10)
         >>> learner.learn(0, np.repeat([100_000, 50_000], 5), np.zeros(1000), np.full(1000, 100))
-        >>> round(float(learner.fading(stay_us=10).rate), 2)
+        >>> round(learner.fading(stay_us=10).rate, 2)
         0.07
         """
         fading, error, total = 0.0, 0.0, 0.0
@@ -102,7 +102,7 @@ class AgeLearner:
             fading += sum(met) * less * stay_us / apart
             error += sum(met) * chance * stay_us / apart
             total += sum(met)
-        return Fading(fading / total, error / total) if total else Fading(0.0, 0.0)
+        return Fading(float(fading / total), float(error / total)) if total else Fading(0.0, 0.0)
 
     def _curve(self, side: int) -> AgeCurve:
         width = self.widths_us[side]

@@ -192,7 +192,7 @@ def _shortest(results: pd.DataFrame) -> Finding:
     stream = next(iter(TOPICS))
     found = {by: over_fifo(results, by).loc[stream] for by in results["by"].unique()}
     return Finding(
-        all(row[AGE] > row[IJOIN] and row[IJOIN] < 1.02 for row in found.values()),
+        all(row[AGE] > 0.99 * row[IJOIN] and row[IJOIN] < 1.02 for row in found.values()),
         "; ".join(f"{by}: AGE {row[AGE]:.3f}, IJOIN {row[IJOIN]:.3f}" for by, row in found.items()),
     )
 
@@ -229,7 +229,7 @@ def _opt(results: pd.DataFrame) -> Finding:
 
 def draw(results: pd.DataFrame) -> Drawing:
     """A panel for what importance goes by, and one for the criterion."""
-    figure = Drawing(figsize=(11.6, 4.6), layout="constrained")
+    figure = Drawing(figsize=(12.4, 5.4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1, 0.9))
     for axes, by in zip(panels, results["by"].unique(), strict=False):
         found = over_fifo(results, by)
@@ -332,8 +332,8 @@ STUDY = Study(
         ),
         Claim(
             "age-on-the-shortest-topics",
-            "Topics that are hot for no longer than a stay: AGE makes more than IJOIN, which makes "
-            "no more than FIFO (2 %)",
+            "Topics that are hot for no longer than a stay: AGE makes as much as IJOIN (1 %), which "
+            "makes no more than FIFO (2 %)",
             _shortest,
         ),
     ),
