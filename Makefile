@@ -35,8 +35,8 @@ test: check java postgres ## check, then every test that is not slow
 	@echo "== tests, in two processes side by side"
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
 
-# Halves that take about as long: tests without Spark and some on it, and all others on Spark.
-WITH_PLAIN := tests/spark/test_lookup.py $(wildcard tests/spark/test_[rs]*.py)
+# Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
+WITH_PLAIN := $(wildcard tests/spark/test_s*.py)
 
 test-one: venv java postgres
 	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/one

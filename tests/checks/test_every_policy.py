@@ -119,7 +119,7 @@ def test_out_of_order_rows_join_as_if_in_order(policy: type[Policy], data: st.Da
     assert sorted(late.pairs) == exact_pairs(case)
 
 
-@check(examples=100)
+@check(examples=70)
 def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
     case = _perhaps_unique(data, data.draw(cases(policy)))
     keep_late = data.draw(st.booleans())
@@ -128,7 +128,7 @@ def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObje
     assert kernel == plain
 
 
-@check(examples=200)
+@check(examples=120)
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
 ) -> None:

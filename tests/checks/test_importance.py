@@ -26,7 +26,7 @@ IMPORTANCES = (1.0, 0.0, 0.3, 1.0, 2.0, 2.1, 40.0)
 Test = Callable[..., None]
 
 
-def check(test: Test | None = None, examples: int = 100) -> Test:
+def check(test: Test | None = None, examples: int = 60) -> Test:
     """Run a test for policies of each kind, on generated inputs."""
     if test is None:
         return partial(check, examples=examples)
@@ -47,7 +47,7 @@ def weighted(draw: st.DrawFn, policy: type[Policy]) -> Case:
     return replace(case, importance=tuple(drawn))
 
 
-@check(examples=200)
+@check(examples=100)
 def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
     case = data.draw(weighted(policy))
     keep_late = data.draw(st.booleans())
@@ -56,7 +56,7 @@ def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObje
     assert kernel == plain
 
 
-@check(examples=200)
+@check(examples=100)
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
 ) -> None:
