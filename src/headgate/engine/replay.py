@@ -132,7 +132,7 @@ class Replay:
         while at < len(order):
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
             if self._monitor is not None:
-                size = min(size, most_to_learn_from(len(stored[0]) + len(stored[1])))
+                size = min(size, most_to_learn_from(at, len(stored[0]) + len(stored[1])))
             elif self._terms.policy.observes:
                 size = most_to_observe(len(stored[0]) + len(stored[1]))
             part = order[at : at + size]
@@ -141,13 +141,14 @@ class Replay:
             at += size
 
 
-def most_to_learn_from(stored: int) -> int:
+def most_to_learn_from(seen: int, stored: int) -> int:
     """Rows after which to look at the models again.
 
-    What is hot may be something else once all that is stored was replaced a few times; and every
-    step takes up all that is stored, so it should bring as much.
+    Early on there is much to learn, later they change little; but what is hot may be something else
+    once all that is stored was replaced a few times. Every step takes up all that is stored, so it
+    should bring as much.
     """
-    return max(LEARNING_ROWS_AT_ONCE, 2 * stored)
+    return max(LEARNING_ROWS_AT_ONCE, 2 * stored, min(seen // 8, 6 * stored))
 
 
 def most_to_observe(stored: int) -> int:

@@ -76,7 +76,7 @@ class _ShardReplay:
             size = table.num_rows
             stored = len(self._held[0].place) + len(self._held[1].place)
             if self._lessons is not None:
-                size = most_to_learn_from(stored)
+                size = most_to_learn_from(sum(self._progress.seen), stored)
             elif self._policy.observes:
                 size = most_to_observe(stored)
             yield from self._advance(table.slice(first, size))
