@@ -332,8 +332,8 @@ STUDY = Study(
         ),
         Claim(
             "age-on-the-shortest-topics",
-            "Topics that are hot for no longer than a stay: AGE makes as much as IJOIN (1 %), which "
-            "makes no more than FIFO (2 %)",
+            "Topics that are hot for no longer than a stay: AGE makes as much as IJOIN (1 %), and "
+            "IJOIN no more than FIFO (2 %)",
             _shortest,
         ),
     ),
