@@ -35,7 +35,7 @@ from tests.checks.bumpy import Bumpy
 Test = Callable[..., None]
 
 
-def check(test: Test | None = None, examples: int = 50) -> Test:
+def check(test: Test | None = None, examples: int = 35) -> Test:
     """Run a test for every policy, on generated inputs."""
     if test is None:
         return partial(check, examples=examples)
