@@ -1,6 +1,6 @@
 """Beyond the paper: priorities computed as fits against priorities computed at every decision.
 
-IJOIN computes all priorities anew whenever an eighth of the stored rows has been replaced, so that
+IJOIN computes all priorities anew whenever a twelfth of the stored rows has been replaced, so that
 a decision costs the same under any budget. The paper's successive scheme is affordable up to some
 thousand rows, and there the two can be compared.
 """
@@ -105,7 +105,7 @@ STUDY = Study(
     claims=(
         Claim(
             "within-2-percent",
-            "Computed when an eighth of the rows has been replaced, importance is within 2 % of "
+            "Computed when a twelfth of the rows has been replaced, importance is within 2 % of "
             "computing at every decision, or more",
             _within,
         ),
