@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from headgate import estimate, policies
 from headgate.cached import CachedLookup, LookupOutcome
 from headgate.choosing import SampleChoice, choose_sample
+from headgate.engine.outcome import Outcome
 from headgate.engine.stats import Stats
-from headgate.join import Outcome, WindowJoin
+from headgate.join import WindowJoin
 from headgate.lookup import (
     ArrowTable,
     DuckDbTable,

@@ -14,12 +14,12 @@ from headgate.engine.importance import Definitions, nothing_to_redefine
 from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
+from headgate.engine.outcome import Outcome
 from headgate.engine.replay import Replay
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
-from headgate.monitor import Estimate
 from headgate.policies import Learned, Policy, make_policy
 from headgate.policies.base import Sampler
 from headgate.sampling import make_sampler
@@ -45,68 +45,6 @@ if TYPE_CHECKING:
 
 Columns = str | Sequence[str]
 TAKES = "run takes Arrow tables or pandas frames (Spark DataFrames go to batch or stream)"
-
-
-class Outcome:
-    """What a join in process produced.
-
-    Attributes
-    ----------
-    pairs
-        The result rows, an Arrow table.
-    stats
-        What happened on the way: a `Stats`.
-    recall
-        The share of the exact result that was produced. The whole input was at hand, so this is
-        no estimate.
-    importance_recall
-        The share of the exact result's importance that was produced; as `recall`, where all rows
-        count alike.
-    estimated_recall
-        What the monitor made of it, without knowing the whole input: an `Estimate`, or None where
-        nothing was watched.
-    followed
-        How many arrivals were judged by each policy, where the policy was learned.
-    """
-
-    def __init__(
-        self,
-        pairs: pa.Table,
-        stats: Stats,
-        exact_pairs: int,
-        estimated_recall: Estimate | None = None,
-        followed: dict[str, int] | None = None,
-        exact_importance: float | None = None,
-    ) -> None:
-        self.pairs = pairs
-        self.stats = stats
-        self.exact_pairs = exact_pairs
-        self.exact_importance = exact_importance
-        self.estimated_recall = estimated_recall
-        self.followed = followed or {}
-
-    @property
-    def recall(self) -> float:
-        """Produced pairs as a share of the exact result's; 1 when that is empty."""
-        return 1.0 if self.exact_pairs == 0 else self.stats.pairs / self.exact_pairs
-
-    @property
-    def importance_recall(self) -> float:
-        """Produced importance as a share of the exact result's; 1 when that is worth nothing."""
-        if self.exact_importance is None:
-            return self.recall
-        return self.stats.importance / self.exact_importance if self.exact_importance else 1.0
-
-    def __repr__(self) -> str:
-        worth = ""
-        if self.exact_importance is not None:
-            worth = (
-                f"importance {self.stats.importance:,.6g}, {self.importance_recall:.3f} of all, "
-            )
-        return (
-            f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, {worth}"
-            f"peak {self.stats.peak_rows:,} rows)"
-        )
 
 
 @dataclass(frozen=True, init=False)

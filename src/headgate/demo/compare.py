@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headgate.demo.auctions import WINDOW_US, AuctionStream, bid_ages_us
-from headgate.join import Outcome, WindowJoin
+from headgate.engine.outcome import Outcome
+from headgate.join import WindowJoin
 from headgate.models import AgeCurves
 from headgate.policies import ALL_POLICIES, Age, Learned, Policy, make_policy
 from headgate.spec import Budget, Side

@@ -3,20 +3,17 @@
 Lists and loops only; a search looks at every row. Kernel and twin agree on every input.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 import numpy as np
 
-from headgate.engine import priority, residence
 from headgate.engine.batch import (
     NO_WATERMARK,
     Bars,
     Batch,
     Progress,
-    Residing,
     Terms,
     Watched,
     Watching,
@@ -25,54 +22,29 @@ from headgate.engine.batch import (
 from headgate.engine.curves import NO_FRAME
 from headgate.engine.flips import coin, skip
 from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
+from headgate.engine.plain_residence import Now, PlainResidence
+from headgate.engine.plain_rows import (
+    Row,
+    age_order,
+    as_arrivals,
+    choose_watched,
+    in_event_order,
+    known_worth,
+    rounded_importance,
+    rows_of,
+)
 from headgate.policies.base import (
-    AS_FITS,
-    AS_NEEDED,
     AgeScore,
-    Arrivals,
     CurveScore,
     Departures,
-    FixedScore,
     Flips,
     HistoryScore,
-    Residence,
     ResidenceScore,
     Sampler,
     ValueScore,
 )
-from headgate.policies.levels import importance_levels
 from headgate.policies.random import uniform
-from headgate.spec import RowWindow
-from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import pair_importance
-
-
-@dataclass(eq=False)
-class Row:
-    """A stored or arriving row: who it is, its columns of `Batch`, and its places in order."""
-
-    side: int
-    number: int
-    arriving: bool
-    time: int
-    code: int
-    size: int
-    weight: float
-    sequence: int
-    matches: int
-    touched: int
-    value: float  # what a band or comparison looks at; 0 where there is none
-    watch: int = Watch.NONE
-    met: float = 0.0
-    made: float = 0.0
-    importance: tuple[float, ...] = (1.0,)  # by definition
-    recent: float = 0.0  # matches, as they counted when last touched
-    priority: float = 0.0  # residence: as last computed
-    is_ripe: bool = False  # residence: has been a candidate
-    position: int = 0  # in event order among all rows of the step
-    by_rows: bool = False  # its window counts rows of its side, not time
-    mark: int = 0  # its place on its window's scale: sequence or time
-    end: int = 0  # where its window ends on that scale
 
 
 class PlainStep:
@@ -119,26 +91,23 @@ class PlainStep:
         self._definitions = progress.definitions
         self._at_first = sum(1 for change in terms.changes if change <= progress.clock >> 1)
         self._definition = self._at_first
-        residing = progress.residence
-        self._began, self._importance = residing.began, residing.importance
-        self._decisions = list(residing.decisions)
-        self._made, self._made_before = list(residing.made), list(residing.made_before)
+        self._residence = PlainResidence(terms, progress.residence)
         self._flipped: dict[tuple[int, int], list[tuple[int, float]]] = {}
         definitions = len(terms.changes) + 1
         self._by_side = [
-            _rows(side, stored[side], arriving[side], definitions) for side in (LEFT, RIGHT)
+            rows_of(side, stored[side], arriving[side], definitions) for side in (LEFT, RIGHT)
         ]
-        rows = _in_event_order(self._by_side, terms, progress)
+        rows = in_event_order(self._by_side, terms, progress)
         self._rows = rows
-        self._known = _known_worth(terms, rows, self._definition)
-        self._weight = _rounded_importance(terms, rows, self._definition)
+        self._known = known_worth(terms, rows, self._definition)
+        self._weight = rounded_importance(terms, rows, self._definition)
         self._ghosts = [row for row in rows if row.watch == Watch.GHOST]
         for row in self._ghosts:
             row.watch = Watch.OPEN
         self._held = [row for row in rows if not (row.arriving or row in self._ghosts)]
         self.ages = np.zeros((2, 1 if watching is None else watching.buckets), np.int64)
         if watching is not None:
-            _choose_watched(rows, watching)
+            choose_watched(rows, watching)
         self._restore()
         arrivals = [row for row in rows if row.arriving]
         self._admit_first = admit_first
@@ -148,6 +117,10 @@ class PlainStep:
             return
         for row in arrivals:
             self._arrive(row)
+
+    @property
+    def _now(self) -> Now:
+        return Now(self._clock >> 1, tuple(self._seen), self._definition)
 
     @property
     def stored_rows(self) -> int:
@@ -167,18 +140,12 @@ class PlainStep:
         memory = ""
         if isinstance(self._terms.policy, CurveScore) and self._observes:
             came = [row for rows in self._by_side for row in rows if row.arriving]
-            arrivals = _as_arrivals(sorted(came, key=lambda row: row.position), self._at_first)
+            arrivals = as_arrivals(sorted(came, key=lambda row: row.position), self._at_first)
             gone = np.array(sorted(self._departures), np.int64).reshape(-1, 6)
             side, offset, matches, stayed = gone[:, 2:].T
             departures = Departures(side.astype(np.uint8), offset, matches.astype(np.int32), stayed)
             memory = self._terms.policy.remember(arrivals, departures)
-        residing = Residing(
-            self._began,
-            self._importance,
-            (self._decisions[0], self._decisions[1]),
-            (self._made[0], self._made[1]),
-            (self._made_before[0], self._made_before[1]),
-        )
+        residing = self._residence.after
         return Progress(self._clock, seen, bars, frames, memory, residing, self._definitions)
 
     def alive(self, side: int) -> np.ndarray:
@@ -243,7 +210,7 @@ class PlainStep:
     def _take_up(self, row: Row) -> bool:
         """Let go what is past when a row comes; whether the row can match anything at all."""
         if isinstance(self._terms.policy, CurveScore) and 2 * row.time + row.side >= self._clock:
-            heard = self._terms.policy.frames(_as_arrivals([row]))
+            heard = self._terms.policy.frames(as_arrivals([row]))
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
         # Rows of one time that are admitted first have yet to meet what is stored of either side.
         now = 2 * row.time + (LEFT if self._admit_first else row.side)
@@ -260,8 +227,7 @@ class PlainStep:
             self.counts[Count.NULL_KEYS, row.side] += 1
             return False
         if isinstance(self._terms.policy, ResidenceScore):
-            self._began = min(self._began, row.time)
-            self._importance += row.importance[self._definition]
+            self._residence.note_arrival(row, self._now)
         return True
 
     def _admit(self, row: Row) -> None:
@@ -311,7 +277,9 @@ class PlainStep:
                 other.matches += 1
                 other.touched = max(other.touched, row.time)
             elif isinstance(self._terms.policy, ResidenceScore):
-                self._note_match(row, other)
+                pool, worth = self._pools[other.side], self._pair_worth(row, other)
+                stored = self._in_pool(pool)
+                self._residence.note_match(row, other, worth, pool, stored, self._now)
             elif self._observes:
                 other.matches += 1
 
@@ -430,7 +398,9 @@ class PlainStep:
     def _worst(self, pool: int, candidates: list[Row]) -> Row | None:
         """The row worth least; None where nobody may be given up."""
         if isinstance(self._terms.policy, ResidenceScore):
-            return self._least_resident(pool)
+            least = self._residence.least(pool, self._in_pool(pool), self._now)
+            self.counts[Count.RECOMPUTED] = self._residence.computed
+            return least
         return min(candidates, key=self._worth)
 
     def _is_above(self, row: Row, other: Row) -> bool:
@@ -439,7 +409,7 @@ class PlainStep:
     def _oldest(self, pool: int) -> Row:
         """The pool's row that came first; under a window of rows, the first of its side."""
         firsts = [
-            min((row for row in self._in_pool(pool) if row.side == side), key=_age_order)
+            min((row for row in self._in_pool(pool) if row.side == side), key=age_order)
             for side in (LEFT, RIGHT)
             if any(row.side == side for row in self._in_pool(pool))
         ]
@@ -456,8 +426,8 @@ class PlainStep:
         while self._definition < len(changes) and changes[self._definition] <= self._clock >> 1:
             self._definition += 1
         if self._definition != before:
-            self._known = _known_worth(self._terms, self._rows, self._definition)
-            self._weight = _rounded_importance(self._terms, self._rows, self._definition)
+            self._known = known_worth(self._terms, self._rows, self._definition)
+            self._weight = rounded_importance(self._terms, self._rows, self._definition)
             for row in self._rows:
                 row.is_ripe = False
 
@@ -466,98 +436,6 @@ class PlainStep:
         left, right = (row, other) if row.side == LEFT else (other, row)
         both = [np.array([one.importance[self._definition]]) for one in (left, right)]
         return float(pair_importance(self._terms.combine, *both)[0])
-
-    def _note_match(self, row: Row, other: Row) -> None:
-        """Bring what both have brought of late up to date."""
-        pool = self._pools[other.side]
-        for number in (0, 1):
-            self._made[number] += self._pair_worth(row, other)
-        decay, _, _ = self._rates(pool)
-        row.matches += 1
-        row.recent += 1.0
-        row.touched = row.time
-        other.matches += 1
-        if row.time >= other.touched:
-            faded = other.recent * math.exp(-decay * float(row.time - other.touched))
-            other.recent, other.touched = faded + 1.0, row.time
-        else:
-            other.recent += math.exp(-decay * float(other.touched - row.time))
-        if other.is_ripe and self._residence.every == AS_FITS:
-            other.priority = self._residence_priority(other)
-
-    def _least_resident(self, pool: int) -> Row | None:
-        """The mature row of least priority, as last computed; the elder of equals."""
-        told, now, rows = self._residence, self._clock >> 1, self._in_pool(pool)
-        maturity = float(told.maturity_us)
-        if told.maturity_us < 0:
-            maturity = priority.MATURITY * self._stay(pool)
-        for row in rows:
-            if float(now - row.time) > maturity and not row.is_ripe:
-                row.is_ripe = True
-                row.priority = self._residence_priority(row)
-                if row.arriving and not math.isnan(told.initial):
-                    row.priority = told.initial * row.importance[self._definition]
-        every = max(len(rows) // residence.SHARE, 1) if told.every == AS_FITS else told.every
-        due = self._decisions[pool] >= every
-        if told.every == AS_NEEDED:
-            due = self._made[pool] < (1.0 - told.epsilon) * self._made_before[pool]
-        if due:
-            self.counts[Count.RECOMPUTED, pool] += 1
-            self._decisions[pool] = 0
-            for row in rows:
-                if row.is_ripe:
-                    row.priority = self._residence_priority(row)
-        self._decisions[pool] += 1
-        self._made_before[pool], self._made[pool] = self._made[pool], 0.0
-        while ripe := [row for row in rows if row.is_ripe]:
-            least = min(ripe, key=lambda row: (row.priority, row.position))
-            if float(now - least.time) > maturity:
-                return least
-            least.is_ripe = False  # stays have grown longer since it was ripe
-        return None
-
-    @property
-    def _residence(self) -> Residence:
-        policy = self._terms.policy
-        if not isinstance(policy, ResidenceScore):
-            raise TypeError(f"{policy} goes by no residence priority")
-        return policy.residence
-
-    def _stay(self, pool: int) -> float:
-        """How long a row of the pool stays on average, in microseconds."""
-        sides = [side for side in (LEFT, RIGHT) if self._pools[side] == pool]
-        arrived = max(sum(self._seen[side] for side in sides), 1)
-        longest = max(1.0, *(float(self._terms.windows[side].span) for side in sides))
-        elapsed = float((self._clock >> 1) - self._began)
-        rows = self._terms.most_rows[pool]
-        rows = len(self._in_pool(pool)) if rows >= UNLIMITED else rows
-        return max(min(elapsed * float(rows) / float(arrived), longest), 1.0)
-
-    def _rates(self, pool: int) -> tuple[float, float, float]:
-        """Decay per microsecond, idle time to be unproductive, penalty per second."""
-        told, stay = self._residence, self._stay(pool)
-        decay = told.decay * 1e-6 if told.decay >= 0 else priority.DECAY / stay
-        unproductive = float(told.unproductive_us)
-        if told.unproductive_us < 0:
-            unproductive = priority.UNPRODUCTIVE * stay
-        penalty, seconds = told.penalty, stay * 1e-6
-        if penalty < 0:
-            mean = self._importance / float(max(sum(self._seen), 1))
-            penalty = priority.PENALTY * mean / (seconds * seconds)
-        return decay, unproductive, penalty
-
-    def _residence_priority(self, row: Row) -> float:
-        """Importance × matches of late ÷ age, less the penalty of the unproductive."""
-        decay, unproductive, penalty = self._rates(self._pools[row.side])
-        now = self._clock >> 1
-        idle, worth = float(now - row.touched), 0.0
-        if row.recent > 0:
-            age = max(float(now - row.time), 1.0) * 1e-6
-            matches = row.recent * math.exp(-decay * idle)
-            worth = row.importance[self._definition] * matches / age
-        if idle >= unproductive:
-            worth -= penalty * (idle * 1e-6)
-        return worth
 
     def _is_past(self, row: Row) -> bool:
         """Whether no in-order arrival from now on can meet the row."""
@@ -652,76 +530,3 @@ def _rises(curve: list[float], at: int) -> bool:
     so_far = [*curve, 0.0][: at + 1]
     changes = [there - here for here, there in pairwise(so_far) if there != here]
     return not changes or changes[-1] > 0
-
-
-def _rows(side: int, stored: Batch, arriving: Batch, definitions: int) -> list[Row]:
-    rows: list[Row] = []
-    for batch, is_arriving in ((stored, False), (arriving, True)):
-        values = batch.value if batch.value.size else np.zeros(len(batch.time))
-        watched = batch.watched or Watched.none(len(batch.time))
-        columns = (*batch[:7], values, *watched)
-        for at, entry in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-            rows.append(Row(side, len(rows), is_arriving, *entry))
-            rows[-1].importance = (1.0,) * definitions
-            if batch.importance is not None:
-                rows[-1].importance = tuple(batch.importance[:, at].tolist())
-            if batch.recent is not None:
-                rows[-1].recent = float(batch.recent[at])
-    return rows
-
-
-def _age_order(row: Row) -> tuple[int, int]:
-    return row.mark, row.position
-
-
-def _in_event_order(by_side: list[list[Row]], terms: Terms, progress: Progress) -> list[Row]:
-    """The rows by time, then side, then as given; arrivals get their sequence numbers."""
-    rows = sorted((row for rows in by_side for row in rows), key=lambda row: (row.time, row.side))
-    seen = list(progress.seen)
-    for position, row in enumerate(rows):
-        row.position = position
-        if row.arriving:
-            row.sequence = seen[row.side]
-            seen[row.side] += 1
-        row.by_rows = isinstance(terms.windows[row.side], RowWindow)
-        row.mark = row.sequence if row.by_rows else row.time
-        row.end = row.mark + terms.windows[row.side].span
-    return rows
-
-
-def _choose_watched(rows: list[Row], watching: Watching) -> None:
-    for row in rows:
-        chosen = watching.chooses(np.array([row.side], np.uint8), np.array([row.sequence]))
-        wanted = row.arriving and row.code != NULL_KEY and watching.sides[row.side]
-        if wanted and chosen[0]:
-            row.watch = Watch.OPEN
-
-
-def _known_worth(terms: Terms, rows: list[Row], definition: int) -> list[float]:
-    """What the policy knows of each row in advance: its fixed score, or the weight of its class."""
-    arrivals = _as_arrivals(rows, definition)
-    known = np.zeros(len(rows))
-    if isinstance(terms.policy, FixedScore):
-        known = terms.policy.score(arrivals)
-    elif isinstance(terms.policy, ValueScore):
-        known = terms.policy.class_weights()[terms.policy.classify(arrivals)]
-    return [float(value) for value in known]
-
-
-def _rounded_importance(terms: Terms, rows: list[Row], definition: int) -> list[float]:
-    """What each row's importance is rounded to, where scores change all the time."""
-    if not terms.policy.weighs_importance:
-        return [1.0] * len(rows)
-    own = np.array([row.importance[definition] for row in rows], np.float64)
-    level, weights = importance_levels(own)
-    return [float(weights[at]) for at in level]
-
-
-def _as_arrivals(rows: list[Row], definition: int = 0) -> Arrivals:
-    return Arrivals(
-        np.array([row.time for row in rows], np.int64),
-        np.array([row.side for row in rows], np.uint8),
-        np.array([row.sequence for row in rows], np.int64),
-        np.array([row.weight for row in rows], np.float64),
-        np.array([row.importance[definition] for row in rows], np.float64),
-    )

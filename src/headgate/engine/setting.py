@@ -107,6 +107,8 @@ def watched_rows(
 def importance_of(terms: Terms, groups: tuple[Batch, ...]) -> np.ndarray:
     """What rows matter, over all groups: by definition and row. Ones where all count alike."""
     definitions = len(terms.changes) + 1
+    if all(group.importance is None for group in groups):
+        return np.broadcast_to(1.0, (definitions, sum(len(group.time) for group in groups)))
     parts = [
         np.broadcast_to(1.0, (definitions, len(group.time)))
         if group.importance is None

@@ -105,8 +105,11 @@ def parse_amount(given: object, what: str) -> float:
     >>> parse_amount(3, "default")
     3.0
     """
-    accepted = isinstance(given, Real | Decimal) and not isinstance(given, bool | np.bool_)
-    amount = float(given) if accepted else math.nan  # type: ignore[arg-type]
+    amount = math.nan
+    if isinstance(given, bool | np.bool_):
+        pass  # a truth is a number to Python, and no importance to anybody
+    elif isinstance(given, Real | Decimal):
+        amount = float(given)
     if not 0 <= amount < math.inf:
         raise SpecError(
             f"{what}={given!r} is not an importance: give a number of zero or more, and finite"

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.drawing import PERCENT, QUIET, STYLES
-from headgate.join import Outcome
+from headgate.engine.outcome import Outcome
 from headgate.spec import Budget
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, aging, recall_by_part, zipf

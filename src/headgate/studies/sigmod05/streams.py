@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.join import Outcome, WindowJoin
+from headgate.engine.outcome import Outcome
+from headgate.join import WindowJoin
 from headgate.models import ExponentialLife, LinearTrend, Noise, Process, RandomWalk
 from headgate.policies import Policy
 from headgate.policies.offline import Events

@@ -1,0 +1,68 @@
+"""What a join in process produced, and how good it is."""
+
+import pyarrow as pa
+
+from headgate.engine.stats import Stats
+from headgate.monitor import Estimate
+
+
+class Outcome:
+    """What a join in process produced.
+
+    Attributes
+    ----------
+    pairs
+        The result rows, an Arrow table.
+    stats
+        What happened on the way: a `Stats`.
+    recall
+        The share of the exact result that was produced. The whole input was at hand, so this is
+        no estimate.
+    importance_recall
+        The share of the exact result's importance that was produced; as `recall`, where all rows
+        count alike.
+    estimated_recall
+        What the monitor made of it, without knowing the whole input: an `Estimate`, or None where
+        nothing was watched.
+    followed
+        How many arrivals were judged by each policy, where the policy was learned.
+    """
+
+    def __init__(
+        self,
+        pairs: pa.Table,
+        stats: Stats,
+        exact_pairs: int,
+        estimated_recall: Estimate | None = None,
+        followed: dict[str, int] | None = None,
+        exact_importance: float | None = None,
+    ) -> None:
+        self.pairs = pairs
+        self.stats = stats
+        self.exact_pairs = exact_pairs
+        self.exact_importance = exact_importance
+        self.estimated_recall = estimated_recall
+        self.followed = followed or {}
+
+    @property
+    def recall(self) -> float:
+        """Produced pairs as a share of the exact result's; 1 when that is empty."""
+        return 1.0 if self.exact_pairs == 0 else self.stats.pairs / self.exact_pairs
+
+    @property
+    def importance_recall(self) -> float:
+        """Produced importance as a share of the exact result's; 1 when that is worth nothing."""
+        if self.exact_importance is None:
+            return self.recall
+        return self.stats.importance / self.exact_importance if self.exact_importance else 1.0
+
+    def __repr__(self) -> str:
+        worth = ""
+        if self.exact_importance is not None:
+            worth = (
+                f"importance {self.stats.importance:,.6g}, {self.importance_recall:.3f} of all, "
+            )
+        return (
+            f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, {worth}"
+            f"peak {self.stats.peak_rows:,} rows)"
+        )
