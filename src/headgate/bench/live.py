@@ -132,12 +132,12 @@ class Stretch:
     @property
     def longest_batch_s(self) -> float:
         """The longest that a batch took."""
-        return max(batch["durationMs"]["triggerExecution"] / 1000 for batch in self.batches)
+        return max(float(batch["durationMs"]["triggerExecution"]) / 1000 for batch in self.batches)
 
     @property
     def read(self) -> int:
         """Rows that were read."""
-        return sum(batch["numInputRows"] for batch in self.batches)
+        return sum(int(batch["numInputRows"]) for batch in self.batches)
 
 
 class LiveQuery:
@@ -160,7 +160,7 @@ class LiveQuery:
         began, before, written = time.monotonic(), worker_seconds(), self._streams.written
         batches: list[dict[str, Any]] = []
         while time.monotonic() - began < seconds:
-            if self._query.awaitTermination(0.25):
+            if self._query.awaitTermination(1):
                 break
             for progress in self._query.recentProgress:
                 if progress["batchId"] > self._seen and progress["numInputRows"]:

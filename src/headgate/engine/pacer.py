@@ -31,8 +31,9 @@ MOST_OWED, MOST_SAVED = 4.0, 4.0
 """What is carried over at most, in units of what a step earns."""
 KEPT = 0.7
 """The part of what was seen of work and rates that still counts after a step."""
-CORRECTION = 0.5
-"""How strongly rows are stored fewer or more when work does not come out as planned, a window."""
+FEWER, MORE = 0.25, 0.75
+"""How strongly rows are stored fewer or more when work does not come out as planned, a window. Too
+much work is most often what was stored before rates rose, and passes by itself."""
 AT_THE_DOOR = 0x6C62272E07BB0142
 """Makes the coins of who is let in others than those that decide who is watched or kept."""
 LEANEST, FULLEST = 0.02, 50.0
@@ -293,5 +294,5 @@ class Pacer:
         if error > 0 and not passed.unstored:
             error = -0.5 if state.lean > 1.0 else 0.0  # all was stored, and there was time for it
         longest = max(self._wait(state, 0), self._wait(state, 1))
-        change = CORRECTION * min(span_s / longest if longest > 0 else 1.0, 1.0)
+        change = (MORE if error > 0 else FEWER) * min(span_s / longest if longest > 0 else 1.0, 1.0)
         return min(max(state.lean * exp(change * error), LEANEST), FULLEST)

@@ -68,6 +68,8 @@ class Replay:
         self._open = OpenRows.none()
         self._tracked = np.empty(0, np.int64)
         self.stats = Stats()
+        self.let_in = (0, 0)
+        """Rows of each side that there was time to look at."""
         self.followed: Counter[str] = Counter()
         """How many arrivals were judged by each policy."""
 
@@ -117,6 +119,7 @@ class Replay:
             kept = (survivors(step, 0, kept[0], rows[0]), survivors(step, 1, kept[1], rows[1]))
             stored[:] = [numbers[side][step.alive(side)] for side in (0, 1)]
             progress = step.after
+            self.let_in = progress.seen
             self.stats = self.stats.then(Stats.of_step(step, *came).with_dropped(arrived, came))
             if self._pacer is not None:
                 now = process_time()
