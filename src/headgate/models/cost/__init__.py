@@ -1,0 +1,44 @@
+"""What a join costs: by the structures over its windows, and by the rows kept and pairs made."""
+
+from headgate.models.cost.crossovers import PAPER_CROSSOVERS, crossover, paper_crossovers
+from headgate.models.cost.produce import ByValue, WorkCost, by_value, output_rate
+from headgate.models.cost.structure import (
+    PAPER_STRUCTURES,
+    Pair,
+    Structure,
+    pair_letters,
+    parse_pair,
+)
+from headgate.models.cost.unit_time import (
+    BUCKET_ROWS,
+    NODE_ROWS,
+    direction_cost,
+    join_cost,
+    touched_by_search,
+    touched_by_update,
+)
+from headgate.models.cost.weights import PAPER_WEIGHTS, Weight, Weights
+
+__all__ = [
+    "BUCKET_ROWS",
+    "NODE_ROWS",
+    "PAPER_CROSSOVERS",
+    "PAPER_STRUCTURES",
+    "PAPER_WEIGHTS",
+    "ByValue",
+    "Pair",
+    "Structure",
+    "Weight",
+    "Weights",
+    "WorkCost",
+    "by_value",
+    "crossover",
+    "direction_cost",
+    "join_cost",
+    "output_rate",
+    "pair_letters",
+    "paper_crossovers",
+    "parse_pair",
+    "touched_by_search",
+    "touched_by_update",
+]
