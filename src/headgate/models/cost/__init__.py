@@ -1,5 +1,6 @@
 """What a join costs: by the structures over its windows, and by the rows kept and pairs made."""
 
+from headgate.models.cost.cheapest import EXTRA_BYTES, Choice, Ranking, cheapest
 from headgate.models.cost.crossovers import PAPER_CROSSOVERS, crossover, paper_crossovers
 from headgate.models.cost.produce import ByValue, WorkCost, by_value, output_rate
 from headgate.models.cost.structure import (
@@ -21,17 +22,21 @@ from headgate.models.cost.weights import PAPER_WEIGHTS, Weight, Weights
 
 __all__ = [
     "BUCKET_ROWS",
+    "EXTRA_BYTES",
     "NODE_ROWS",
     "PAPER_CROSSOVERS",
     "PAPER_STRUCTURES",
     "PAPER_WEIGHTS",
     "ByValue",
+    "Choice",
     "Pair",
+    "Ranking",
     "Structure",
     "Weight",
     "Weights",
     "WorkCost",
     "by_value",
+    "cheapest",
     "crossover",
     "direction_cost",
     "join_cost",

@@ -184,7 +184,7 @@ def _way_down(structure: Structure, window: float, node: int) -> float:
     if structure is Structure.BITMAP:
         return float(max(_steps(window, BITMAP_FANOUT), 1))
     nodes = -(-window // node)
-    in_node = max(_steps(min(window, node), 2), 1)
+    in_node = max(min(_steps(node, 2), _steps(window + 1, 2)), 1)
     if structure is Structure.BTREE:
         return float((_steps(nodes, node + 1) + 1) * in_node)
     # On average a T-tree finds the key a level above the lowest, with 1.5 comparisons a level.
