@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.engine.pace import Pace
 from headgate.engine.relation import Relation
 from headgate.policies.base import Policy
 from headgate.policies.fifo import Fifo
@@ -43,7 +44,9 @@ class Terms:
     fairness: float = 0.0
     """The share of decisions that give up the oldest row, whatever it is worth."""
     seed: int = 0
-    """Of which decisions those are."""
+    """Of which decisions those are, and of what is left undone for want of processor time."""
+    pace: Pace | None = None
+    """How much work the step may do; None where processor time is no limit."""
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""
@@ -114,6 +117,7 @@ class Batch(NamedTuple):
     watched: Watched | None = None
     importance: np.ndarray | None = None  # float64 (definition, row); None where all count alike
     recent: np.ndarray | None = None  # float64: matches when last touched, old ones counting less
+    effort: np.ndarray | None = None  # float64 (2, row): shares of arrivals to probe, and to store
 
     @classmethod
     def of_arrivals(
@@ -149,6 +153,7 @@ class Batch(NamedTuple):
         return taken._replace(
             importance=None if self.importance is None else self.importance[:, numbers],
             recent=None if self.recent is None else self.recent[numbers],
+            effort=None if self.effort is None else self.effort[:, numbers],
         )
 
 

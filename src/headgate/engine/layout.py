@@ -5,7 +5,7 @@ Row positions are places in *event order*: stored and arriving rows of a step to
 are large, so what a probe reads of a row lies in one small record (`LINK`), the rest in another.
 """
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ LINK = np.dtype(
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
         ("watch", "u1"),  # see `Watch`
         ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not even priced
+        ("skip", "u1"),  # what is not done with an arrival; bits of `Skip`
     ],
     align=True,
 )
@@ -117,6 +118,14 @@ TERMS = np.dtype(
         ("combine", "i8"),  # see `Combine`
         ("definition", "i8"),  # which of the definitions of importance holds now
         ("fairness", "f8"),  # share of decisions that give up the oldest row
+        ("paced", "i8"),  # processor time is short: arrivals probe while there is credit
+        ("credit", "f8"),  # seconds of work earned and not yet done
+        ("earns", "f8"),  # an arrival
+        ("arriving_costs", "f8"),  # seconds: looking at an arrival
+        ("storing_costs", "f8"),  # storing it, and letting it go
+        ("pairing_costs", "f8"),  # making a pair
+        ("looks", "f8"),  # share of the probes left out that are made for the watched rows alone
+        ("missing", "i8"),  # such a probe is under way: how many it stands for
     ],
     align=True,
 )
@@ -218,6 +227,13 @@ class Watch(IntEnum):
     GHOST = 3  # given up by an earlier step; becomes OPEN when this one takes it up
 
 
+class Skip(IntFlag):
+    """What is left undone with an arrival for want of processor time."""
+
+    PROBE = 1
+    STORE = 2
+
+
 class Count(IntEnum):
     """What the kernel counts, per side."""
 
@@ -233,3 +249,5 @@ class Count(IntEnum):
     PEAK_BYTES = 9
     UNCHOSEN = 10  # rows of whose matches to come none is in the sample
     RECOMPUTED = 11  # residence: how often all priorities were computed; by pool, not side
+    UNPROBED = 12  # arrivals that did not look for partners, for want of processor time
+    UNSTORED = 13  # arrivals not stored for the same reason

@@ -87,7 +87,7 @@ def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray
     row's range), whether their time fits or not.
     """
     spot = desk.ranges.spots[row]
-    count_only = desk.terms[0].count_only
+    count_only = desk.terms[0].count_only or desk.terms[0].missing
     at, end = np.int64(spot.first), np.int64(spot.end)
     for part in range(2):
         if part == 1:
@@ -126,7 +126,7 @@ def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
         limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
     if desk.terms[0].ranged:
         return ranged_probe(desk, row, reach, limit, pairs, made)
-    count_only = desk.terms[0].count_only
+    count_only = desk.terms[0].count_only or desk.terms[0].missing
     head = desk.newest[2 * desk.rows[row].code + 1 - side]
     newer, partner, mark = np.int64(NONE), head.row, head.mark
     while partner != NONE and mark >= reach:
