@@ -132,3 +132,15 @@ def test_what_is_no_budget_or_graph_is_refused() -> None:
             solve(graph, WorkCost(update=1.0, produce=1.0), -1)
     with pytest.raises(SpecError, match="outside of 0 to 1"):
         JoinGraph(2, [[0], [2]])
+
+
+@pytest.mark.parametrize(("missing", "is_clique"), [((), True), (((0, 3),), False)])
+def test_a_balanced_clique_is_found_as_in_the_proof_of_theorem_1(
+    missing: tuple[tuple[int, int], ...], is_clique: bool
+) -> None:
+    # Rows cost 1 and pairs nothing: six rows buy nine pairs if and only if there is a clique.
+    pairs = [(a, b) for a in range(3) for b in range(3, 6) if (a, b) not in missing]
+    pairs += [(6, 7), (6, 8), (9, 7)]
+    graph = JoinGraph(10, np.array(pairs).T)
+    found = exact_max_subset(graph, WorkCost(update=1.0, produce=0.0), budget=6)
+    assert (found.pairs == 9) == is_clique
