@@ -25,8 +25,8 @@ from headgate.spec.quantity import SECOND_US
 
 AIM = 0.98
 """The part of the budget that is planned with; the rest is for what no plan foresees."""
-LEAST = 0.1
-"""However much was taken too much, the part of what is earned that a step may still take."""
+LEAST, MOST = 0.1, 1.25
+"""What a step may take, in units of what it earns, however much was taken too much or left over."""
 MOST_OWED, MOST_SAVED = 4.0, 4.0
 """What is carried over at most, in units of what a step earns."""
 KEPT = 0.7
@@ -229,7 +229,7 @@ class Pacer:
         waits = _each(lambda side: self._wait(seen, side))
         return Pace(
             costs=costs,
-            seconds=max(work - state.owed, LEAST * earned),
+            seconds=min(max(work - state.owed, LEAST * earned), MOST * earned),
             storing=state.lean * max(work - costs.arrive * sum(arrived), 0.0),
             meets=_each(lambda side: seen.rows[1 - side] / seen.seconds * waits[side]),
             chance=_each(lambda side: self._chance(state, side)),
