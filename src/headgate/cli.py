@@ -109,7 +109,7 @@ def bench(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only kernel, learning, offline, uniform, skew or budgets; may be repeated."
+            help="Only kernel, learning, offline, uniform, skew, budgets or cpu; may be repeated."
         ),
     ] = None,
 ) -> None:

@@ -102,7 +102,7 @@ def worker_seconds() -> float:
     total = 0.0
     for process in psutil.Process().children(recursive=True):
         try:
-            if "pyspark" in " ".join(process.cmdline()):
+            if "pyspark.daemon" in process.cmdline():
                 times = process.cpu_times()
                 total += times.user + times.system
         except psutil.NoSuchProcess:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
+from headgate.bench.cpu import CPU, Held, burst, overloads
 from headgate.bench.kernel import measure_kernel
 from headgate.bench.learning import measure_learning
 from headgate.bench.measure import WARM_UP_BATCHES, Measurement, measure
@@ -27,7 +28,7 @@ SETTINGS = {
 }
 """The same for all contenders."""
 AMPLE = Budget(rows=50_000_000)
-PARTS = ("kernel", "learning", "offline", "uniform", "skew", "budgets")
+PARTS = ("kernel", "learning", "offline", "uniform", "skew", "budgets", "cpu")
 ROWS_A_BATCH = 1_600_000
 
 
@@ -40,7 +41,7 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
         _learning(console, rounds)
     if "offline" in parts:
         _offline(console)
-    if set(parts) & {"uniform", "skew", "budgets"}:
+    if set(parts) & {"uniform", "skew", "budgets", "cpu"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
         session = start_session("headgate bench", log, cores=2, settings=SETTINGS)
@@ -53,6 +54,8 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
                     _skew(console, session, place / "skew", rounds)
                 if "budgets" in parts:
                     _budgets(console, session, place / "budgets")
+                if "cpu" in parts:
+                    _cpu(console, session, place / "cpu")
         finally:
             session.stop()
 
@@ -74,6 +77,51 @@ def _kernel(console: Console, rounds: int) -> None:
         least, most = min(by_budget), max(by_budget)
         ratio = by_budget[least] / by_budget[most]
         console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
+
+
+def _cpu(console: Console, session: SparkSession, place: Path) -> None:
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    for title, held in (
+        (f"A minute within {CPU} of a core, on Spark, batches every second", overloads),
+        ("A burst: ten times the rows for half a minute", burst),
+    ):
+        table = Table(title=title)
+        for heading in (
+            "",
+            "of a core, from outside",
+            "work ÷ budget",
+            "rows/s",
+            "made",
+            "estimated",
+            "not stored",
+            "not probed",
+            "rows waiting",
+            "longest batch",
+        ):
+            table.add_column(heading, justify="right")
+        with console.status(title) as status:
+            for row in held(session, place / held.__name__):
+                status.update(f"{title}: {row.what}")
+                table.add_row(*_held_row(row))
+        console.print(table)
+
+
+def _held_row(held: Held) -> list[str]:
+    stretch = held.stretch
+    estimate = stretch.batches[-1]["observedMetrics"]["headgate"]["recall"]
+    rows = max(stretch.total("left_rows") + stretch.total("right_rows"), 1)
+    return [
+        held.what,
+        f"{stretch.cores:.3f}",
+        f"{stretch.cores / CPU / max(held.recall, 1e-9):.1f}",
+        f"{stretch.read / stretch.seconds:,.0f}",
+        f"{held.recall:.3f}",
+        f"{estimate:.3f}",
+        f"{stretch.total('unstored') / rows:.0%}",
+        f"{stretch.total('unprobed') / rows:.0%}",
+        f"{stretch.written - stretch.read:+,}",
+        f"{stretch.longest_batch_s:.2f} s",
+    ]
 
 
 def _learning(console: Console, rounds: int) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Counted = TypeVar("Counted", bound="DataclassInstance")
 LEFT = ("shed", "refused", "retired", "expired", "unchosen", "unstored")
 """Counts of rows that have left, or were never stored."""
+GIVEN_UP = ("shed", "refused", "retired", "unprobed", "unstored")
+"""Counts of what was given up to stay within the budget; where all are zero, nothing was."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,14 @@ class Stats:
         return self.lifetimes**2 / (rows * self.lifetimes_squared)
 
     @property
+    def given_up(self) -> int:
+        """Rows that were given up to stay within the budget, or not all of whose work was done."""
+        return sum(int(getattr(self, name)) for name in GIVEN_UP)
+
+    @property
     def lost_rows(self) -> int:
         """Rows whose loss may have cost result rows; zero means the result is exact."""
-        not_done = self.unprobed + self.unstored
-        return self.shed + self.refused + self.retired + self.late + self.unchosen + not_done
+        return self.given_up + self.late + self.unchosen
 
     def with_dropped(self, arrived: tuple[int, int], came: tuple[int, int]) -> "Stats":
         """With the rows that came and for which there was no time even to be looked at."""

@@ -7,7 +7,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.engine.lessons import LessonsLearned
-from headgate.engine.stats import LEFT, Stats
+from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.monitor import Evidence
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.policies import Age, Greedy, Ijoin, Random
@@ -146,7 +146,7 @@ def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
     few = F.try_divide(NONE_OF_MANY * met_met, met)
     error = F.try_divide(F.greatest(CONFIDENCE * F.sqrt(variance), few), met)
     # A batch that lost nothing may yet miss what earlier losses would have brought.
-    lost = F.sum("shed") + F.sum("refused") + F.sum("retired") + F.sum("total_lost")
+    lost = sum((F.sum(name) for name in GIVEN_UP), start=F.sum("total_lost"))
     exact = (F.sum("shards_monitored") > 0) & (lost == 0)
 
     def figure(name: str, sure: Column, estimated: Column) -> Column:

@@ -202,7 +202,7 @@ class ShardState:
     def _write_lessons(self, learned: LessonsLearned, stats: Stats) -> int:
         monitor = learned.lessons.monitor
         monitor.pairs += stats.pairs
-        monitor.lost += stats.shed + stats.refused + stats.retired
+        monitor.lost += stats.given_up
         self.learned = learned
         return write_lessons(self.store.lessons, learned.lessons)
 
