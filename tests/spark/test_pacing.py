@@ -1,17 +1,27 @@
 """A processor budget on a stream, batch by batch, with a clock and a machine the test decides."""
 
 import uuid
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.engine.pace import Costs
 from headgate.spark import pacing
 from headgate.spark.ledger import BESIDE, Ledger
 from tests.spark.one_shard import OneShard, ShardBatch
-from tests.spark.streams import START_US, multiset, timestamps
+from tests.spark.streams import (
+    START_US,
+    collect,
+    multiset,
+    read_side,
+    timestamps,
+    write_side,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -122,3 +132,62 @@ def test_a_ledger_adds_up_over_tasks(tmp_path: object) -> None:
     ledger.add(BESIDE, 1.0)
     assert ledger.total(BESIDE) == pytest.approx(first + 1.0)
     assert ledger.total("join-1") == 0.0
+
+
+def made_up(rows: int, keys: int) -> tuple[pa.Table, pa.Table]:
+    """Both sides of half a minute, with numbers to know pairs by."""
+    rng = np.random.default_rng(8)
+    tables = []
+    for schema, number in zip(SCHEMAS, ("left_id", "right_id"), strict=True):
+        micros = START_US + np.sort(rng.integers(0, 30_000_000, rows))
+        columns = [pa.array(rng.integers(0, keys, rows)), timestamps(micros)]
+        table = pa.table(columns, names=schema.names).cast(schema)
+        tables.append(table.append_column(number, pa.array(np.arange(rows))))
+    return tables[0], tables[1]
+
+
+IDS = ["left_id", "right_id"]
+
+
+def test_a_bounded_join_takes_its_part_of_event_time(spark: SparkSession) -> None:
+    """With time enough it is exact; with next to none it makes some of the pairs, and no other."""
+    tables = made_up(3000, 40)
+    exact = multiset(join(cpu=1.0).run(*tables).pairs.select(IDS))
+    frames = [spark.createDataFrame(table.to_pandas()) for table in tables]
+    assert multiset(join(cpu=8.0).batch(*frames, shards=2).select(IDS)) == exact
+    some = multiset(join(cpu=0.002).batch(*frames, shards=2).select(IDS))
+    assert not some - exact
+    assert 0 < some.total() < 0.9 * exact.total()
+
+
+def test_a_stream_with_no_time_says_what_it_left_undone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A real query, stopped half way and taken up again."""
+    tables = made_up(3000, 40)
+    exact = multiset(join(cpu=1.0).run(*tables).pairs.select(IDS))
+    folders = [tmp_path / side for side in ("left", "right")]
+    schemas = [
+        f"key bigint, {time} timestamp, {number} bigint"
+        for (_, time), number in zip((s.names for s in SCHEMAS), IDS, strict=True)
+    ]
+    hurried = join(cpu=0.001)
+    made: Counter = Counter()
+    metrics = []
+    for part in (0, 1):
+        for table, folder in zip(tables, folders, strict=True):
+            halves = [table.slice(1500 * part + 500 * at, 500) for at in range(3)]
+            write_side(folder, halves, first=3 * part)
+        sides = [
+            read_side(spark, folder, schema, schema.split()[2])
+            for folder, schema in zip(folders, schemas, strict=True)
+        ]
+        done = collect(hurried.stream(*sides).select(IDS), tmp_path / "checkpoint")
+        made += done.rows
+        metrics += done.metrics
+    assert not made - exact
+    assert made.total() < exact.total()
+    assert sum(batch["unprobed"] + batch["unstored"] for batch in metrics) > 0
+    assert sum(batch["left_rows"] for batch in metrics) == 3000
+    assert any(batch["cpu_ms"] > 0 for batch in metrics)
+    assert metrics[-1]["recall"] is None or metrics[-1]["recall"] < 1.0
