@@ -1,0 +1,56 @@
+"""Two small programs that the strategies come down to."""
+
+import math
+
+import numpy as np
+
+
+def fill(gain: np.ndarray, cost: np.ndarray, budget: float) -> np.ndarray:
+    """How much of each thing to take for the greatest gain within a budget; parts may be taken.
+
+    Taken by gain a cost, so all but one are taken whole or not at all. What brings nothing comes
+    last. O(things log things).
+
+    Examples
+    --------
+    >>> fill(np.array([6.0, 4.0, 0.0]), np.array([3.0, 4.0, 1.0]), 5.0).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    free = cost <= 0
+    worth = np.where(free, np.inf, gain / np.where(free, 1.0, cost))
+    order = np.argsort(-worth, kind="stable")
+    before = np.cumsum(cost[order]) - cost[order]
+    share = np.ones(len(gain))
+    paid = order[~free[order]]
+    share[paid] = np.clip((budget - before[~free[order]]) / cost[paid], 0.0, 1.0)
+    return share
+
+
+def greatest_product(a: float, b: float, c: float, budget: float) -> tuple[float, float]:
+    """Shares x and y of at most 1 with the greatest x·y, where a·x + b·y + c·x·y is affordable.
+
+    For a product q, a·x + b·y is least where both terms are √(a·b·q), which leaves a quadratic in
+    √q. A share that would pass 1 stays there, and the other has the rest.
+
+    Examples
+    --------
+    >>> greatest_product(1.0, 1.0, 2.0, 1.5)
+    (0.5, 0.5)
+    >>> greatest_product(1.0, 16.0, 0.0, 9.0)
+    (1.0, 0.5)
+    """
+    if a + b + c <= budget:
+        return 1.0, 1.0
+    middle = math.sqrt(a * b)
+    if middle > 0:
+        # The root of c·s² + 2·middle·s = budget, in the form that loses no digits for small c.
+        root = budget / (middle + math.sqrt(middle * middle + c * budget))
+        x, y = root * math.sqrt(b / a), root * math.sqrt(a / b)
+        if x <= 1 and y <= 1:
+            return x, y
+        is_x_full = x > 1
+    else:
+        is_x_full = a <= b
+    full, rest = (a, b) if is_x_full else (b, a)
+    other = min((budget - full) / (rest + c), 1.0)
+    return (1.0, other) if is_x_full else (other, 1.0)
