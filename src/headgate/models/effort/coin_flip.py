@@ -1,8 +1,8 @@
 """CF: a coin is flipped for every arrival; it takes part in full or not at all."""
 
-from headgate.models.effort.knapsack import greatest_product
 from headgate.models.effort.plan import Plan
 from headgate.models.effort.problem import Workload
+from headgate.models.effort.programs import greatest_product
 
 NAME = "CF"
 

@@ -6,6 +6,7 @@ at; what to store of it is a knapsack.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -22,8 +23,6 @@ from headgate.models.effort.states import Ranking, rank, rank_with_room
 NAME = "semantic PNI, rows dropped"
 NEAR = 8
 """How many classes round the last one affordable are tried in its place."""
-NEAR_WITH_ROOM = 2
-"""The same where every try may take a linear program."""
 CLOSE = 1e-3
 """A plan so near the bound is good enough: no other is looked for."""
 
@@ -50,15 +49,18 @@ def drop_and_store(workload: Workload, rows: Rows = None) -> Plan:
     >>> plan.probe[0].round(2).tolist(), plan.insert[0].round(2).tolist(), round(plan.recall, 2)
     ([0.25, 0.0], [0.25, 0.0], 0.05)
     """
-    plan = _best_of(workload, rank(workload), None, NEAR)
+    ranking = rank(workload)
+    plan = _best_of(workload, ranking, _ways(workload, ranking), None)
     if not fits(plan.stored, rows):
-        plan = _best_of(workload, rank_with_room(workload, rows), rows, NEAR_WITH_ROOM)
+        ranking = rank_with_room(workload, rows)
+        ways = chain(_ways(workload, ranking), [plan.probe])
+        plan = _best_of(workload, ranking, ways, rows)
     return _with_the_rest(workload, plan)
 
 
-def _best_of(workload: Workload, ranking: Ranking, rows: Rows, near: int) -> Plan:
+def _best_of(workload: Workload, ranking: Ranking, ways: Iterator[Sides], rows: Rows) -> Plan:
     best: Plan | None = None
-    for looked in _ways(workload, ranking, near):
+    for looked in ways:
         plan = _stored(workload, looked, rows, ranking)
         if plan is not None and (best is None or plan.output > best.output):
             best = plan
@@ -68,7 +70,7 @@ def _best_of(workload: Workload, ranking: Ranking, rows: Rows, near: int) -> Pla
     return best
 
 
-def _ways(workload: Workload, ranking: Ranking, near: int) -> Iterator[Sides]:
+def _ways(workload: Workload, ranking: Ranking) -> Iterator[Sides]:
     """What to look at, the likeliest first.
 
     The classes affordable whole, with part of the next one; with others beside them; without one
@@ -77,7 +79,7 @@ def _ways(workload: Workload, ranking: Ranking, near: int) -> Iterator[Sides]:
     order, whole = ranking.order, ranking.whole
     chosen = np.zeros(workload.classes)
     chosen[order[:whole]] = 1.0
-    beyond, last = order[whole : whole + near], order[max(whole - near, 0) : whole]
+    beyond, last = order[whole : whole + NEAR], order[max(whole - NEAR, 0) : whole]
     yield chosen, chosen
     for at in beyond:
         yield _with(chosen, at, shares_to_look_at(workload.only(int(at), ranking.left)))

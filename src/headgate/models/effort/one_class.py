@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from headgate.models.effort.knapsack import greatest_product
 from headgate.models.effort.problem import Workload
+from headgate.models.effort.programs import greatest_product
 
 FINENESS, CLOSER = 33, 7
 """Shares of each side tried at a time, and how often the search closes in on the best."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from headgate.models.effort.knapsack import fill
 from headgate.models.effort.plan import Plan
 from headgate.models.effort.problem import Workload
+from headgate.models.effort.programs import fill
 
 NAME = "PNI"
 

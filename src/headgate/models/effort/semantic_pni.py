@@ -1,12 +1,11 @@
 """Semantic PNI: every arrival probes; it is stored if what it will bring is worth the cost."""
 
 import numpy as np
-from scipy.optimize import linprog
 
-from headgate.models.effort.knapsack import fill
 from headgate.models.effort.limits import Rows, rows_fit, stored_per_share
 from headgate.models.effort.plan import Plan
 from headgate.models.effort.problem import Workload
+from headgate.models.effort.programs import fill, solve
 
 NAME = "semantic PNI"
 
@@ -86,19 +85,3 @@ def _with_room(
     if cost @ by_room <= budget:
         return by_room
     return solve(gain, np.vstack([cost, room]), np.concatenate([[budget], limits]))
-
-
-def solve(gain: np.ndarray, use: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """Parts of at most 1 with the greatest gain that keep within every limit, by HiGHS."""
-    scale = np.where(limits > 0, limits, 1.0)
-    solved = linprog(
-        -gain / max(float(gain.max(initial=0.0)), np.finfo(float).tiny),
-        A_ub=use / scale[:, np.newaxis],
-        b_ub=limits / scale,
-        bounds=(0.0, 1.0),
-        method="highs",
-    )
-    parts: np.ndarray = np.clip(solved.x, 0.0, 1.0)
-    # The solver allows itself a little; a limit is a limit.
-    over = float((use @ parts / scale).max())
-    return parts / over if over > 1 else parts

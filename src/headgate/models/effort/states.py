@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 from headgate.models.effort.limits import Rows, stored_per_share
 from headgate.models.effort.problem import Workload
+from headgate.models.effort.programs import solve
 
-TINY = float(np.finfo(float).tiny)
+WHOLE = 1 - 1e-7
+"""From what share on a class counts as looked at whole: a solver's precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ def rank(workload: Workload) -> Ranking:
     steps = steps[gains[steps] > 0]
     before = np.cumsum(costs[steps]) - costs[steps]
     room = workload.budget - before
-    part = np.clip(room / np.maximum(costs[steps], TINY), 0.0, 1.0)
+    part = np.clip(_worth(room, costs[steps]), 0.0, 1.0)
     looks = steps < workload.classes
     whole = int(np.count_nonzero(looks & (part >= 1)))
     short = np.flatnonzero(looks & (part < 1))
@@ -76,28 +77,27 @@ def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
     gain, storing, looking = _figures(workload)
     n = workload.classes
     room = stored_per_share(workload, rows)
-    limits = np.concatenate([[workload.budget], np.atleast_1d(np.array(rows, np.float64))])
-    scale = np.where(limits > 0, limits, 1.0)
-    use = np.vstack(
-        [np.append(storing.ravel(), looking), np.pad(room, ((0, 0), (0, n)))]
-    )  # by left rows stored, right rows stored, looked at
+    # Things are left rows stored, right rows stored, and classes looked at.
+    use = np.vstack([np.append(storing.ravel(), looking), np.pad(room, ((0, 0), (0, n)))])
+    limits = np.append(workload.budget, np.array(rows, np.float64))
     # No more is stored than is looked at: a line a side and class.
-    beyond = sparse.hstack([sparse.eye_array(2 * n), -sparse.vstack([sparse.eye_array(n)] * 2)])
-    earned = np.append(gain.ravel(), np.zeros(n))
-    solved = linprog(
-        -earned / max(float(earned.max()), TINY),
-        A_ub=sparse.vstack([sparse.csr_array(use / scale[:, np.newaxis]), beyond]),
-        b_ub=np.append(limits / scale, np.zeros(2 * n)),
-        bounds=(0.0, 1.0),
-        method="highs",
+    each, one = np.arange(2 * n), np.ones(2 * n)
+    stored_unseen = sparse.coo_array(
+        (np.append(one, -one), (np.append(each, each), np.append(each, 2 * n + each % n)))
     )
-    looked = solved.x[2 * n :]
+    earned = np.append(gain.ravel(), np.zeros(n))
+    part = solve(earned, use, limits, stored_unseen)
+    looked = part[2 * n :]
     order = np.argsort(-looked, kind="stable")
     order = order[gain.sum(axis=0)[order] > 0]
-    whole = int(np.count_nonzero(looked[order] > 1 - 1e-7))
-    taken = np.where(looked > 1 - 1e-7, solved.x.reshape(3, n), 0.0)
-    left = workload.budget - float((storing * taken[:2]).sum() + (looking * taken[2]).sum())
-    return Ranking(order, whole, max(left, 0.0), float(earned @ solved.x))
+    is_whole = looked > WHOLE
+    spent = use[0] @ np.where(np.tile(is_whole, 3), part, 0.0)
+    return Ranking(
+        order,
+        int(np.count_nonzero(is_whole[order])),
+        max(workload.budget - float(spent), 0.0),
+        float(earned @ part) / WHOLE,
+    )
 
 
 def _figures(workload: Workload) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -110,5 +110,5 @@ def _figures(workload: Workload) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _worth(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    worth: np.ndarray = np.where(cost > 0, gain / np.maximum(cost, TINY), np.inf)
+    worth: np.ndarray = np.where(cost > 0, gain / np.where(cost > 0, cost, 1.0), np.inf)
     return worth

@@ -1,8 +1,13 @@
-"""Two small programs that the strategies come down to."""
+"""The small programs that the strategies come down to."""
 
 import math
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+NOTHING = 1e-9
+"""Of all that could be used; a limit below is as good as none of it."""
 
 
 def fill(gain: np.ndarray, cost: np.ndarray, budget: float) -> np.ndarray:
@@ -54,3 +59,43 @@ def greatest_product(a: float, b: float, c: float, budget: float) -> tuple[float
     full, rest = (a, b) if is_x_full else (b, a)
     other = min((budget - full) / (rest + c), 1.0)
     return (1.0, other) if is_x_full else (other, 1.0)
+
+
+def solve(
+    gain: np.ndarray, use: np.ndarray, limits: np.ndarray, follows: sparse.coo_array | None = None
+) -> np.ndarray:
+    """Parts of at most 1 with the greatest gain that keep within every limit, by HiGHS.
+
+    Parameters
+    ----------
+    gain
+        Of each thing.
+    use
+        What each takes of what is limited, a line a limit.
+    limits
+        How much there is.
+    follows
+        Sums of parts that must not be above 0, a line a sum.
+
+    Examples
+    --------
+    >>> use = np.array([[3.0, 1.0], [1.0, 3.0]])
+    >>> solve(np.array([1.0, 1.0]), use, np.array([2.0, 2.0])).round(3).tolist()
+    [0.5, 0.5]
+    """
+    most = use.sum(axis=1)
+    none_left = limits <= NOTHING * most
+    out = ((use > 0) & none_left[:, np.newaxis]).any(axis=0)
+    scale = np.where(none_left, np.where(most > 0, most, 1.0), limits)[:, np.newaxis]
+    lines = sparse.csr_array(np.where(none_left[:, np.newaxis], 0.0, use) / scale)
+    solved = linprog(
+        -gain / (float(gain.max(initial=0.0)) or 1.0),
+        A_ub=lines if follows is None else sparse.vstack([lines, follows]),
+        b_ub=np.append(np.ones(len(limits)), np.zeros(0 if follows is None else follows.shape[0])),
+        bounds=np.column_stack([np.zeros(len(gain)), ~out]),
+        method="highs",
+    )
+    parts: np.ndarray = np.clip(solved.x, 0.0, 1.0)
+    # The solver allows itself a little; a limit is a limit.
+    over = float((lines @ parts).max(initial=0.0))
+    return parts / over if over > 1 else parts
