@@ -309,7 +309,7 @@ class TestLookingCosts:
         zipf = 1 / np.arange(1, 1001)
         for right in (zipf, zipf[::-1]):
             for budget in (800, 1200, 1500):
-                join = Workload(100 * zipf, 100 * right, (10, 10), 1, 0.1, budget, look=1)
+                join = Workload(100 * zipf, 100 * right, (10, 10), 1, 0, budget, look=1)
                 plan = drop_and_store(join)
                 assert plan.output >= 0.99 * plan.bound
 
