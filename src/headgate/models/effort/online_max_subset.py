@@ -7,6 +7,7 @@ from headgate.models.effort.probe_no_insert import probe_no_insert
 from headgate.models.effort.problem import Workload
 
 NAME = "Online Max-Subset"
+DIGITS = 12
 
 
 def online_max_subset(workload: Workload) -> Plan:
@@ -33,7 +34,10 @@ def online_max_subset(workload: Workload) -> Plan:
     for rate, update in zip(workload.rates, workload.updates, strict=True):
         cost += (update + workload.look) * rate
     free = cost <= 0
-    order = np.argsort(-np.where(free, np.inf, output / np.where(free, 1.0, cost)), kind="stable")
+    worth = np.where(free, 0.0, output / np.where(free, 1.0, cost))
+    # Classes that tie but for rounding are taken as they stand.
+    worth = np.where(free, np.inf, np.round(worth / (worth.max() or 1.0), DIGITS))
+    order = np.argsort(-worth, kind="stable")
     spent = np.cumsum(cost[order])
     taken = int(np.searchsorted(spent > workload.budget, True))
     share = np.zeros(workload.classes)
