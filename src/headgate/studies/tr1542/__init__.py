@@ -1,6 +1,6 @@
 """Ayad, Naughton, Wright, Srivastava: streaming window joins under CPU limitations (2005)."""
 
 from headgate.studies.study import Study
-from headgate.studies.tr1542 import grid, uniform
+from headgate.studies.tr1542 import correlation, grid, uniform
 
-STUDIES: tuple[Study, ...] = (grid.STUDY, uniform.STUDY)
+STUDIES: tuple[Study, ...] = (grid.STUDY, correlation.STUDY, uniform.STUDY)
