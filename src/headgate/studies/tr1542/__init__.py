@@ -1,6 +1,11 @@
 """Ayad, Naughton, Wright, Srivastava: streaming window joins under CPU limitations (2005)."""
 
 from headgate.studies.study import Study
-from headgate.studies.tr1542 import correlation, grid, uniform
+from headgate.studies.tr1542 import correlation, grid, statistics, uniform
 
-STUDIES: tuple[Study, ...] = (grid.STUDY, correlation.STUDY, uniform.STUDY)
+STUDIES: tuple[Study, ...] = (
+    grid.STUDY,
+    correlation.STUDY,
+    statistics.STUDY,
+    uniform.STUDY,
+)

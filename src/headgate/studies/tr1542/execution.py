@@ -22,9 +22,9 @@ BLOCK_S = 2500.0
 LEAST_BLOCKS, MOST_BLOCKS = 4, 240
 
 
-def frequencies(keys: str) -> tuple[np.ndarray, np.ndarray]:
+def frequencies(keys: str, exponent: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """How often each key comes on the left and on the right."""
-    even, zipf = np.full(KEYS, 1 / KEYS), 1 / np.arange(1, KEYS + 1)
+    even, zipf = np.full(KEYS, 1 / KEYS), np.arange(1, KEYS + 1) ** -exponent
     zipf /= zipf.sum()
     other = np.random.default_rng(7).permutation(KEYS)
     return {
@@ -35,11 +35,13 @@ def frequencies(keys: str) -> tuple[np.ndarray, np.ndarray]:
     }[keys]
 
 
-def counts(keys: str, rates: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+def counts(
+    keys: str, rates: tuple[float, float], exponent: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows of each key in a block: whole numbers, so the frequencies are as good as these."""
     left, right = (
         np.rint(share * rate * BLOCK_S).astype(np.int64)
-        for share, rate in zip(frequencies(keys), rates, strict=True)
+        for share, rate in zip(frequencies(keys, exponent), rates, strict=True)
     )
     return left, right
 
@@ -50,20 +52,23 @@ def workload(
     windows: tuple[float, float],
     update: float,
     budget: float,
+    exponent: float = 1.0,
 ) -> Workload:
     """The join of two such streams where a pair costs 1; the budget is a share of what all of it
     costs."""
-    left, right = counts(keys, rates)
+    left, right = counts(keys, rates, exponent)
     join = Workload(left / BLOCK_S, right / BLOCK_S, windows, update, produce=1.0, budget=0.0)
     return join.within(budget * join.exact_cost)
 
 
 @lru_cache(maxsize=2)
-def streams(keys: str, rates: tuple[float, float], seed: int) -> tuple[Batch, Batch]:
+def streams(
+    keys: str, rates: tuple[float, float], seed: int, exponent: float = 1.0
+) -> tuple[Batch, Batch]:
     """As many blocks as are ever needed, rows at random times within their block."""
     random = np.random.default_rng(seed)
     sides = []
-    for count in counts(keys, rates):
+    for count in counts(keys, rates, exponent):
         deck = np.repeat(np.arange(KEYS, dtype=np.int32), count)
         code = random.permuted(np.tile(deck, (MOST_BLOCKS, 1)), axis=1)
         within = np.sort(random.random(code.shape), axis=1)
