@@ -87,8 +87,8 @@ def _even(results: pd.DataFrame) -> Finding:
 
 def _grows(results: pd.DataFrame) -> Finding:
     table = results.pivot_table(index=["keys", "budget"], columns="exponent", values="most")
-    moderate = table.loc[:, table.columns <= 0.5]
-    inverse = table.loc[[INVERSE]]
+    moderate = table[[exponent for exponent in table.columns if exponent <= 0.5]]
+    inverse = table[table.index.get_level_values("keys") == INVERSE]
     rises = [bool((np.diff(part.to_numpy(), axis=1) > 0).all()) for part in (moderate, inverse)]
     half, steep = moderate.iloc[:, -1], table.iloc[:, -1]
     return Finding(
