@@ -85,16 +85,20 @@ def _even(results: pd.DataFrame) -> Finding:
     return Finding(bool(own.max() < 1e-6), f"at most {own.max():.1g} of C_u")
 
 
+def _most(results: pd.DataFrame) -> pd.DataFrame:
+    """A line a kind of keys and budget, a column an exponent."""
+    return results.pivot_table(index=["keys", "budget"], columns="exponent", values="most")
+
+
 def _grows(results: pd.DataFrame) -> Finding:
-    table = results.pivot_table(index=["keys", "budget"], columns="exponent", values="most")
-    moderate = table[[exponent for exponent in table.columns if exponent <= 0.5]]
-    inverse = table[table.index.get_level_values("keys") == INVERSE]
+    moderate = _most(results[results["exponent"] <= 0.5])
+    inverse = _most(results[results["keys"] == INVERSE])
     rises = [bool((np.diff(part.to_numpy(), axis=1) > 0).all()) for part in (moderate, inverse)]
-    half, steep = moderate.iloc[:, -1], table.iloc[:, -1]
+    half, steep = moderate.iloc[:, -1], _most(results).iloc[:, -1]
     return Finding(
         all(rises),
-        f"{half.min():.2f} to {half.max():.2f} of C_u with exponent {moderate.columns[-1]:g}; "
-        f"{steep.min():.2f} to {steep.max():.2f} with {table.columns[-1]:g}",
+        f"{half.min():.2f} to {half.max():.2f} of C_u with exponent {half.name}; "
+        f"{steep.min():.2f} to {steep.max():.2f} with {steep.name}",
     )
 
 
