@@ -260,6 +260,22 @@ class TestOptimum:
         assert plan.probe[0].tolist() == plan.insert[0].tolist() == [0, 1]
         assert plan.probe[1].tolist() == [1, pytest.approx(3.5 / 9)]
 
+    def test_rows_that_tie_share_a_coin(self) -> None:
+        join = Workload([2] * 5, [2] * 5, (10, 10), update=1, produce=0.1, budget=12)
+        dropped, flipped = drop_rows(join), coin_flip(join)
+        assert dropped.output == pytest.approx(flipped.output)
+        assert dropped.probe[0] == pytest.approx(flipped.probe[0])
+
+    @pytest.mark.parametrize("share", [0.1, 0.4, 0.75])
+    def test_keys_that_tie_bring_what_the_budget_is_a_share_of(self, share: float) -> None:
+        zipf = 1 / np.arange(1, 51)
+        join = Workload(zipf, zipf[::-1], (100, 100), update=1, produce=0.01, budget=0)
+        plan = online_max_subset(join.within(share * join.exact_cost))
+        last = (join.outputs[0] + join.outputs[1]).max() / join.exact_output
+        assert share - 1e-9 <= plan.recall <= share + last
+        whole = np.flatnonzero(plan.insert[0] + plan.insert[1] == 2)
+        assert whole.tolist() == list(range(len(whole)))
+
 
 class TestLookingCosts:
     @pytest.mark.parametrize("classes", [1, 2, 3])
@@ -376,6 +392,13 @@ class TestWorkload:
         assert join.right.tolist() == [0, 1, 1, 0]
         assert np.asarray(join.chance).tolist() == [1, 1, 1, 0]
         assert join.exact_output == pytest.approx(2 * 1 * 2)
+
+    def test_a_null_key_is_among_the_rows_that_match_nothing(self) -> None:
+        keys = Frequencies.of_mappings({None: 0.5, "a": 0.5}, {"a": 1.0})
+        join = Workload.of_frequencies(keys, (8, 2), (1, 1), 1, 1, budget=1)
+        assert join.left.tolist() == [4, 4]
+        assert join.right.tolist() == [2, 0]
+        assert np.asarray(join.chance).tolist() == [1, 0]
 
     @pytest.mark.parametrize(
         ("given", "said"),

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from headgate.columns.codes import encode_together
+from headgate.columns.codes import NULL, encode_together
 from headgate.models.frequency import Frequencies
 from headgate.spec import SpecError
 
@@ -112,13 +112,15 @@ class Workload:
         """
         own = (frequencies.left, frequencies.right)
         codes, _ = encode_together([side.columns for side in own])
-        every, first = np.unique(np.concatenate(codes), return_index=True)
-        place = np.empty(int(every.max(initial=0)) + 1, np.int64)
+        both = np.concatenate(codes)
+        every, first = np.unique(both[both != NULL], return_index=True)
+        place = np.full(int(every.max(initial=0)) + 1, len(every))
         place[every[np.argsort(first)]] = np.arange(len(every))
         by_class = np.zeros((2, len(every) + 1))
-        for side, (each, known) in enumerate(zip(codes, own, strict=True)):
-            by_class[side, place[each]] = known.share
-            by_class[side, -1] = 1 - known.share.sum()
+        for side, (each, keys) in enumerate(zip(codes, own, strict=True)):
+            known = each != NULL
+            by_class[side, place[each[known]]] = keys.share[known]
+            by_class[side, -1] = 1 - keys.share[known].sum()
         by_class[:, -1] = np.where(by_class[:, -1] > ROUNDING, by_class[:, -1], 0.0)
         if not by_class[:, -1].any():
             by_class = by_class[:, :-1]
