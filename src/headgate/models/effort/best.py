@@ -25,8 +25,9 @@ def best_plan(workload: Workload, rows: Rows = None) -> Plan:
     (`drop_and_store`). Where all rows are of one class, since nothing is known of the keys, this
     is PNI: a share a side.
 
-    O(classes · log classes) unless memory is limited too and both limits bind; then a linear
-    program.
+    O(classes · log classes), some fifty times that where memory is limited too and both limits
+    bind. Linear programs are solved only where each side has a memory limit of its own, or where
+    rows are dropped and memory is short.
 
     Parameters
     ----------

@@ -61,7 +61,11 @@ def drop_and_store(workload: Workload, rows: Rows = None) -> Plan:
 def _best_of(workload: Workload, ranking: Ranking, ways: Iterator[Sides], rows: Rows) -> Plan:
     best: Plan | None = None
     for looked in ways:
-        plan = _stored(workload, looked, rows, ranking)
+        plan = _stored(workload, looked, None, ranking)
+        if plan is None or (best is not None and plan.output <= best.output):
+            continue
+        if not fits(plan.stored, rows):
+            plan = _stored(workload, looked, rows, ranking)
         if plan is not None and (best is None or plan.output > best.output):
             best = plan
         if best is not None and best.output >= (1 - CLOSE) * ranking.bound:

@@ -5,7 +5,7 @@ import numpy as np
 from headgate.models.effort.limits import Rows, rows_fit, stored_per_share
 from headgate.models.effort.plan import Plan
 from headgate.models.effort.problem import Workload
-from headgate.models.effort.programs import fill, solve
+from headgate.models.effort.programs import fill, fill_twice, solve
 
 NAME = "semantic PNI"
 
@@ -16,8 +16,8 @@ def semantic_pni(workload: Workload, rows: Rows = None) -> Plan:
     A row of class v that is stored brings f_other(v) · λ_other · T_own pairs and costs
     C_u + C_p · pairs: a fractional knapsack, solved by sorting. No plan makes more of a budget as
     long as looking at a row costs nothing by itself: letting all rows probe and storing fewer
-    brings the same pairs for fewer updates. With a memory limit as well it is a linear program of
-    two or three rows, solved only where both limits bind.
+    brings the same pairs for fewer updates. With a memory limit as well room has a price, found by
+    halving; with one a side it is a small linear program.
 
     Infeasible where looking at every row costs more than the budget.
 
@@ -79,9 +79,10 @@ def _with_room(
     """The best parts where stored rows are limited too; ``part`` is best where they are not."""
     if rows_fit(room @ part, limits):
         return part
-    by_room = np.ones(len(part))
-    for taken, limit in zip(room, limits, strict=True):
-        by_room = np.minimum(by_room, fill(gain, taken, limit))
+    if len(limits) == 1:
+        return fill_twice(gain, cost, budget, room[0], float(limits[0]))
+    left, right = (fill(gain, room[side], float(limits[side])) for side in (0, 1))
+    by_room: np.ndarray = np.minimum(left, right)
     if cost @ by_room <= budget:
         return by_room
     return solve(gain, np.vstack([cost, room]), np.concatenate([[budget], limits]))
