@@ -5,6 +5,7 @@ for 1,008 workloads, and each plan is carried out by the engine, on streams that
 """
 
 from collections.abc import Sequence
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from headgate.studies.tr1542.execution import (
     ALIKE,
     EVEN,
     INVERSE,
+    MOST_BLOCKS,
     UNRELATED,
     blocks_for,
     execute,
@@ -44,11 +46,13 @@ def measure(cell: Cell) -> Sequence[Row]:
     updates = sum(
         update * float(rate.sum()) for update, rate in zip(join.updates, join.rates, strict=True)
     )
+    # Coins of a setting's own: what chance does to one is not done to all.
+    coins = cell.seed + crc32(repr(cell.at).encode())
     rows = []
     for strategy in STRATEGIES:
         plan = strategy(join)
         blocks = blocks_for(join, plan, (NEAR_PNI if plan.name == PNI else NEAR) / 5)
-        done = execute(join, plan, sides, blocks, cell.seed) if plan.feasible else None
+        done = execute(join, plan, sides, blocks, coins) if plan.feasible else None
         rows.append(
             {
                 "strategy": plan.name,
@@ -57,6 +61,7 @@ def measure(cell: Cell) -> Sequence[Row]:
                 "expected": plan.output,
                 "measured": np.nan if done is None else done.output,
                 "pairs": 0 if done is None else done.pairs,
+                "is long enough": blocks < MOST_BLOCKS - 1,
                 "expected cost": plan.cost,
                 "cost": np.nan if done is None else done.cost,
                 "budget cost": join.budget,
@@ -130,7 +135,9 @@ def _pni_as_solved(results: pd.DataFrame) -> Finding:
 
 def _others_as_solved(results: pd.DataFrame) -> Finding:
     own = results[(results["strategy"] != PNI) & results["feasible"] & (results["expected"] > 0)]
-    return _farthest(own, "measured", "expected", NEAR)
+    long = own[own["is long enough"]]
+    found = _farthest(long, "measured", "expected", NEAR)
+    return Finding(found.holds, f"{found.measured}, {len(own) - len(long)} too short left out")
 
 
 def _cost(results: pd.DataFrame) -> Finding:
@@ -264,7 +271,8 @@ STUDY = Study(
         ),
         Claim(
             "others-optimum",
-            f"That of the others is within {NEAR:.0%} of theirs, in shorter runs",
+            f"That of the others is within {NEAR:.0%} of theirs, in shorter runs; where the "
+            f"longest is too short for that, nothing is said",
             _others_as_solved,
         ),
         Claim(
