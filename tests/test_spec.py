@@ -188,7 +188,7 @@ def test_a_budget_is_rows_memory_or_both() -> None:
 
 
 def test_a_budget_without_a_limit_is_refused() -> None:
-    assert message(Budget) == "a budget needs a limit: give rows=, memory=, or both"
+    assert message(Budget) == "a budget needs a limit: give rows=, memory=, cpu=, or several"
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5, "10", True])

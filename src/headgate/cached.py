@@ -223,6 +223,11 @@ def _keys(on: Any, stream_on: Any, table_on: Any) -> Keys:
 def _check_budget(budget: Any) -> None:
     if not isinstance(budget, Budget):
         raise SpecError(f"budget={budget!r} is not accepted: give a Budget")
+    if budget.cpu is not None:
+        raise SpecError(
+            f"cpu={budget.cpu!r} is not accepted for a lookup, which leaves no row out: give rows= "
+            f"or memory="
+        )
     if budget.shares is not None or budget.monitor:
         raise SpecError(
             "a lookup stores table rows alone, and monitors nothing: leave split= and monitor= "

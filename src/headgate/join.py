@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -163,6 +164,12 @@ class WindowJoin(Request):
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
         known_rates = _checked_rates(rates)
+        if budget.cpu is not None and isinstance(goal, Sample):
+            raise SpecError(
+                f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
+                f"row that was left out: give rows= or memory=, or a smaller "
+                f'hg.Sample("uniform", fraction=...)'
+            )
         if isinstance(goal, Sample):
             if policy != "auto":
                 raise SpecError(
@@ -202,6 +209,11 @@ class WindowJoin(Request):
                 f"none: give on=, or choose another policy"
             )
         chosen.check((left.window, right.window))
+        if budget.cpu is not None and (chosen.is_offline or chosen.samples):
+            raise SpecError(
+                f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
+                f"some out: give rows= alone, or choose another policy"
+            )
         if isinstance(chosen, Learned) and budget.monitor == 0:
             raise SpecError(
                 f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
@@ -236,6 +248,7 @@ class WindowJoin(Request):
         redefined
             What is important, as it changes on the way: event times, and the goal from then on.
         """
+        began = process_time()
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = self._shape_of(tables)
         definitions = self._definitions(tables, redefined)
@@ -255,11 +268,21 @@ class WindowJoin(Request):
         terms = terms_for(
             self.budget, self.windows, self.policy, monitor=share, where=shape.relation
         )
+        terms = self.weighed(terms)
         if definitions is not None:
-            terms = definitions.applied(self.weighed(terms))
+            terms = definitions.applied(terms)
         room = room_for(self.budget, self.policy, 1, share, self.seed)
         monitor = new_monitor(self.windows, room) if share else None
-        replay = Replay(terms, batches[0], batches[1], count, monitor, key_bytes(shape, tables))
+        replay = Replay(
+            terms,
+            batches[0],
+            batches[1],
+            count,
+            monitor,
+            key_bytes(shape, tables),
+            self.pacer(),
+            process_time() - began,
+        )
         results = [
             shape.result(
                 held[0].table,
@@ -278,21 +301,23 @@ class WindowJoin(Request):
                 stored_bytes=replay.stats.stored_bytes,
             )
         )
-        exact, exact_importance = stats.pairs, None if definitions is None else stats.importance
-        if stats.lost_rows or self.policy.samples:
+
+        def exact() -> tuple[int, float | None]:
+            """Of the exact result: how many rows, and what they are worth."""
+            if not (stats.lost_rows or self.policy.samples):
+                return stats.pairs, None if definitions is None else stats.importance
             whole = Replay(terms.exact(), batches[0], batches[1], count)
-            if definitions is not None:
-                exact_importance = whole.total_importance()
-                exact = whole.stats.pairs
-            else:
-                exact = whole.count_pairs()
+            if definitions is None:
+                return whole.count_pairs(), None
+            importance = whole.total_importance()
+            return whole.stats.pairs, importance
+
         return Outcome(
             pa.concat_tables([schema.empty_table(), *results]),
             stats,
             exact,
             None if replay.evidence is None or self.policy.samples else replay.evidence.recall(),
             dict(replay.followed),
-            exact_importance,
         )
 
     def _definitions(

@@ -33,9 +33,9 @@ def paces(draw: st.DrawFn, policy: type[Policy]) -> Pace:
         storing=draw(st.sampled_from((0.0, 1.0, 4.0, 16.0))),
         meets=(draw(eighths), draw(eighths)),
         chance=(draw(eighths), draw(eighths)),
-        by_weight=policy.weighs_keys and draw(st.booleans()),
+        by_weight=policy.weighs_matches and draw(st.booleans()),
         waits=(1.0 + draw(eighths), 1.0 + draw(eighths)),
-        room=draw(st.sampled_from((0.5, 4.0, np.inf, np.inf))),
+        span=draw(st.sampled_from((0.5, 4.0, 64.0))),
     )
 
 
@@ -46,6 +46,7 @@ def hurried(draw: st.DrawFn, policy: type[Policy]) -> Case:
     kind = draw(st.sampled_from(("pace", "shares", "both")))
     if kind != "shares":
         case = replace(case, terms=replace(case.terms, pace=draw(paces(policy)), seed=4))
+        case = replace(case, terms=replace(case.terms, let_in=draw(st.sampled_from((1.0, 0.5)))))
     if kind != "pace":
         shares = st.tuples(st.sampled_from(SHARES), st.sampled_from(SHARES))
         told = draw(st.lists(shares, min_size=1, max_size=4))

@@ -61,6 +61,7 @@ class OneShard:
             definitions=Definitions.of(join.goal)
             if isinstance(join.goal, hg.MaxImportance)
             else None,
+            pacer=join.pacer(),
         )
         self.tester = TwsTester(
             JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62

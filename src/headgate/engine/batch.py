@@ -47,6 +47,9 @@ class Terms:
     """Of which decisions those are, and of what is left undone for want of processor time."""
     pace: Pace | None = None
     """How much work the step may do; None where processor time is no limit."""
+    let_in: float = 1.0
+    """The share of the rows that came, of both sides, for which there was time to be looked at;
+    only those are among the arrivals."""
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""

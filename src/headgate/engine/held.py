@@ -109,6 +109,13 @@ class Screened:
     rows: Held
     late: int
     null_times: int
+    dropped: int = 0
+    """Rows for which there was no time."""
+
+    def thinned(self, inside: np.ndarray) -> "Screened":
+        """Only the rows for which there is time."""
+        out = int(len(inside) - np.count_nonzero(inside))
+        return replace(self, rows=self.rows.where(inside), dropped=self.dropped + out)
 
 
 def screen(

@@ -237,7 +237,11 @@ class LearningStep:
         if settled.weighs_keys:
             stored = (self._weighed(stored[0], 0), self._weighed(stored[1], 1))
             arriving = (self._weighed(arriving[0], 0), self._weighed(arriving[1], 1))
-        return replace(terms, policy=settled), stored, arriving
+        pace = terms.pace
+        if pace is not None:
+            by_key = settled.weighs_matches
+            pace = pace.by_rate(terms.windows) if by_key else replace(pace, by_weight=False)
+        return replace(terms, policy=settled, pace=pace), stored, arriving
 
     def _sized(
         self, terms: Terms, policy: LearnedCluster, arriving: tuple[Batch, Batch]

@@ -1,5 +1,8 @@
 """What a join in process produced, and how good it is."""
 
+from collections.abc import Callable
+from functools import cached_property
+
 import pyarrow as pa
 
 from headgate.engine.stats import Stats
@@ -32,17 +35,30 @@ class Outcome:
         self,
         pairs: pa.Table,
         stats: Stats,
-        exact_pairs: int,
+        exact_pairs: int | Callable[[], tuple[int, float | None]],
         estimated_recall: Estimate | None = None,
         followed: dict[str, int] | None = None,
         exact_importance: float | None = None,
     ) -> None:
         self.pairs = pairs
         self.stats = stats
-        self.exact_pairs = exact_pairs
-        self.exact_importance = exact_importance
+        self._exact = exact_pairs if callable(exact_pairs) else (exact_pairs, exact_importance)
         self.estimated_recall = estimated_recall
         self.followed = followed or {}
+
+    @property
+    def exact_pairs(self) -> int:
+        """How many rows the exact result has; counted when first asked for, if some are missing."""
+        return self._counted[0]
+
+    @property
+    def exact_importance(self) -> float | None:
+        """What the exact result's rows are worth together; None where all count alike."""
+        return self._counted[1]
+
+    @cached_property
+    def _counted(self) -> tuple[int, float | None]:
+        return self._exact() if callable(self._exact) else self._exact
 
     @property
     def recall(self) -> float:

@@ -1,12 +1,13 @@
 """How much work a step may do, and which arrivals are worth the work they bring when stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from headgate.models.knapsack import best_rule
 from headgate.policies.base import Arrivals
+from headgate.spec import Window
 
 LEFT_UNDONE = 0x2545F4914F6CDD1D
 """Makes the coins of what is left undone others than those that decide who is watched or kept."""
@@ -29,6 +30,10 @@ class Costs(NamedTuple):
     def of(self, arrivals: float, stored: float, pairs: float) -> float:
         """Of so much work."""
         return arrivals * self.arrive + stored * self.store + pairs * self.pair
+
+
+USUAL_COSTS = Costs(arrive=4e-7, store=2e-7, pair=1e-7)
+"""Of a machine of the day, until one is calibrated; what is measured corrects them."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,8 @@ class Pace:
         Whether a row's weight is that chance.
     waits
         By side: how long a row waits, in seconds.
-    room
-        Rows times seconds that the rows stored in this step may take.
+    span
+        The event time that the step covers, in seconds.
 
     Examples
     --------
@@ -77,13 +82,22 @@ class Pace:
     chance: tuple[float, float] = (0.0, 0.0)
     by_weight: bool = False
     waits: tuple[float, float] = (1.0, 1.0)
-    room: float = np.inf
+    span: float = 1.0
 
-    def shares_stored(self, arrivals: Arrivals) -> np.ndarray:
-        """The share of rows like each of the arrivals that is stored."""
+    def by_rate(self, windows: tuple[Window, Window]) -> "Pace":
+        """The same where rows' weights are the rows of the other side with their key that come in
+        a microsecond."""
+        return replace(self, meets=(windows[0].span, windows[1].span), by_weight=True)
+
+    def shares_stored(self, arrivals: Arrivals, most_rows: float = np.inf) -> np.ndarray:
+        """The share of rows like each of the arrivals that is stored.
+
+        Where no more than ``most_rows`` can be stored at once, no more come than leave: they take
+        room for as long as they wait.
+        """
         chance = arrivals.weight if self.by_weight else np.array(self.chance)[arrivals.side]
         gain = np.array(self.meets)[arrivals.side] * chance
         cost = self.costs.store + self.costs.pair * gain
         room = np.array(self.waits)[arrivals.side]
-        rule = best_rule(gain, cost, self.storing, room, self.room)
+        rule = best_rule(gain, cost, self.storing, room, most_rows * self.span)
         return rule.shares(gain, cost, room)

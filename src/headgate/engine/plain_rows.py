@@ -7,6 +7,7 @@ import numpy as np
 from headgate.engine.batch import Batch, Progress, Terms, Watched, Watching
 from headgate.engine.layout import NULL_KEY, Skip, Watch
 from headgate.engine.pace import LEFT_UNDONE
+from headgate.engine.setting import most_at_once
 from headgate.policies.base import Arrivals, FixedScore, ValueScore
 from headgate.policies.levels import importance_levels
 from headgate.policies.random import uniform
@@ -95,7 +96,8 @@ def leave_undone(
     came = [[row for row in rows if row.arriving] for rows in by_side]
     stored = np.ones(len(came[0]) + len(came[1]))
     if terms.pace is not None:
-        stored = terms.pace.shares_stored(as_arrivals([*came[0], *came[1]], definition))
+        told_of = as_arrivals([*came[0], *came[1]], definition)
+        stored = terms.pace.shares_stored(told_of, most_at_once(terms, arriving))
     shares = [stored[: len(came[0])], stored[len(came[0]) :]]
     for side, rows in enumerate(came):
         effort = arriving[side].effort

@@ -375,7 +375,8 @@ class PlainStep:
 
     def _note_met(self, row: Row, watched: Row, times: int = 1) -> None:
         """Count that a watched row met an arrival, or so many like it."""
-        watched.met += times * self._pair_worth(row, watched)
+        stands_for = self._terms.let_in**-2.0
+        watched.met += times * self._pair_worth(row, watched) * stands_for
         buckets = self.ages.shape[1]
         width = bucket_us(self._terms.windows[watched.side], buckets)
         bucket = min(max(row.time - watched.time, 0) // width, buckets - 1)

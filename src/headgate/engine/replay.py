@@ -6,6 +6,8 @@ the size of what is stored, and the kernel near the speed of the cache.
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from time import process_time
 
 import numpy as np
 
@@ -13,13 +15,17 @@ from headgate.engine.arrange import event_order
 from headgate.engine.batch import NO_WATERMARK, Batch, PairBlock, Progress, Terms
 from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import OpenRows
+from headgate.engine.pacer import Pacer, PaceState, Passed, covered_s, let_in
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor
+from headgate.spec.quantity import SECOND_US
 
 ROWS_AT_ONCE = 1 << 17
 LEARNING_ROWS_AT_ONCE = 1 << 11
 OBSERVED_ROWS_AT_ONCE = 1 << 8
+PACED_STEPS = 64
+"""Where processor time is limited, what a step took corrects the next: there should be some."""
 
 
 class Replay:
@@ -37,6 +43,10 @@ class Replay:
         Learns as the replay goes on, where given.
     key_bytes
         Bytes of a key, for the room its count takes.
+    pacer
+        Keeps the replay within its processor time, where that is limited.
+    before_s
+        Processor time already taken for the rows, by all of them alike.
     """
 
     def __init__(
@@ -47,13 +57,19 @@ class Replay:
         codes: int,
         monitor: Monitor | None = None,
         key_bytes: int = 8,
+        pacer: Pacer | None = None,
+        before_s: float = 0.0,
     ) -> None:
         self._terms, self._codes = terms, codes
+        self._pacer, self._pacing = pacer, PaceState()
+        self._before_row_s = before_s / max(len(left.time) + len(right.time), 1)
         self._sides = (left, right)
         self._monitor, self._key_bytes = monitor, key_bytes
         self._open = OpenRows.none()
         self._tracked = np.empty(0, np.int64)
         self.stats = Stats()
+        self.let_in = (0, 0)
+        """Rows of each side that there was time to look at."""
         self.followed: Counter[str] = Counter()
         """How many arrivals were judged by each policy."""
 
@@ -67,13 +83,26 @@ class Replay:
         stored = [np.empty(0, np.int64), np.empty(0, np.int64)]
         kept = (Batch.empty(), Batch.empty())
         progress = Progress()
+        began = process_time()
         for arriving in self._cuts(stored):
+            times = tuple(
+                side.time[numbers] for side, numbers in zip(self._sides, arriving, strict=True)
+            )
+            terms, came = self._terms, (len(arriving[0]), len(arriving[1]))
+            arrived = came
+            span_s = covered_s(progress, (times[0], times[1]))
+            if self._pacer is not None:
+                share = self._pacer.let_in(self._pacing, sum(came), span_s)
+                arriving = self._at_the_door(arriving, share)
+                arrived = (len(arriving[0]), len(arriving[1]))
+                pace = self._pacer.pace(self._pacing, arrived, span_s, elapsed_s=span_s)
+                terms = replace(terms, pace=pace, let_in=share)
             rows = tuple(
                 side.take(numbers) for side, numbers in zip(self._sides, arriving, strict=True)
             )
-            learning = self._learning_step(kept, (rows[0], rows[1]), progress)
+            learning = self._learning_step(terms, kept, (rows[0], rows[1]), progress)
             step = (
-                Step(self._terms, kept, (rows[0], rows[1]), self._codes, progress)
+                Step(terms, kept, (rows[0], rows[1]), self._codes, progress)
                 if learning is None
                 else learning.step
             )
@@ -90,15 +119,35 @@ class Replay:
             kept = (survivors(step, 0, kept[0], rows[0]), survivors(step, 1, kept[1], rows[1]))
             stored[:] = [numbers[side][step.alive(side)] for side in (0, 1)]
             progress = step.after
-            self.stats = self.stats.then(Stats.of_step(step, len(arriving[0]), len(arriving[1])))
+            self.let_in = progress.seen
+            self.stats = self.stats.then(Stats.of_step(step, *came).with_dropped(arrived, came))
+            if self._pacer is not None:
+                now = process_time()
+                seconds = now - began + sum(came) * self._before_row_s
+                passed = Passed.of_step(step, arrived, seconds)
+                self._pacing = self._pacer.after(self._pacing, passed, span_s, span_s)
+                began = now
+
+    def _at_the_door(
+        self, arriving: tuple[np.ndarray, np.ndarray], share: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The arrivals for which there is time to be looked at, by a coin each."""
+        left, right = (
+            rows[let_in(self._terms.seed, side, rows, share)] for side, rows in enumerate(arriving)
+        )
+        return left, right
 
     def _learning_step(
-        self, kept: tuple[Batch, Batch], arriving: tuple[Batch, Batch], progress: Progress
+        self,
+        terms: Terms,
+        kept: tuple[Batch, Batch],
+        arriving: tuple[Batch, Batch],
+        progress: Progress,
     ) -> LearningStep | None:
         if self._monitor is None:
             return None
         return LearningStep(
-            self._terms,
+            terms,
             kept,
             arriving,
             self._codes,
@@ -110,6 +159,13 @@ class Replay:
             self._tracked,
             self._key_bytes,
         )
+
+    def _paced_rows(self, size: int, time: np.ndarray) -> int:
+        """How many rows to take at once where processor time is limited, rather than so many."""
+        assert self._pacer is not None
+        rate = len(time) / max(int(time.max() - time.min()) / SECOND_US, 1e-6)
+        least = int(rate * self._pacer.least_s(self._pacing))
+        return max(min(size, len(time) // PACED_STEPS), least, 1)
 
     def total_importance(self) -> float:
         """Of all pairs, without keeping any; for terms without limits."""
@@ -135,6 +191,8 @@ class Replay:
                 size = min(size, most_to_learn_from(at, len(stored[0]) + len(stored[1])))
             elif self._terms.policy.observes:
                 size = most_to_observe(len(stored[0]) + len(stored[1]))
+            if self._pacer is not None:
+                size = self._paced_rows(size, time)
             part = order[at : at + size]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 
 from headgate.engine.batch import Terms
+from headgate.engine.pace import USUAL_COSTS, Costs
+from headgate.engine.pacer import Pacer
 from headgate.policies import Policy
 from headgate.policies.base import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
@@ -55,10 +57,18 @@ class Request:
         return self.goal.column if isinstance(self.goal, MaxImportance) else None
 
     def weighed(self, terms: Terms) -> Terms:
-        """The terms with what the goal says of importance."""
+        """The terms with what the goal says of importance, and the seed of what is left undone."""
+        terms = replace(terms, seed=self.seed)
         if not isinstance(self.goal, MaxImportance):
             return terms
-        return replace(terms, combine=self.goal.code, fairness=self.goal.fairness, seed=self.seed)
+        return replace(terms, combine=self.goal.code, fairness=self.goal.fairness)
+
+    def pacer(self, shards: int = 1, costs: Costs = USUAL_COSTS) -> Pacer | None:
+        """What keeps one of so many shards within its processor time; None without a limit."""
+        if self.budget.cpu is None:
+            return None
+        by_weight = self.policy.weighs_matches
+        return Pacer(self.budget.cpu / shards, costs, self.windows, by_weight)
 
     @property
     def windows(self) -> tuple[Window, Window]:

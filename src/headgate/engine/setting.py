@@ -1,5 +1,6 @@
 """Laying the kernel's desk: from terms, progress and rows as given to the arrays it works on."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from headgate.policies.base import (
     ValueScore,
 )
 from headgate.policies.levels import importance_levels
-from headgate.policies.random import uniform
+from headgate.policies.random import Random, uniform
 from headgate.spec import Window
 from headgate.spec.importance.combine import Combine
 
@@ -277,6 +278,21 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     return terms
 
 
+def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
+    """How many rows can be stored, where none is to come that would be given up within its window.
+
+    Only where rows are as likely to match all through their window: otherwise it may be best to
+    store them for a short time.
+    """
+    if not (terms.policy.weighs_matches or isinstance(terms.policy, Random)):
+        return np.inf
+    sizes = np.concatenate([batch.size for batch in arriving])
+    pools = (0,) if terms.pooled else (0, 1)
+    rows = float(sum(terms.most_rows[pool] for pool in pools))
+    held = float(sum(terms.most_bytes[pool] for pool in pools))
+    return min(rows, held / max(float(sizes.mean()), 1.0)) if len(sizes) else rows
+
+
 def left_undone(
     terms: Terms, groups: tuple[Batch, ...], arrivals: Arrivals, ends: np.ndarray
 ) -> np.ndarray:
@@ -291,7 +307,8 @@ def left_undone(
     probe, store = np.ones(len(arrivals.time)), np.ones(len(arrivals.time))
     if terms.pace is not None:
         new = slice(ends[1], ends[3])
-        store[new] = terms.pace.shares_stored(Arrivals(*(column[new] for column in arrivals)))
+        came = Arrivals(*(column[new] if column.size else column for column in arrivals))
+        store[new] = terms.pace.shares_stored(came, most_at_once(terms, groups[2:4]))
     for which in (2, 3):
         effort = groups[which].effort
         if effort is not None:
@@ -303,9 +320,12 @@ def left_undone(
     return undone.astype(np.uint8)
 
 
-def paced(terms: np.ndarray, pace: Pace | None, arriving: int, watched: bool) -> np.ndarray:
-    """The kernel's terms with how much work so many arrivals may bring."""
+def paced(
+    terms: np.ndarray, pace: Pace | None, let_in: float, arriving: int, watched: bool
+) -> np.ndarray:
+    """The kernel's terms with how much work so many arrivals, a share of all, may bring."""
     terms["looks"] = LOOKS if watched else 0.0
+    terms["stands_for"] = let_in**-2.0
     if pace is not None and arriving:
         terms["paced"] = 1
         terms["earns"] = pace.seconds / arriving

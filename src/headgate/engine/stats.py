@@ -1,6 +1,6 @@
 """What a join did: rows in and out, what it stored, and every cause of a missing row."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from headgate.engine import layout
@@ -112,6 +112,11 @@ class Stats:
         """Rows whose loss may have cost result rows; zero means the result is exact."""
         not_done = self.unprobed + self.unstored
         return self.shed + self.refused + self.retired + self.late + self.unchosen + not_done
+
+    def with_dropped(self, arrived: tuple[int, int], came: tuple[int, int]) -> "Stats":
+        """With the rows that came and for which there was no time even to be looked at."""
+        dropped = sum(came) - sum(arrived)
+        return replace(self, unprobed=self.unprobed + dropped, unstored=self.unstored + dropped)
 
     def then(self, later: "Stats") -> "Stats":
         """The stats of this stretch and a later one together."""

@@ -158,6 +158,7 @@ class Step:
             terms=setting.paced(
                 setting.terms_of(terms, progress.clock, watermark, keep_late),
                 terms.pace,
+                terms.let_in,
                 int(lengths[2] + lengths[3]),
                 watched=watching is not None,
             ),

@@ -13,6 +13,8 @@ from headgate.engine.batch import NO_WATERMARK, Progress, Terms
 from headgate.engine.held import Held, Screened, coded
 from headgate.engine.importance import Definitions
 from headgate.engine.lessons import LearnsFromTables, Lessons, LessonsLearned
+from headgate.engine.pace import Pace
+from headgate.engine.pacer import Passed
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
@@ -33,8 +35,10 @@ class TableStep:
         lessons: Lessons | None = None,
         shard: int = 0,
         definitions: Definitions | None = None,
+        pace: Pace | None = None,
+        let_in: float = 1.0,
     ) -> None:
-        terms = replace(terms, policy=terms.policy.for_shard(shard))
+        terms = replace(terms, policy=terms.policy.for_shard(shard), pace=pace, let_in=let_in)
         self._redefined = 0
         if definitions is not None:
             terms = definitions.applied(terms)
@@ -91,11 +95,13 @@ class TableStep:
     def stats(self) -> Stats:
         """What this step did."""
         left, right = self._arriving
+        arrived = (len(left.rows.time), len(right.rows.time))
+        came = (arrived[0] + left.dropped, arrived[1] + right.dropped)
         counted = Stats.of_step(
             self._step,
-            len(left.rows.time) + left.late + left.null_times,
-            len(right.rows.time) + right.late + right.null_times,
-        )
+            came[0] + left.late + left.null_times,
+            came[1] + right.late + right.null_times,
+        ).with_dropped(arrived, came)
         return counted.then(
             Stats(
                 late=left.late + right.late,
@@ -105,6 +111,11 @@ class TableStep:
                 stored_bytes=counted.stored_bytes,
             )
         )
+
+    def passed(self, seconds: float = 0.0) -> Passed:
+        """What a pacer must know of this step, which took so long."""
+        left, right = self._arriving
+        return Passed.of_step(self._step, (len(left.rows.time), len(right.rows.time)), seconds)
 
     def alive(self, side: int) -> np.ndarray:
         """For each stored row of a side and then each arrival that took part: stored now?"""

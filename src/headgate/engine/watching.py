@@ -18,7 +18,7 @@ def note_met(desk: Desk, partner: int, probe: int, count: int) -> None:
     if missing:
         count *= missing
     worth = count * pair_worth(desk, probe, partner)
-    row.met += worth
+    row.met += worth * desk.terms[0].stands_for
     if link.alive and not missing:
         row.made += worth
     age = max(desk.rows[probe].time - row.time, 0) // desk.sides[link.side].bucket_us

@@ -81,6 +81,8 @@ class Policy(ABC):
     name: ClassVar[str]
     kind: ClassVar[Kind]
     weighs_keys: ClassVar[bool] = False
+    weighs_matches: ClassVar[bool] = False
+    """Whether what `weigh` makes of a key is how likely the other side's next row is to match."""
     model: ClassVar[str] = ""
     """Which model of the streams it is made from: "frequencies", "ages" or none."""
     samples: ClassVar[bool] = False

@@ -43,6 +43,7 @@ class Life(ValueScore):
 
     name: ClassVar[str] = "life"
     weighs_keys: ClassVar[bool] = True
+    weighs_matches: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:

@@ -40,6 +40,7 @@ class Prob(FixedScore):
     name: ClassVar[str] = "prob"
     caches: ClassVar[bool] = True
     weighs_keys: ClassVar[bool] = True
+    weighs_matches: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:

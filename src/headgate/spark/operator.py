@@ -66,8 +66,9 @@ def stream(
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
-    packed = _packed(join, shape, left, 0, labels, spread).unionAll(
-        _packed(join, shape, right, 1, labels, spread)
+    timed = plan.operator if plan.pacer is not None else None
+    packed = _packed(join, shape, left, 0, labels, spread, timed).unionAll(
+        _packed(join, shape, right, 1, labels, spread, timed)
     )
     if redefined is not None:
         packed = packed.unionAll(packed_changes(session, redefined, labels))
@@ -80,7 +81,7 @@ def stream(
     results = (
         joined.observe(name, *metrics.observed())
         .select("blob")
-        .mapInArrow(Unpack(), _result_schema(shape, left, right))
+        .mapInArrow(Unpack(timed=timed), _result_schema(shape, left, right))
     )
     # The conversion lost the mark of event-time columns; without it, results could not be
     # aggregated by time. The delay itself takes no effect downstream of a stateful operator.
@@ -202,6 +203,7 @@ def _plan(
         description=describe(shards, partitions, facts),
         operator=uuid.uuid4().hex[:16],
         definitions=definitions,
+        pacer=join.pacer(shards),
     )
 
 
@@ -253,10 +255,11 @@ def _packed(
     side: int,
     labels: tuple[int, ...],
     spread: Spread | None,
+    timed: str | None,
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
     return frame.select(shard_column(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
-        Pack(side, labels, keys, join.policy, spread), PACKED
+        Pack(side, labels, keys, join.policy, spread, timed), PACKED
     )
 
 

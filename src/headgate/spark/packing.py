@@ -5,6 +5,7 @@ the join in the columns it works on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from pyspark import TaskContext
 
 from headgate.policies import Policy
 from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.ledger import BESIDE, Ledger
 from headgate.spark.shards import CONTROL
 from headgate.spark.spread import Spread
 
@@ -43,8 +45,14 @@ class Pack:
     keys: tuple[str, ...]
     policy: Policy
     spread: Spread | None = None
+    timed: str | None = None
+    """The operator whose processor time this is part of, where that is limited."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with timing(self.timed):
+            yield from self._packed(batches)
+
+    def _packed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
         ordinal = 0
@@ -113,9 +121,17 @@ class Unpack:
     """Turns result blobs back into rows; to be run by ``mapInArrow``."""
 
     column: str = "blob"
+    timed: str | None = None
+    """As of `Pack`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for blob in batch.column(self.column):
-                if blob.is_valid:
-                    yield from from_blob(blob.as_buffer()).to_batches()
+        with timing(self.timed):
+            for batch in batches:
+                for blob in batch.column(self.column):
+                    if blob.is_valid:
+                        yield from from_blob(blob.as_buffer()).to_batches()
+
+
+def timing(operator: str | None) -> AbstractContextManager[None]:
+    """Adds what is done within to an operator's processor time, if to any."""
+    return nullcontext() if operator is None else Ledger.of_task(operator).timing(BESIDE)

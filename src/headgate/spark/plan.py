@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from headgate.engine.batch import Terms
 from headgate.engine.importance import Definitions
+from headgate.engine.pacer import Pacer
 from headgate.engine.shape import Shape
 from headgate.monitor import Room
 from headgate.spec import SpecError
@@ -37,6 +38,8 @@ class ShardPlan:
         A name unlike any other's, for local copies.
     definitions
         What is important, as known beforehand; None where all rows count alike.
+    pacer
+        Keeps a shard within its part of the processor time; None where that is no limit.
     """
 
     terms: Terms
@@ -48,6 +51,7 @@ class ShardPlan:
     description: str
     operator: str
     definitions: Definitions | None = None
+    pacer: Pacer | None = None
 
 
 def describe(shards: int, partitions: int, plan_facts: dict[str, str]) -> str:

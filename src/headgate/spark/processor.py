@@ -1,18 +1,23 @@
 """The stateful processor of a streaming join: state in, kernel, results and metrics out."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
 from headgate.engine.batch import NO_WATERMARK, Progress
 from headgate.engine.held import Screened, screen
 from headgate.engine.importance import Definitions, known_definitions
+from headgate.engine.pacer import covered_s, let_in
 from headgate.engine.tables import TableStep
 from headgate.spark.changes import CHANGES, read_changes
+from headgate.spark.ledger import Ledger
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_rows, stats_row
+from headgate.spark.pacing import ShardPacing
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
@@ -36,12 +41,33 @@ class JoinProcessor(ShardProcessor):
         if shard == CONTROL:
             self._check_same_join()
             return
+        ledger = Ledger.of_task(self._plan.operator)
+        with nullcontext() if self._plan.pacer is None else ledger.timing(f"join-{shard}"):
+            yield from self._joined(packed, shard, ledger, timerValues)
+
+    def _joined(
+        self, packed: pd.DataFrame, shard: int, ledger: Ledger, timer_values: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        """The results of a batch, and then its figures."""
         watch = Stopwatch()
-        late_at, watermark = self._hear_watermark(timerValues)
+        late_at, watermark = self._hear_watermark(timer_values)
         arriving = tuple(self._arrivals(packed, side, late_at) for side in (0, 1))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
         held = (state.held(0), state.held(1))
         definitions, progress = self._definitions(packed, state)
+        pacing, pace, share = None, None, 1.0
+        if self._plan.pacer is not None:
+            shards = len(self._plan.labels)
+            pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
+            times = (arriving[0].rows.time, arriving[1].rows.time)
+            span_s = covered_s(progress, times)
+            share = pacing.let_in(len(times[0]) + len(times[1]))
+            arriving = tuple(
+                rows.thinned(self._inside(side, progress, len(rows.rows.time), share))
+                for side, rows in enumerate(arriving)
+            )
+            arrived = (len(arriving[0].rows.time), len(arriving[1].rows.time))
+            pace = pacing.pace(arrived, span_s)
         watch.lap("read_ms")
         step = TableStep(
             self._plan.terms,
@@ -54,15 +80,25 @@ class JoinProcessor(ShardProcessor):
             lessons=state.lessons(),
             shard=self._plan.labels.index(shard),
             definitions=definitions,
+            pace=pace,
+            let_in=share,
         )
         for results in step.results():
             yield result_rows(in_blobs(results))
         watch.lap("join_ms")
         step.raise_watermark(watermark)
+        if pacing is not None:
+            state.pacing = pacing.done(step.passed())
         state.write(step, held)
         watch.lap("write_ms")
         important = definitions is not None
+        watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         yield stats_row(step.stats, state.figures, watch.laps, state.learned, important)
+
+    def _inside(self, side: int, progress: Progress, rows: int, share: float) -> np.ndarray:
+        """Which arrivals of a side there is time to look at."""
+        numbers = progress.seen[side] + np.arange(rows)
+        return let_in(self._plan.terms.seed, side, numbers, share)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo

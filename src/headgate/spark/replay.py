@@ -7,6 +7,7 @@ large the input is.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from time import process_time
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +19,16 @@ from pyspark.sql.types import StructType
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held, Screened, screen
 from headgate.engine.lessons import Lessons
+from headgate.engine.pacer import PaceState, covered_s, let_in
 from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from, most_to_observe
 from headgate.engine.shape import Shape
 from headgate.engine.tables import TableStep
 from headgate.policies import Policy
 from headgate.spark.plan import ShardPlan
 from headgate.spark.spread import LABEL_COLUMN
+
+PACED_ROWS_AT_ONCE = 1 << 15
+"""Where processor time is limited, what a step took corrects the next: there should be some."""
 
 
 def tagged(
@@ -64,6 +69,8 @@ class _ShardReplay:
         self._plan, self._policy, self._shard = plan, policy, shard
         self._held = (Held.nothing(plan.schemas[0]), Held.nothing(plan.schemas[1]))
         self._progress = Progress()
+        self._pacing = PaceState()
+        self._began = process_time()
         self._lessons: Lessons | None = None
         if plan.room is not None:
             self._lessons = Lessons.none_yet(
@@ -79,19 +86,31 @@ class _ShardReplay:
                 size = most_to_learn_from(sum(self._progress.seen), stored)
             elif self._policy.observes:
                 size = most_to_observe(stored)
+            if self._plan.pacer is not None:
+                size = min(size, PACED_ROWS_AT_ONCE)
             yield from self._advance(table.slice(first, size))
             first += size
 
     def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
+        pace, share, span_s = None, 1.0, 0.0
+        if self._plan.pacer is not None:
+            times = (arriving[0].rows.time, arriving[1].rows.time)
+            span_s = covered_s(self._progress, times)
+            arriving, share = self._at_the_door(arriving, span_s)
+            arrived = (len(arriving[0].rows.time), len(arriving[1].rows.time))
+            pace = self._plan.pacer.pace(self._pacing, arrived, span_s, elapsed_s=span_s)
         step = TableStep(
             self._plan.terms,
             self._plan.shape,
             self._held,
-            (self._arrivals(table, 0), self._arrivals(table, 1)),
+            arriving,
             self._progress,
             lessons=self._lessons,
             shard=self._plan.labels.index(self._shard),
             definitions=self._plan.definitions,
+            pace=pace,
+            let_in=share,
         )
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
@@ -99,6 +118,31 @@ class _ShardReplay:
         self._progress = step.after
         if (learned := step.learned()) is not None:
             self._lessons = learned.lessons
+        if self._plan.pacer is not None:
+            now = process_time()
+            passed = step.passed(now - self._began)
+            self._pacing = self._plan.pacer.after(self._pacing, passed, span_s, span_s)
+            self._began = now
+
+    def _at_the_door(
+        self, arriving: tuple[Screened, Screened], span_s: float
+    ) -> tuple[tuple[Screened, Screened], float]:
+        """The arrivals for which there is time to be looked at, and what share they are."""
+        assert self._plan.pacer is not None
+        rows = [len(side.rows.time) for side in arriving]
+        share = self._plan.pacer.let_in(self._pacing, sum(rows), span_s)
+        left, right = (
+            screened.thinned(
+                let_in(
+                    self._plan.terms.seed,
+                    side,
+                    self._progress.seen[side] + np.arange(rows[side]),
+                    share,
+                )
+            )
+            for side, screened in enumerate(arriving)
+        )
+        return (left, right), share
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened:
         mine = table.filter(pc.equal(table.column("side"), side))

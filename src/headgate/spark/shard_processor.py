@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.ledger import operator_of_query
 from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.state import ShardStore
@@ -55,9 +55,7 @@ class ShardProcessor(StatefulProcessor):
 
     def _operator(self) -> str:
         """Name for local copies: two queries started from one DataFrame must not share them."""
-        context = TaskContext.get()
-        query = context.getLocalProperty("sql.streaming.queryId") if context else None
-        return f"{self._plan.operator}-{query or 'tested'}"
+        return operator_of_query(self._plan.operator)
 
 
 def unpacked(packed: pd.DataFrame, schema: pa.Schema) -> tuple[pa.Table, np.ndarray | None]:

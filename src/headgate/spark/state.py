@@ -104,6 +104,8 @@ class ShardState:
     logs: list[tuple[Stored, int]] = field(default_factory=list)
     """The parts of the history log, oldest first, and how many entries each has."""
     batches: int = 0
+    pacing: str = ""
+    """What work took, and may take; see `pacing.py`."""
     figures: dict[str, int] = field(default_factory=dict)
     learned: LessonsLearned | None = None
     """What the batch learned, once written."""
@@ -135,6 +137,7 @@ class ShardState:
         )
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
+        state.pacing = facts["pacing"]
         for entry in directory.to_pylist():
             bits = np.frombuffer(entry["alive"], np.uint8)
             alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
@@ -285,6 +288,7 @@ class ShardState:
             "definitions": self.progress.definitions,
             "logs": self.logs,
             "batches": self.batches,
+            "pacing": self.pacing,
         }
         directory = pa.table(
             {

@@ -1,4 +1,4 @@
-"""What the join may spend on stored rows: a number of rows, of bytes, or both."""
+"""What a join may spend: on stored rows, in rows or bytes, and on work, in processor time."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ MOST_MONITOR = 0.5
 
 @dataclass(frozen=True, init=False)
 class Budget:
-    """The most that stored rows of both sides, over all shards, may take.
+    """The most that a join may take, over all shards: of memory, of processor time, or of both.
 
     Parameters
     ----------
@@ -27,6 +27,11 @@ class Budget:
     split
         ``"pooled"`` compares rows of both sides with each other; a pair of weights such as
         ``(3, 1)`` gives each side a fixed share.
+    cpu
+        Processor time, as a part of one core (2.0 is two cores). On a stream, of the time that
+        passes; in `run` and `batch`, where all is at hand, of the event time that the rows cover,
+        as if they came at their time. Arrivals are then not stored, or do not probe, where that
+        costs the fewest result rows.
     monitor
         The part of the budget for learning how the streams behave and how good the answer is.
         When left out, a twentieth where a model must be learned and on streams, which tell their
@@ -35,15 +40,18 @@ class Budget:
     Examples
     --------
     >>> Budget(memory="64 MB")
-    Budget(rows=None, memory=64000000, split='pooled', monitor=None)
+    Budget(rows=None, memory=64000000, split='pooled', monitor=None, cpu=None)
     >>> Budget(rows=100, split=(3, 1)).shares
     (0.75, 0.25)
+    >>> print(Budget(cpu=0.5, memory="1 GB"))
+    1 GB and 0.5 of a core
     """
 
     rows: int | None
     memory: int | None
     split: Split
     monitor: float | None
+    cpu: float | None
 
     def __init__(
         self,
@@ -51,9 +59,10 @@ class Budget:
         memory: str | int | None = None,
         split: Split = "pooled",
         monitor: float | None = None,
+        cpu: float | None = None,
     ) -> None:
-        if rows is None and memory is None:
-            raise SpecError("a budget needs a limit: give rows=, memory=, or both")
+        if rows is None and memory is None and cpu is None:
+            raise SpecError("a budget needs a limit: give rows=, memory=, cpu=, or several")
         if rows is not None and (not isinstance(rows, int) or isinstance(rows, bool) or rows <= 0):
             raise SpecError(f"budget of {rows!r} rows: give a whole number of rows, one or more")
         object.__setattr__(self, "rows", rows)
@@ -66,6 +75,12 @@ class Budget:
                 f"from 0 (learn nothing) to {MOST_MONITOR}"
             )
         object.__setattr__(self, "monitor", monitor)
+        if cpu is not None and not (_is_number(cpu) and 0 < cpu < float("inf")):
+            raise SpecError(
+                f"cpu={cpu!r} is not accepted: give the part of one core that may be used, such as "
+                f"0.5; more than 0, and more than 1 for several cores"
+            )
+        object.__setattr__(self, "cpu", None if cpu is None else float(cpu))
 
     @property
     def shares(self) -> tuple[float, float] | None:
@@ -79,6 +94,8 @@ class Budget:
         parts = [] if self.rows is None else [f"{self.rows:,} rows"]
         if self.memory is not None:
             parts.append(format_bytes(self.memory))
+        if self.cpu is not None:
+            parts.append(f"{self.cpu:g} of a core" if self.cpu <= 1 else f"{self.cpu:g} cores")
         return " and ".join(parts)
 
 

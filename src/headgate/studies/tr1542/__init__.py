@@ -1,11 +1,12 @@
 """Ayad, Naughton, Wright, Srivastava: streaming window joins under CPU limitations (2005)."""
 
 from headgate.studies.study import Study
-from headgate.studies.tr1542 import correlation, grid, statistics, uniform
+from headgate.studies.tr1542 import correlation, grid, offline, statistics, uniform
 
 STUDIES: tuple[Study, ...] = (
-    grid.STUDY,
+    offline.STUDY,
     correlation.STUDY,
+    grid.STUDY,
     statistics.STUDY,
     uniform.STUDY,
 )

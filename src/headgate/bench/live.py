@@ -1,0 +1,181 @@
+"""Two streams that come by the clock, and what a join of them takes, seen from outside.
+
+A thread writes a file a side every half second, as many rows as the time since the last one
+brought; the query reads them as they come. Processor time is that of Spark's Python workers, as
+the operating system counts it.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from headgate import Budget, Side, WindowJoin
+
+EVERY_S = 0.5
+SCHEMAS = (
+    "key bigint, left_time timestamp, left_value double",
+    "key bigint, right_time timestamp, right_value double",
+)
+
+
+class LiveStreams(threading.Thread):
+    """Writes both streams until told to stop; ``rate`` may be changed at any time.
+
+    Parameters
+    ----------
+    folder
+        Where the files go, a folder a side.
+    rate
+        Rows a second of each side.
+    keys
+        How many different keys there are, all as frequent.
+    """
+
+    def __init__(self, folder: Path, rate: float, keys: int) -> None:
+        super().__init__(daemon=True)
+        self.rate, self._keys, self._folder = rate, keys, folder
+        self.written = 0
+        self._stop_asked = threading.Event()
+        for side in ("left", "right"):
+            (folder / side).mkdir(parents=True)
+
+    def run(self) -> None:
+        """Write files until stopped."""
+        rng = np.random.default_rng(7)
+        until, number = time.time(), 0
+        while not self._stop_asked.wait(EVERY_S):
+            now = time.time()
+            for side in ("left", "right"):
+                rows = rng.poisson(self.rate * (now - until))
+                times = np.sort(rng.uniform(until, now, rows) * 1e6).astype(np.int64)
+                table = pa.table(
+                    {
+                        "key": rng.integers(0, self._keys, rows),
+                        f"{side}_time": pa.array(times).cast(pa.timestamp("us", tz="UTC")),
+                        f"{side}_value": rng.random(rows),
+                    }
+                )
+                path = self._folder / side / f"{number:06d}.parquet"
+                pq.write_table(table, path.with_suffix(".part"))
+                path.with_suffix(".part").rename(path)
+                self.written += rows
+            until, number = now, number + 1
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._stop_asked.set()
+        self.join()
+
+
+def joined(
+    session: SparkSession, folder: Path, budget: Budget, window: str, policy: str = "auto"
+) -> DataFrame:
+    """The join of both streams within a budget."""
+    sides = [
+        session.readStream.schema(schema)
+        .option("maxFilesPerTrigger", 1000)
+        .parquet(str(folder / side))
+        .withWatermark(f"{side}_time", "1 second")
+        for side, schema in zip(("left", "right"), SCHEMAS, strict=True)
+    ]
+    join = WindowJoin(
+        on="key",
+        left=Side("left_time", window),
+        right=Side("right_time", window),
+        budget=budget,
+        policy=policy,
+    )
+    return join.stream(sides[0], sides[1])
+
+
+def worker_seconds() -> float:
+    """Processor time that Spark's Python workers have taken so far."""
+    total = 0.0
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "pyspark" in " ".join(process.cmdline()):
+                times = process.cpu_times()
+                total += times.user + times.system
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What happened in a stretch of a live query."""
+
+    seconds: float
+    worker_seconds: float
+    batches: tuple[dict[str, Any], ...]
+    written: int
+    """Rows that came in it."""
+
+    @property
+    def cores(self) -> float:
+        """Processor time of the Python workers, as a part of a core."""
+        return self.worker_seconds / self.seconds
+
+    def total(self, figure: str) -> int:
+        """A figure of the join's metrics, over all batches."""
+        return sum(int(batch["observedMetrics"]["headgate"][figure]) for batch in self.batches)
+
+    @property
+    def longest_batch_s(self) -> float:
+        """The longest that a batch took."""
+        return max(float(batch["durationMs"]["triggerExecution"]) / 1000 for batch in self.batches)
+
+    @property
+    def read(self) -> int:
+        """Rows that were read."""
+        return sum(int(batch["numInputRows"]) for batch in self.batches)
+
+
+class LiveQuery:
+    """A running query over live streams, watched stretch by stretch."""
+
+    def __init__(self, frame: DataFrame, checkpoint: Path, streams: LiveStreams) -> None:
+        self._streams = streams
+        self._query = (
+            frame.writeStream.format("noop")
+            .option("checkpointLocation", str(checkpoint))
+            .trigger(processingTime="1 second")
+            .start()
+        )
+        self._seen = -1
+
+    def watch(
+        self, seconds: float, on_batch: Callable[[dict[str, Any]], None] | None = None
+    ) -> Stretch:
+        """Let it run for a while."""
+        began, before, written = time.monotonic(), worker_seconds(), self._streams.written
+        batches: list[dict[str, Any]] = []
+        while time.monotonic() - began < seconds:
+            if self._query.awaitTermination(1):
+                break
+            for progress in self._query.recentProgress:
+                if progress["batchId"] > self._seen and progress["numInputRows"]:
+                    self._seen = progress["batchId"]
+                    batches.append(dict(progress))
+                    if on_batch:
+                        on_batch(batches[-1])
+        passed = time.monotonic() - began
+        return Stretch(
+            passed,
+            worker_seconds() - before,
+            tuple(batches),
+            self._streams.written - written,
+        )
+
+    def stop(self) -> None:
+        """Stop the query."""
+        self._query.stop()

@@ -1,0 +1,124 @@
+"""A processor budget on a stream, batch by batch, with a clock and a machine the test decides."""
+
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headgate as hg
+from headgate.engine.pace import Costs
+from headgate.spark import pacing
+from headgate.spark.ledger import BESIDE, Ledger
+from tests.spark.one_shard import OneShard, ShardBatch
+from tests.spark.streams import START_US, multiset, timestamps
+
+pytestmark = pytest.mark.spark
+
+SCHEMAS = (
+    pa.schema([("key", pa.int64()), ("opened", pa.timestamp("us", tz="UTC"))]),
+    pa.schema([("key", pa.int64()), ("answered", pa.timestamp("us", tz="UTC"))]),
+)
+TRUE_COSTS = Costs(2e-6, 1e-6, 5e-7)
+STEP_S = 0.002
+CPU = 0.05
+
+
+class Live:
+    """A shard with a batch every second, on a machine that takes as long as it is told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, join: hg.WindowJoin) -> None:
+        self.shard = OneShard(join, SCHEMAS, f"pacing-{uuid.uuid4().hex[:8]}")
+        self.second = 0
+        self.taken = 0.0
+        self._rng = np.random.default_rng(3)
+        monkeypatch.setattr(pacing.time, "time", lambda: 1e9 + self.second)
+        monkeypatch.setattr(Ledger, "total", lambda _, task: 0.0 if task == BESIDE else self.taken)
+
+    def batch(self, rate: int, keys: int) -> ShardBatch:
+        """The rows of the next second."""
+        tables = []
+        for schema in SCHEMAS:
+            micros = (
+                START_US + 1_000_000 * self.second + np.sort(self._rng.integers(0, 10**6, rate))
+            )
+            columns = [pa.array(self._rng.integers(0, keys, rate)), timestamps(micros)]
+            tables.append(pa.table(columns, names=schema.names).cast(schema))
+        watermark_ms = (START_US + 1_000_000 * self.second) // 1000 - 1
+        done = self.shard.batch(*tables, watermark_ms=watermark_ms)
+        figures = done.metrics
+        looked_at = 2 * rate  # but for rows that stayed outside, which none does here
+        self.taken += STEP_S + TRUE_COSTS.of(looked_at, figures["admitted"], figures["pairs"])
+        self.second += 1
+        return done
+
+
+def join(cpu: float = CPU) -> hg.WindowJoin:
+    """Rows wait ten seconds."""
+    return hg.WindowJoin(
+        on="key",
+        left=hg.Side("opened", "10 seconds"),
+        right=hg.Side("answered", "10 seconds"),
+        budget=hg.Budget(cpu=cpu, monitor=0.05),
+        policy="fifo",
+    )
+
+
+@pytest.mark.parametrize("keys", [50, 25, 8])
+def test_a_minute_takes_its_part_of_a_core(monkeypatch: pytest.MonkeyPatch, keys: int) -> None:
+    """At three factors of overload, some two, four and twelve, once windows are full."""
+    live = Live(monkeypatch, join())
+    for _ in range(20):
+        live.batch(500, keys)
+    before = live.taken
+    batches = [live.batch(500, keys) for _ in range(60)]
+    assert 0.45 / 0.5 < (live.taken - before) / 60 / CPU < 0.52 / 0.5
+    assert sum(batch.metrics["unstored"] for batch in batches) > 0
+    assert all(batch.metrics["cpu_ms"] > 0 for batch in batches)
+
+
+def test_a_burst_takes_no_more_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = Live(monkeypatch, join())
+    calm = [live.batch(300, 60).metrics for _ in range(30)]
+    before = live.taken
+    burst = [live.batch(3000, 60).metrics for _ in range(10)]
+    longest = max(batch["cpu_ms"] for batch in burst[1:])
+    # What was left over in calm times may be used, a little at a time.
+    assert (live.taken - before) / 10 < 1.3 * CPU
+    assert longest < 1.5 * 1000 * CPU
+    assert sum(batch["unprobed"] for batch in burst) > 0
+    after = [live.batch(300, 60).metrics for _ in range(40)]
+    made, usual = (sum(batch["pairs"] for batch in part[-10:]) for part in (after, calm))
+    assert made == pytest.approx(usual, rel=0.1)
+    assert not sum(batch["unprobed"] for batch in after[-10:])
+
+
+def test_with_time_enough_the_answer_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = Live(monkeypatch, join(cpu=1.0))
+    batches = [live.batch(200, 30) for _ in range(15)]
+    assert not any(batch.metrics["unprobed"] + batch.metrics["unstored"] for batch in batches)
+    again = Live(monkeypatch, join(cpu=1.0))
+    assert multiset(again.batch(200, 30).pairs) == multiset(batches[0].pairs)
+
+
+def test_a_pause_is_not_saved_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an hour without rows, a batch may take what two usual ones may."""
+    live = Live(monkeypatch, join())
+    for _ in range(30):
+        live.batch(500, 8)
+    live.second += 3600
+    before = live.taken
+    live.batch(20_000, 8)
+    live.batch(20_000, 8)
+    assert live.taken - before < 0.5
+
+
+def test_a_ledger_adds_up_over_tasks(tmp_path: object) -> None:
+    ledger = Ledger(f"tested-{uuid.uuid4().hex}")
+    with ledger.timing(BESIDE):
+        sum(range(100_000))
+    first = ledger.total(BESIDE)
+    assert first > 0
+    ledger.add(BESIDE, 1.0)
+    assert ledger.total(BESIDE) == pytest.approx(first + 1.0)
+    assert ledger.total("join-1") == 0.0
