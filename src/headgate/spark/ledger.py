@@ -19,6 +19,8 @@ BESIDE = "beside"
 """The tasks that serve all shards: packing and unpacking."""
 _taken: dict[Path, float] = {}
 """By file, what this process has written."""
+_last: tuple[str, float] | None = None
+"""The operator whose task this process had last, and its processor time by the end of it."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,25 @@ class Ledger:
 
     @contextmanager
     def timing(self, task: str) -> Iterator[None]:
-        """Add the processor time of what is done within."""
+        """Add the processor time of what is done within, and around it by the worker.
+
+        Workers take one task after the other, and clear up after each. What a process did since a
+        task of the same operator is counted in; a user's own Python function, if it ran there in
+        between, too.
+        """
         began = process_time()
+        if _last is not None and _last[0] == self.operator:
+            began = _last[1]
         try:
             yield
         finally:
-            self.add(task, process_time() - began)
+            self._note_end(task, began)
+
+    def _note_end(self, task: str, began: float) -> None:
+        global _last
+        ended = process_time()
+        self.add(task, ended - began)
+        _last = (self.operator, ended)
 
     def add(self, task: str, seconds: float) -> None:
         """Note that this process has spent so much more on a task."""

@@ -18,6 +18,7 @@ from headgate.spark.plan import ShardPlan
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
+from headgate.spark.worker import settle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,3 +68,4 @@ class LookupProcessor(ShardProcessor):
         state.write(step, (cached, Held.nothing(plan.schemas[1])))
         watch.lap("write_ms")
         yield stats_row(step.lookup_stats, state.figures, watch.laps)
+        settle()

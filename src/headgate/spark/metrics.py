@@ -25,10 +25,12 @@ STATE_FIGURES = (
 """What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
 segments, bytes written in the batch, shards rebuilt from the state store, segments compacted,
 redefinitions of importance that could not be taken up."""
-TIME_FIGURES = ("read_ms", "join_ms", "write_ms", "cpu_ms")
+TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
 """Where the operator's own time went, summed over shards: reading arrivals and state, joining and
-putting results out, writing state. And the processor time that its tasks took since the batch
-before, packing and unpacking included, where that is limited."""
+putting results out, writing state."""
+PACE_FIGURES = ("cpu_ms",)
+"""The processor time that the join's tasks took since the batch before, packing and unpacking
+included; zero where that is not limited."""
 MONITOR_FIGURES = (
     "shards_monitored",
     "watched_rows",
@@ -49,6 +51,7 @@ FIGURES = (
     *(entry.name for entry in fields(Stats)),
     *STATE_FIGURES,
     *TIME_FIGURES,
+    *PACE_FIGURES,
     *MONITOR_FIGURES,
     *TOTAL_FIGURES,
 )

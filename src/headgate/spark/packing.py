@@ -17,6 +17,7 @@ from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.ledger import BESIDE, Ledger
 from headgate.spark.shards import CONTROL
 from headgate.spark.spread import Spread
+from headgate.spark.worker import settle
 
 PACKED = "shard int, side int, part int, ordinal int, blob binary"
 _PACKED_ARROW = pa.schema(
@@ -51,6 +52,7 @@ class Pack:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed):
             yield from self._packed(batches)
+            settle()
 
     def _packed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -130,6 +132,7 @@ class Unpack:
                 for blob in batch.column(self.column):
                     if blob.is_valid:
                         yield from from_blob(blob.as_buffer()).to_batches()
+            settle()
 
 
 def timing(operator: str | None) -> AbstractContextManager[None]:

@@ -21,6 +21,7 @@ from headgate.spark.pacing import ShardPacing
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
+from headgate.spark.worker import settle
 from headgate.spec import MaxImportance, SpecError
 
 
@@ -94,6 +95,7 @@ class JoinProcessor(ShardProcessor):
         important = definitions is not None
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         yield stats_row(step.stats, state.figures, watch.laps, state.learned, important)
+        settle()
 
     def _inside(self, side: int, progress: Progress, rows: int, share: float) -> np.ndarray:
         """Which arrivals of a side there is time to look at."""
