@@ -12,6 +12,9 @@ from headgate.spec import Window
 LEFT_UNDONE = 0x2545F4914F6CDD1D
 """Makes the coins of what is left undone others than those that decide who is watched or kept."""
 
+MOST_LOOKED_AT = 4096
+"""Arrivals that are looked at to find who is worth storing; planning must cost little itself."""
+
 
 class Costs(NamedTuple):
     """What work costs, in seconds of a processor."""
@@ -99,5 +102,6 @@ class Pace:
         gain = np.array(self.meets)[arrivals.side] * chance
         cost = self.costs.store + self.costs.pair * gain
         room = np.array(self.waits)[arrivals.side]
-        rule = best_rule(gain, cost, self.storing, room, most_rows * self.span)
+        most_room = most_rows * self.span
+        rule = best_rule(gain, cost, self.storing, room, most_room, MOST_LOOKED_AT)
         return rule.shares(gain, cost, room)

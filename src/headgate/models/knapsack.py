@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_LOOKED_AT = 4096
-"""Entries a rule is made from; more are sampled evenly."""
-HALVINGS = 40
+HALVINGS = 48
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Rule:
 
     def shares(self, gain: np.ndarray, cost: np.ndarray, room: np.ndarray) -> np.ndarray:
         """The share of each entry that is taken."""
-        ratio = _ratio(gain - self.price * room, cost)
+        ratio = _worth(gain, cost, room, self.price)
         return np.where(ratio > self.least, 1.0, np.where(ratio == self.least, self.at_least, 0.0))
 
 
@@ -56,11 +54,14 @@ def best_rule(
     most_cost: float,
     room: np.ndarray | None = None,
     most_room: float = np.inf,
+    looked_at: int | None = None,
 ) -> Rule | Blend:
     """The rule that gains most within a limit on cost and, where given, one on room.
 
-    With one limit the best is to take entries by gain per cost. With two, room has a price, found
-    by halving: the lowest at which what is worth its price fits.
+    With one limit the best is to take entries by gain per cost; what costs nothing is taken. With
+    two, room has a price, found by halving. Just below it too much room is taken, just above it not
+    all of it; both are best at the price itself, and so is any mixture. O(entries log entries), a
+    halving; where no more than ``looked_at`` are to be looked at, from entries evenly spaced.
 
     Examples
     --------
@@ -74,18 +75,19 @@ def best_rule(
     """
     if not len(gain):
         return ALL
-    step = -(-len(gain) // MOST_LOOKED_AT)
+    step = -(-len(gain) // (looked_at or len(gain)))
     scale = len(gain[::step]) / len(gain)
     gain, cost = gain[::step], cost[::step]
     most_cost *= scale
     room = np.zeros(len(gain)) if room is None else room[::step]
     most_room *= scale
-    if cost.sum() <= most_cost and room.sum() <= most_room:
+    if cost.sum() <= most_cost and (room.sum() <= most_room or not room.any()):
         return ALL
     free = _within(gain, cost, most_cost, room, 0.0)
     if _taken(free, gain, cost, room) <= most_room:
         return free
-    low, high = 0.0, float((gain / np.maximum(room, 1e-300)).max())
+    takes = room > 0
+    low, high = 0.0, float((gain[takes] / room[takes]).max())
     for _ in range(HALVINGS):
         price = (low + high) / 2
         if _taken(_within(gain, cost, most_cost, room, price), gain, cost, room) <= most_room:
@@ -107,8 +109,8 @@ def _within(
     gain: np.ndarray, cost: np.ndarray, most_cost: float, room: np.ndarray, price: float
 ) -> Rule:
     """The best rule within a cost, where room has a price."""
-    ratio = _ratio(gain - price * room, cost)
-    worth_it = ratio >= 0.0 if price == 0.0 else ratio > 0.0
+    ratio = _worth(gain, cost, room, price)
+    worth_it = ratio >= 0.0
     levels, level = np.unique(ratio[worth_it], return_inverse=True)
     if not len(levels):
         return Rule(np.inf, 0.0, price)
@@ -121,6 +123,11 @@ def _within(
     return Rule(float(levels[fits - 1]), max(rest, 0.0) / by_level[fits - 1], price)
 
 
-def _ratio(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    ratio: np.ndarray = gain / np.maximum(cost, 1e-300)
-    return ratio
+def _worth(gain: np.ndarray, cost: np.ndarray, room: np.ndarray, price: float) -> np.ndarray:
+    """Gain per cost, less the price of room: without limit for what is free, and the other way for
+    what is not worth its room."""
+    net = gain - price * room
+    free = cost <= 0
+    worth: np.ndarray = np.where(free, np.inf, net / np.where(free, 1.0, cost))
+    unpaid = (net < 0) | ((net <= 0) & (room > 0) & (price > 0))
+    return np.where(unpaid, -np.inf, worth)

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-HALVINGS = 48
+from headgate.models.knapsack import best_rule
+
 NOTHING = 1e-9
 """Of all that could be used; a limit below is as good as none of it."""
 
@@ -14,22 +15,15 @@ NOTHING = 1e-9
 def fill(gain: np.ndarray, cost: np.ndarray, budget: float) -> np.ndarray:
     """How much of each thing to take for the greatest gain within a budget; parts may be taken.
 
-    Taken by gain a cost, so all but one are taken whole or not at all. What brings nothing comes
-    last. O(things log things).
+    Taken by gain a cost, so all but those that tie are taken whole or not at all. What brings
+    nothing comes last.
 
     Examples
     --------
     >>> fill(np.array([6.0, 4.0, 0.0]), np.array([3.0, 4.0, 1.0]), 5.0).tolist()
     [1.0, 0.5, 0.0]
     """
-    free = cost <= 0
-    worth = np.where(free, np.inf, gain / np.where(free, 1.0, cost))
-    order = np.argsort(-worth, kind="stable")
-    before = np.cumsum(cost[order]) - cost[order]
-    share = np.ones(len(gain))
-    paid = order[~free[order]]
-    share[paid] = np.clip((budget - before[~free[order]]) / cost[paid], 0.0, 1.0)
-    return share
+    return best_rule(gain, cost, budget).shares(gain, cost, np.zeros(len(gain)))
 
 
 def fill_twice(
@@ -37,32 +31,13 @@ def fill_twice(
 ) -> np.ndarray:
     """The same where things take up room as well, and that is limited too.
 
-    Room has a price, found by halving. Just below it too much room is taken, just above it not all
-    of it; both are best at the price itself, and so is any mixture. O(things log things) a halving.
-
     Examples
     --------
     >>> gain, cost, room = np.array([6.0, 4.0]), np.array([3.0, 1.0]), np.array([1.0, 3.0])
     >>> fill_twice(gain, cost, 2.0, room, 2.0).round(6).tolist()
     [0.5, 0.5]
     """
-    crowded = fill(gain, cost, budget)
-    if room @ crowded <= limit:
-        return crowded
-    roomy = np.where(room > 0, 0.0, crowded)
-    takes = room > 0
-    low, high = 0.0, float((gain[takes] / room[takes]).max())
-    for _ in range(HALVINGS):
-        price = (low + high) / 2
-        worth = gain - price * room
-        part = fill(np.maximum(worth, 0.0), cost, budget) * (worth > 0)
-        if room @ part <= limit:
-            roomy, high = part, price
-        else:
-            crowded, low = part, price
-    much, little = room @ crowded, room @ roomy
-    share = (limit - little) / (much - little) if much > little else 0.0
-    return share * crowded + (1 - share) * roomy
+    return best_rule(gain, cost, budget, room, limit).shares(gain, cost, room)
 
 
 def greatest_product(a: float, b: float, c: float, budget: float) -> tuple[float, float]:
