@@ -9,7 +9,7 @@ probe.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,8 @@ much work is most often what was stored before rates rose, and passes by itself.
 AT_THE_DOOR = 0x6C62272E07BB0142
 """Makes the coins of who is let in others than those that decide who is watched or kept."""
 LEANEST, FULLEST = 0.02, 50.0
+IN_TIME = 0.6
+"""The part of the time that a step's rows cover which may pass until they are done with."""
 MOST_LOOKING = 0.6
 """The part of the time for work that may be taken by looking at arrivals."""
 FEWEST = 0.02
@@ -59,6 +61,9 @@ class Passed(NamedTuple):
     """Rows stored in the end, by side."""
     seconds: float
     """Processor time it took."""
+    busy_s: float = 0.0
+    """How long it took by the clock on the wall, where that matters: results must be taken off as
+    fast as they are made."""
 
     @classmethod
     def of_step(cls, step: Step, arrived: tuple[int, int], seconds: float) -> "Passed":
@@ -120,8 +125,9 @@ class PaceState:
     ----------
     owed
         Seconds taken beyond what was earned; negative where some were left over.
-    speed
-        What steps took, against the seconds of work as costs have it.
+    speed, wall
+        What steps took, against the seconds of work as costs have it: of processor time, and by
+        the clock on the wall.
     rows, seconds
         Arrivals by side, and the event time they covered.
     made, could
@@ -134,6 +140,7 @@ class PaceState:
 
     owed: float = 0.0
     speed: Speed = Speed()  # noqa: RUF009 - immutable
+    wall: Speed = Speed()  # noqa: RUF009 - immutable
     rows: tuple[float, float] = (0.0, 0.0)
     seconds: float = 0.0
     made: tuple[float, float] = (0.0, 0.0)
@@ -147,7 +154,8 @@ class PaceState:
         known: dict[str, Any] = {
             key: tuple(at) if isinstance(at, list) else at for key, at in given.items()
         }
-        known["speed"] = Speed(*known["speed"])
+        for clock in ("speed", "wall"):
+            known[clock] = Speed(*known[clock])
         return cls(**known)
 
 
@@ -225,12 +233,13 @@ class Pacer:
         earned = AIM * self.cpu * elapsed_s
         costs = self.costs.times(state.speed.scale(self.step_s))
         work = max(earned - state.speed.step_s(self.step_s), LEAST * earned)
+        in_time = self._in_time(state, span_s)
         seen = self._seen(state, arrived, span_s)
         waits = _each(lambda side: self._wait(seen, side))
         return Pace(
             costs=costs,
-            seconds=min(max(work - state.owed, LEAST * earned), MOST * earned),
-            storing=state.lean * max(work - costs.arrive * sum(arrived), 0.0),
+            seconds=min(max(work - state.owed, LEAST * earned), MOST * earned, in_time),
+            storing=state.lean * max(min(work, in_time) - costs.arrive * sum(arrived), 0.0),
             meets=_each(lambda side: seen.rows[1 - side] / seen.seconds * waits[side]),
             chance=_each(lambda side: self._chance(state, side)),
             by_weight=self.by_weight,
@@ -246,11 +255,24 @@ class Pacer:
             self._seen(state, passed.arrived, span_s),
             owed=self._owed(state, passed.seconds - earned, earned),
             speed=state.speed.after(work, passed.seconds, self.step_s),
+            wall=state.wall.after(work, passed.busy_s) if passed.busy_s else state.wall,
             made=_each(lambda side: KEPT * state.made[side] + passed.pairs[side]),
             could=_each(lambda side: KEPT * state.could[side] + passed.looked(side, state.stored)),
             stored=passed.stored,
         )
+        earned = min(earned, self._in_time(state, span_s) + state.speed.step_s(self.step_s))
         return replace(state, lean=self._lean(state, passed, work, span_s, earned))
+
+    def _in_time(self, state: PaceState, span_s: float) -> float:
+        """The work, in seconds of processor time, that is done before as much comes again.
+
+        Results are only made as fast as they are taken off, by Spark and what comes after it. A
+        step that takes longer than the time its rows cover has more rows to come after it, and so
+        on without end.
+        """
+        if state.wall.work <= 0:
+            return inf
+        return IN_TIME * span_s / state.wall.scale(0.0) * state.speed.scale(self.step_s)
 
     def _owed(self, state: PaceState, more: float, earned: float) -> float:
         """What is owed after a step; not for the first, which has code to load or to compile."""

@@ -83,6 +83,7 @@ class ShardPacing:
     def done(self, passed: Passed) -> str:
         """What to keep with the state, after a step that did this."""
         usual = self._before.usual_s or self._elapsed_s
+        passed = passed._replace(busy_s=time.time() - self._now)
         return replace(
             self._before,
             state=self._state,
