@@ -37,6 +37,7 @@ from headgate.spec import (
     TimeWindow,
 )
 from headgate.spec.importance import Change
+from headgate.spec.index import Index, parse_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,10 @@ class WindowJoin(Request):
     seed
         Of all that is left to chance: the rows that "random" keeps, and those that are watched to
         learn and to estimate recall. Same seed, same input: same output, restarts included.
+    index
+        What each window is kept in: "hash", "scan" (nested loops), "btree", "ttree" or "bitmap",
+        or two of them, for the left window and for the right; or "auto". The result is the same,
+        what it costs is not.
 
     Examples
     --------
@@ -146,6 +151,7 @@ class WindowJoin(Request):
         rates: "Iterable[float] | None" = None,
         suffix: str = "_right",
         seed: int = 0,
+        index: "str | Index | Sequence[str | Index]" = "auto",
     ) -> None:
         for name, given, wanted in (
             ("left", left, Side),
@@ -218,6 +224,7 @@ class WindowJoin(Request):
             suffix=suffix,
             where=where,
             seed=seed,
+            index=parse_index(index, keyed=bool(keys.left)),
         )
 
     def run(
@@ -253,7 +260,12 @@ class WindowJoin(Request):
         batches, count = coded(shape, held, definitions)
         share = self.monitor_share(live=False)
         terms = terms_for(
-            self.budget, self.windows, self.policy, monitor=share, where=shape.relation
+            self.budget,
+            self.windows,
+            self.policy,
+            monitor=share,
+            where=shape.relation,
+            indexes=self.index,
         )
         if definitions is not None:
             terms = definitions.applied(self.weighed(terms))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.engine.index_choice import chosen_indexes
 from headgate.engine.relation import Relation
 from headgate.policies.base import Policy
 from headgate.policies.fifo import Fifo
@@ -13,12 +14,15 @@ from headgate.policies.random import uniform
 from headgate.spec import Window
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
+from headgate.spec.index import Index, Indexes
 
 NO_WATERMARK = -(1 << 62)
 SHARD_BITS = 20
 """Of a cluster's number that say in which shard it is."""
 Bars = tuple[tuple[float, int, int], ...]
 """Ever lower scores, each with the rows of the left and of the right side seen by then."""
+NODE_ROWS = 100
+"""Entries of a tree's node: as in Kang, Naughton, Viglas, ICDE 2003."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,26 @@ class Terms:
     """The share of decisions that give up the oldest row, whatever it is worth."""
     seed: int = 0
     """Of which decisions those are."""
+    indexes: Indexes | None = None
+    """What the left and the right window are kept in; None for the usual, see `index_choice`."""
+    node_rows: int = NODE_ROWS
+    """Entries of a tree's node."""
+    bucket_rows: int = 1
+    """Of hash indexes: rows that share a bucket, of as many keys; one: a key has its own."""
+
+    def __post_init__(self) -> None:
+        if self.node_rows < 2 or self.bucket_rows < 1:
+            raise ValueError(
+                f"nodes of {self.node_rows} rows and buckets of {self.bucket_rows} are not "
+                f"accepted: nodes hold 2 rows or more, buckets 1 or more"
+            )
+        if self.unique and self.indexes not in (None, (Index.HASH, Index.HASH)):
+            raise ValueError(f"rows unique by key are kept in hash indexes, not {self.indexes}")
+
+    @property
+    def kept_in(self) -> Indexes:
+        """What the windows are kept in."""
+        return chosen_indexes(self.indexes, self.where)
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""

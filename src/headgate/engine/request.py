@@ -7,6 +7,7 @@ from headgate.policies import Policy
 from headgate.policies.base import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
+from headgate.spec.index import Indexes
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Request:
     suffix: str
     where: Predicate | None = None
     seed: int = 0
+    index: Indexes | None = None
+    """What each window is kept in; None where that is left open."""
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -23,6 +23,7 @@ from headgate.engine.batch import (
     Watched,
     Watching,
 )
+from headgate.engine.indexes.windows import no_changes
 from headgate.engine.layout import Count, Desk
 from headgate.engine.worth import definition_at
 from headgate.policies.base import (
@@ -171,8 +172,10 @@ class Step:
             worth=setting.worth_of(terms, importance, scored, order),
             lives=np.zeros((2, 2)),
             ranges=setting.ranges_of(terms, groups, side, order, codes),
+            changes=no_changes(setting.kept_in(terms), (left_rows, total - left_rows)),
             tally=np.zeros((len(Count), 2), np.int64),
         )
+        self._windows = setting.windows_of(terms, left_rows, total, codes)
 
     def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: numbers of the left rows and of the right rows."""
@@ -182,7 +185,7 @@ class Step:
         at, end = 0, len(self._desk.rows)
         while at < end:
             before = at
-            at, made = kernel.advance(self._desk, rescore, block, passed, spent, at)
+            at, made = kernel.advance(self._desk, self._windows, rescore, block, passed, spent, at)
             if made:
                 yield self._numbered(block[:made], passed[:made])
             elif at == before:
@@ -211,7 +214,7 @@ class Step:
         """
         self._desk.terms["count_only"] = 1
         rescore = self._restore()
-        kernel.advance(self._desk, rescore, *self._room_for_pairs(0), 0)
+        kernel.advance(self._desk, self._windows, rescore, *self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
     @property
