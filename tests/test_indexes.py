@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 import headgate as hg
 from headgate.engine import step as step_module
 from headgate.engine.batch import Terms
+from headgate.engine.index_choice import parse_index
 from headgate.engine.indexes import btree, buckets, scan, ttree
 from headgate.engine.reference import PlainStep
+from headgate.models.cost.structure import Structure
 from headgate.policies import Fifo, Heeb, Ijoin, Life, Lru, Policy, Prob, Random
 from headgate.sampling import PpsCluster, Uniform
 from headgate.spec import SpecError, TimeWindow
-from headgate.spec.index import Index, parse_index
 from tests.checks.arrivals import (
     EVERY_ROW,
     Case,
@@ -44,11 +45,11 @@ POLICIES: tuple[type[Policy], ...] = (
     Uniform,
 )
 """One of each kind of score, and the samples."""
-PAIRS_OF_INDEXES = [(left, right) for left in Index for right in Index]
+PAIRS_OF_INDEXES = [(left, right) for left in Structure for right in Structure]
 careful = settings(max_examples=60, deadline=None, derandomize=True)
 
 
-def kept_in(case: Case, left: Index, right: Index, node: int, bucket: int) -> Case:
+def kept_in(case: Case, left: Structure, right: Structure, node: int, bucket: int) -> Case:
     """The same join with other indexes."""
     terms = replace(case.terms, indexes=(left, right), node_rows=node, bucket_rows=bucket)
     return replace(case, terms=terms)
@@ -65,7 +66,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
     @careful
     @given(data=st.data())
     def test_every_pair_of_indexes_agrees_with_plain_python(
-        self, indexes: tuple[Index, Index], data: st.DataObject
+        self, indexes: tuple[Structure, Structure], data: st.DataObject
     ) -> None:
         case = data.draw(cases(data.draw(st.sampled_from(POLICIES))))
         parts, watching = data.draw(cuts(case)), data.draw(watchings)
@@ -87,7 +88,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
         case = data.draw(cases(data.draw(st.sampled_from((Fifo, Random, Lru)))))
         parts = data.draw(deliveries(case))
         usual = run(case, parts, keep_late=True, watching=EVERY_ROW)
-        for indexes in ((index, index) for index in Index):
+        for indexes in ((index, index) for index in Structure):
             other = kept_in(case, *indexes, *data.draw(small_layouts))
             made = run(other, parts, keep_late=True, watching=EVERY_ROW)
             assert sorted(made.pairs) == sorted(usual.pairs)
@@ -100,7 +101,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
         usual = run(case, watching=EVERY_ROW)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(step_module, "PAIRS_AT_ONCE", 1)
-            for left, right in zip(Index, reversed(Index), strict=True):
+            for left, right in zip(Structure, reversed(list(Structure)), strict=True):
                 made = run(kept_in(case, left, right, 3, 2), watching=EVERY_ROW)
                 assert sorted(made.pairs) == sorted(usual.pairs)
                 assert made.steps[0].watched == usual.steps[0].watched
@@ -110,7 +111,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
     def test_pairs_are_counted_alike(self, data: st.DataObject) -> None:
         case = data.draw(cases(Fifo)).with_ample_memory()
         counted = count_pairs(case)
-        for left, right in zip(Index, reversed(Index), strict=True):
+        for left, right in zip(Structure, reversed(list(Structure)), strict=True):
             assert count_pairs(kept_in(case, left, right, 3, 2)) == counted
 
 
@@ -305,7 +306,7 @@ def test_hashing_needs_keys() -> None:
 def test_indexes_are_chosen_unless_told() -> None:
     assert parse_index("auto") is None
     assert join_of(on="key").index is None
-    assert join_of(on="key", index="ttree").index == (Index.TTREE, Index.TTREE)
+    assert join_of(on="key", index="ttree").index == (Structure.TTREE, Structure.TTREE)
 
 
 def test_nodes_too_small_are_refused() -> None:

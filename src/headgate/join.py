@@ -11,6 +11,7 @@ import pyarrow as pa
 from headgate.columns.times import is_event_time
 from headgate.engine.held import coded, key_bytes, screen
 from headgate.engine.importance import Definitions, nothing_to_redefine
+from headgate.engine.index_choice import Index, parse_index
 from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
@@ -37,7 +38,6 @@ from headgate.spec import (
     TimeWindow,
 )
 from headgate.spec.importance import Change
-from headgate.spec.index import Index, parse_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +151,7 @@ class WindowJoin(Request):
         rates: "Iterable[float] | None" = None,
         suffix: str = "_right",
         seed: int = 0,
-        index: "str | Index | Sequence[str | Index]" = "auto",
+        index: Index | Sequence[Index] = "auto",
     ) -> None:
         for name, given, wanted in (
             ("left", left, Side),

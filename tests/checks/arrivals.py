@@ -133,6 +133,8 @@ class Case:
     """Whether keys must be equal; otherwise the band or comparison alone decides."""
     importance: tuple[float, ...] | None = None
     """Of each row; None where all count alike."""
+    effort: tuple[tuple[float, float], ...] | None = None
+    """Shares to probe and to store of each row; None where all is done."""
 
     @property
     def windows(self) -> tuple[Window, Window]:
@@ -441,7 +443,13 @@ def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
         None
         if where is None
         else np.array([case.value(row) for row in mine], np.float64 if where.real else np.int64),
-    )._replace(importance=_importance(case, rows))
+    )._replace(importance=_importance(case, rows), effort=_effort(case, rows))
+
+
+def _effort(case: Case, rows: list[int]) -> np.ndarray | None:
+    if case.effort is None:
+        return None
+    return np.array([case.effort[i] for i in rows], np.float64).reshape(-1, 2).T
 
 
 def _importance(case: Case, rows: list[int]) -> np.ndarray | None:

@@ -34,6 +34,8 @@ class Group(NamedTuple):
     """Empty where scores do not matter."""
     group: np.ndarray
     """Empty where rows are listed by side."""
+    skip: np.ndarray
+    """See `layout.Skip`; empty where nothing is left undone."""
 
 
 def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
@@ -88,6 +90,7 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         link.indexed = 0
         link.watch = own.state[index] if own.state.size else 0
         link.ripe = 0
+        link.skip = own.skip[index] if own.skip.size else 0
         row = rows[position]
         row.time = own.time[index]
         row.touched = own.touched[index]

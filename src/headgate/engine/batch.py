@@ -7,22 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.engine.index_choice import chosen_indexes
+from headgate.engine.pace import Pace
 from headgate.engine.relation import Relation
+from headgate.models.cost.structure import Pair, Structure
+from headgate.models.cost.unit_time import NODE_ROWS
 from headgate.policies.base import Policy
 from headgate.policies.fifo import Fifo
 from headgate.policies.random import uniform
 from headgate.spec import Window
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
-from headgate.spec.index import Index, Indexes
 
 NO_WATERMARK = -(1 << 62)
 SHARD_BITS = 20
 """Of a cluster's number that say in which shard it is."""
 Bars = tuple[tuple[float, int, int], ...]
 """Ever lower scores, each with the rows of the left and of the right side seen by then."""
-NODE_ROWS = 100
-"""Entries of a tree's node: as in Kang, Naughton, Viglas, ICDE 2003."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,10 @@ class Terms:
     fairness: float = 0.0
     """The share of decisions that give up the oldest row, whatever it is worth."""
     seed: int = 0
-    """Of which decisions those are."""
-    indexes: Indexes | None = None
+    """Of which decisions those are, and of what is left undone for want of processor time."""
+    pace: Pace | None = None
+    """How much work the step may do; None where processor time is no limit."""
+    indexes: Pair | None = None
     """What the left and the right window are kept in; None for the usual, see `index_choice`."""
     node_rows: int = NODE_ROWS
     """Entries of a tree's node."""
@@ -61,11 +63,11 @@ class Terms:
                 f"nodes of {self.node_rows} rows and buckets of {self.bucket_rows} are not "
                 f"accepted: nodes hold 2 rows or more, buckets 1 or more"
             )
-        if self.unique and self.indexes not in (None, (Index.HASH, Index.HASH)):
+        if self.unique and self.indexes not in (None, (Structure.HASH, Structure.HASH)):
             raise ValueError(f"rows unique by key are kept in hash indexes, not {self.indexes}")
 
     @property
-    def kept_in(self) -> Indexes:
+    def kept_in(self) -> Pair:
         """What the windows are kept in."""
         return chosen_indexes(self.indexes, self.where)
 
@@ -138,6 +140,7 @@ class Batch(NamedTuple):
     watched: Watched | None = None
     importance: np.ndarray | None = None  # float64 (definition, row); None where all count alike
     recent: np.ndarray | None = None  # float64: matches when last touched, old ones counting less
+    effort: np.ndarray | None = None  # float64 (2, row): shares of arrivals to probe, and to store
 
     @classmethod
     def of_arrivals(
@@ -173,6 +176,7 @@ class Batch(NamedTuple):
         return taken._replace(
             importance=None if self.importance is None else self.importance[:, numbers],
             recent=None if self.recent is None else self.recent[numbers],
+            effort=None if self.effort is None else self.effort[:, numbers],
         )
 
 

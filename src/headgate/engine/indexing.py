@@ -12,12 +12,10 @@ import numpy as np
 from headgate.compiling import compiled, inlined
 from headgate.engine import probing, ranges
 from headgate.engine.indexes import btree, buckets, scan, ttree
-from headgate.engine.indexes.windows import BTREE, CHAINS, SCAN, TTREE, Windows, catch_up
+from headgate.engine.indexes.windows import BITMAP, BTREE, CHAINS, SCAN, TTREE, Windows, catch_up
 from headgate.engine.layout import LEFT, RIGHT, Desk
 from headgate.engine.watching import MET, OPEN, note_met
-from headgate.spec.index import Index
 
-BITMAP = int(Index.BITMAP)
 NOTHING, ONE = np.int64(0), np.int64(1)
 ENTERS, LEAVES = np.int64(0), np.int64(1)
 
@@ -93,16 +91,16 @@ def probe(
     desk: Desk, windows: Windows, row: int, reach: int, limit: int, pairs: np.ndarray, made: int
 ) -> Any:
     """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
-    other = desk.sides[1 - desk.links[row].side].index
-    if other == CHAINS:
-        return probing.chained_probe(desk, row, reach, limit, pairs, made)
-    if other == BITMAP:
-        return probing.ranged_probe(desk, row, reach, limit, pairs, made)
     terms = desk.terms[0]
     if terms.waiting > NOTHING:
         left, right = desk.sides[LEFT].index, desk.sides[RIGHT].index
         catch_up(windows, desk.changes, terms.waiting, left, right)
         terms.waiting = NOTHING
+    other = desk.sides[1 - desk.links[row].side].index
+    if other == CHAINS:
+        return probing.chained_probe(desk, row, reach, limit, pairs, made)
+    if other == BITMAP:
+        return probing.ranged_probe(desk, row, reach, limit, pairs, made)
     # One stretch of groups, or two under "not equal": one loop, so that `find` is there once.
     code = np.int64(desk.rows[row].code)
     first, end, more, last = code, code + ONE, NOTHING, NOTHING
@@ -120,7 +118,15 @@ def probe(
     if count == NOTHING:
         return made
     made, watched = list_found(
-        desk.links, windows.found, count, row, reach, limit, pairs, made, terms.count_only
+        desk.links,
+        windows.found,
+        count,
+        row,
+        reach,
+        limit,
+        pairs,
+        made,
+        terms.count_only | terms.missing,
     )
     for at in range(watched):
         note_met(desk, windows.found[at], row, MET)

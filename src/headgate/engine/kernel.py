@@ -11,9 +11,20 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.engine import bars, curves, flips, heap, indexing, probing, ranking, residence, worth
+from headgate.engine import (
+    bars,
+    curves,
+    effort,
+    flips,
+    heap,
+    indexing,
+    probing,
+    ranking,
+    residence,
+    worth,
+)
 from headgate.engine.indexes.windows import Windows
-from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk
+from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk, Skip
 from headgate.engine.priority import resident
 from headgate.engine.watching import FINISHED, GHOST, OPEN
 from headgate.policies.base import Kind
@@ -32,6 +43,9 @@ UNNEEDED = int(Count.UNNEEDED)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
+UNPROBED = int(Count.UNPROBED)
+UNSTORED = int(Count.UNSTORED)
+NOT_PROBED, NOT_STORED = int(Skip.PROBE), int(Skip.STORE)
 MOST_MATCHES = 2**31 - 1
 FIRST: Any = np.int64(0)
 LEFT_SIDE, RIGHT_SIDE = np.int64(LEFT), np.int64(RIGHT)
@@ -336,10 +350,19 @@ def advance(
             desk.tally[NULL_KEYS, own.side] += 1
             continue
 
-        reach, limit = probing.reach_of(desk, row)
-        end = indexing.probe(desk, windows, row, reach, limit, pairs, made)
+        is_left_out = effort.leaves_out(desk, row)
+        end = made
+        if not is_left_out or terms.missing:
+            reach, limit = probing.reach_of(desk, row)
+            end = indexing.probe(desk, windows, row, reach, limit, pairs, made)
+        if is_left_out:
+            desk.tally[UNPROBED, own.side] += 1
+            terms.missing = 0
+            end = made
         if end < 0:
+            effort.take_back(desk)
             return row, made
+        effort.pay(desk, terms.pairing_costs * (end - made))
         if terms.kind == RESIDENCE:
             residence.note_arrival(resident(desk), row)
         if terms.kind == FLIPS and not terms.count_only:
@@ -367,8 +390,13 @@ def advance(
             desk.tally[UNNEEDED, own.side] += 1
             if own.watch == OPEN:
                 own.watch = FINISHED
+        elif own.skip & NOT_STORED:
+            desk.tally[UNSTORED, own.side] += 1
+            if own.watch == OPEN:
+                make_found(desk, row)  # a ghost from the start
         elif make_room(desk, row, past):
             desk.tally[ADMITTED, own.side] += 1
+            effort.pay(desk, terms.storing_costs)
             if terms.observes:
                 desk.rows[row].touched = desk.shelf.value[row] - side.origin
             store(desk, row)

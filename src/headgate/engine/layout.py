@@ -5,7 +5,7 @@ Row positions are places in *event order*: stored and arriving rows of a step to
 are large, so what a probe reads of a row lies in one small record (`LINK`), the rest in another.
 """
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ LINK = np.dtype(
         ("watch", "u1"),  # see `Watch`
         ("indexed", "u1"),  # 1 while in an index that is told when rows leave
         ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not even priced
+        ("skip", "u1"),  # what is not done with an arrival; bits of `Skip`
     ],
     align=True,
 )
@@ -62,7 +63,7 @@ SIDE = np.dtype(
     [
         ("span", "i8"),  # window length in microseconds or rows
         ("by_rows", "i8"),  # 1 for a row window
-        ("index", "i8"),  # what the window is kept in: an `Index`, or CHAINS
+        ("index", "i8"),  # what the window is kept in: see `indexes/windows.py`
         ("pool", "i8"),  # which pool its rows draw on
         ("seen", "i8"),  # rows of the side so far
         ("pointer", "i8"),  # rows of side_rows before it have been let go
@@ -120,6 +121,14 @@ TERMS = np.dtype(
         ("combine", "i8"),  # see `Combine`
         ("definition", "i8"),  # which of the definitions of importance holds now
         ("fairness", "f8"),  # share of decisions that give up the oldest row
+        ("paced", "i8"),  # processor time is short: arrivals probe while there is credit
+        ("credit", "f8"),  # seconds of work earned and not yet done
+        ("earns", "f8"),  # an arrival
+        ("arriving_costs", "f8"),  # seconds: looking at an arrival
+        ("storing_costs", "f8"),  # storing it, and letting it go
+        ("pairing_costs", "f8"),  # making a pair
+        ("looks", "f8"),  # share of the probes left out that are made for the watched rows alone
+        ("missing", "i8"),  # such a probe is under way: how many it stands for
     ],
     align=True,
 )
@@ -222,6 +231,13 @@ class Watch(IntEnum):
     GHOST = 3  # given up by an earlier step; becomes OPEN when this one takes it up
 
 
+class Skip(IntFlag):
+    """What is left undone with an arrival for want of processor time."""
+
+    PROBE = 1
+    STORE = 2
+
+
 class Count(IntEnum):
     """What the kernel counts, per side."""
 
@@ -237,3 +253,5 @@ class Count(IntEnum):
     PEAK_BYTES = 9
     UNCHOSEN = 10  # rows of whose matches to come none is in the sample
     RECOMPUTED = 11  # residence: how often all priorities were computed; by pool, not side
+    UNPROBED = 12  # arrivals that did not look for partners, for want of processor time
+    UNSTORED = 13  # arrivals not stored for the same reason

@@ -3,12 +3,12 @@
 from headgate.columns.sizes import BOOKKEEPING_BYTES
 from headgate.engine.batch import Terms
 from headgate.engine.relation import Relation
+from headgate.models.cost.structure import Pair
 from headgate.monitor import Part, Room
 from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
 from headgate.policies import Policy
 from headgate.spec import Budget, SpecError, Window
 from headgate.spec.budget import UNLIMITED
-from headgate.spec.index import Indexes
 
 HALF, A_FIFTH = 0.5, 0.2
 USUAL_ENTRY_BYTES = 128
@@ -23,7 +23,7 @@ def terms_for(
     reserve: float = 0.0,
     monitor: float = 0.0,
     where: Relation | None = None,
-    indexes: Indexes | None = None,
+    indexes: Pair | None = None,
 ) -> Terms:
     """The kernel's terms for one of ``shards`` equal parts of a join.
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from headgate.engine.batch import Batch, Progress, Terms, Watched, Watching
-from headgate.engine.layout import NULL_KEY, Watch
+from headgate.engine.layout import NULL_KEY, Skip, Watch
+from headgate.engine.pace import LEFT_UNDONE
 from headgate.policies.base import Arrivals, FixedScore, ValueScore
 from headgate.policies.levels import importance_levels
+from headgate.policies.random import uniform
 from headgate.spec import RowWindow
 
 
@@ -31,6 +33,7 @@ class Row:
     made: float = 0.0
     importance: tuple[float, ...] = (1.0,)  # by definition
     recent: float = 0.0  # matches, as they counted when last touched
+    skip: int = 0  # what is left undone with it, as `Skip`
     priority: float = 0.0  # residence: as last computed
     is_ripe: bool = False  # residence: has been a candidate
     position: int = 0  # in event order among all rows of the step
@@ -83,6 +86,27 @@ def choose_watched(rows: list[Row], watching: Watching) -> None:
         wanted = row.arriving and row.code != NULL_KEY and watching.sides[row.side]
         if wanted and chosen[0]:
             row.watch = Watch.OPEN
+
+
+def leave_undone(
+    by_side: list[list[Row]], arriving: tuple[Batch, Batch], terms: Terms, definition: int
+) -> None:
+    """Say what is left undone with each arrival, for want of processor time."""
+    came = [[row for row in rows if row.arriving] for rows in by_side]
+    stored = np.ones(len(came[0]) + len(came[1]))
+    if terms.pace is not None:
+        stored = terms.pace.shares_stored(as_arrivals([*came[0], *came[1]], definition))
+    shares = [stored[: len(came[0])], stored[len(came[0]) :]]
+    for side, rows in enumerate(came):
+        effort = arriving[side].effort
+        told = np.ones((2, len(rows))) if effort is None else effort
+        for at, row in enumerate(rows):
+            number = (np.array([side], np.uint8), np.array([row.sequence]))
+            coin = uniform(terms.seed ^ LEFT_UNDONE, *number)[0]
+            if coin >= told[0, at]:
+                row.skip |= Skip.PROBE
+            if coin >= told[1, at] * shares[side][at]:
+                row.skip |= Skip.STORE
 
 
 def known_worth(terms: Terms, rows: list[Row], definition: int) -> list[float]:

@@ -86,7 +86,7 @@ def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray
     row's range), whether their time fits or not.
     """
     spot = desk.ranges.spots[row]
-    count_only = desk.terms[0].count_only
+    count_only = desk.terms[0].count_only or desk.terms[0].missing
     at, end = np.int64(spot.first), np.int64(spot.end)
     for part in range(2):
         if part == 1:
@@ -133,7 +133,7 @@ def chained_probe(
     As `ranged_probe`. O(rows of the key within reach).
     """
     side = desk.links[row].side
-    count_only = desk.terms[0].count_only
+    count_only = desk.terms[0].count_only or desk.terms[0].missing
     head = desk.newest[2 * desk.rows[row].code + 1 - side]
     newer, partner, mark = np.int64(NONE), head.row, head.mark
     while partner != NONE and mark >= reach:

@@ -20,8 +20,9 @@ from headgate.engine.batch import (
     bucket_us,
 )
 from headgate.engine.curves import NO_FRAME
+from headgate.engine.effort import LOOKS, SALT
 from headgate.engine.flips import coin, skip
-from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Watch
+from headgate.engine.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, Watch
 from headgate.engine.plain_residence import Now, PlainResidence
 from headgate.engine.plain_rows import (
     Row,
@@ -30,6 +31,7 @@ from headgate.engine.plain_rows import (
     choose_watched,
     in_event_order,
     known_worth,
+    leave_undone,
     rounded_importance,
     rows_of,
 )
@@ -108,8 +110,11 @@ class PlainStep:
         self.ages = np.zeros((2, 1 if watching is None else watching.buckets), np.int64)
         if watching is not None:
             choose_watched(rows, watching)
+        leave_undone(self._by_side, arriving, terms, self._at_first)
+        self._credit, self._looks = 0.0, LOOKS if watching is not None else 0.0
         self._restore()
         arrivals = [row for row in rows if row.arriving]
+        self._arrivals = len(arrivals)
         self._admit_first = admit_first
         if admit_first:
             for _, together in groupby(arrivals, key=lambda row: row.time):
@@ -195,8 +200,29 @@ class PlainStep:
     def _arrive(self, row: Row) -> None:
         """Expire what is due, probe the other side, then admit or shed."""
         if self._take_up(row):
-            self._probe(row)
+            if self._may_probe(row):
+                self._probe(row)
+            else:
+                self._leave_out(row)
             self._admit(row)
+
+    def _may_probe(self, row: Row) -> bool:
+        """Whether the arrival is to look for partners, and there is time for it."""
+        pace = self._terms.pace
+        if pace is not None:
+            self._credit += pace.seconds / self._arrivals - pace.costs.arrive
+        return not row.skip & Skip.PROBE and (pace is None or self._credit >= 0.0)
+
+    def _leave_out(self, row: Row) -> None:
+        """The arrival does not probe; a few of those that do not look at the watched rows."""
+        self.counts[Count.UNPROBED, row.side] += 1
+        seed = (self._terms.seed % (1 << 64)) ^ int(SALT)
+        side, sequence = np.array([row.side], np.uint8), np.array([row.sequence])
+        if uniform(seed, side, sequence)[0] >= self._looks:
+            return
+        for other in [*self._ghosts, *self._held]:
+            if other.watch == Watch.OPEN and self._meet(row, other):
+                self._note_met(row, other, round(1 / self._looks))
 
     def _arrive_together(self, rows: list[Row]) -> None:
         """Admit rows that come at the same time; then those that are stored meet the others."""
@@ -238,8 +264,14 @@ class PlainStep:
             self.counts[Count.UNNEEDED, row.side] += 1
             if row.watch == Watch.OPEN:
                 row.watch = Watch.FINISHED
+        elif row.skip & Skip.STORE:
+            self.counts[Count.UNSTORED, row.side] += 1
+            if row.watch == Watch.OPEN:
+                self._ghosts.append(row)
         elif self._find_room(row):
             self.counts[Count.ADMITTED, row.side] += 1
+            if self._terms.pace is not None:
+                self._credit -= self._terms.pace.costs.store
             self._held.append(row)
             if self._observes:
                 row.touched = int(row.weight) - self._frames[row.side][0]
@@ -272,6 +304,8 @@ class PlainStep:
             if self._terms.combine:
                 self.worths.append(self._pair_worth(row, other))
             self.counts[Count.PAIRS, row.side] += 1
+            if self._terms.pace is not None:
+                self._credit -= self._terms.pace.costs.pair
             if isinstance(self._terms.policy, HistoryScore):
                 row.matches += 1
                 other.matches += 1
@@ -339,12 +373,13 @@ class PlainStep:
             if any(entry[1 + row.side] > row.sequence for row in self._held)
         )
 
-    def _note_met(self, row: Row, watched: Row) -> None:
-        """Count that a watched row met an arrival."""
-        watched.met += self._pair_worth(row, watched)
+    def _note_met(self, row: Row, watched: Row, times: int = 1) -> None:
+        """Count that a watched row met an arrival, or so many like it."""
+        watched.met += times * self._pair_worth(row, watched)
         buckets = self.ages.shape[1]
         width = bucket_us(self._terms.windows[watched.side], buckets)
-        self.ages[watched.side, min(max(row.time - watched.time, 0) // width, buckets - 1)] += 1
+        bucket = min(max(row.time - watched.time, 0) // width, buckets - 1)
+        self.ages[watched.side, bucket] += times
 
     def _meet(self, row: Row, stored: Row) -> bool:
         """Whether an arrival and a stored row are partners."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 
 from headgate.engine.batch import Terms
+from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
 from headgate.policies.base import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
-from headgate.spec.index import Indexes
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Request:
     suffix: str
     where: Predicate | None = None
     seed: int = 0
-    index: Indexes | None = None
+    index: Pair | None = None
     """What each window is kept in; None where that is left open."""
 
     @property

@@ -7,9 +7,12 @@ import numpy as np
 from headgate.engine import arrange, curves, heap, layout, ranges
 from headgate.engine.atlas import Atlas, atlas_of, no_atlas
 from headgate.engine.batch import Batch, Progress, Residing, Terms, Watched, Watching, bucket_us
-from headgate.engine.indexes.windows import CHAINS, Windows, empty_windows
-from headgate.engine.layout import NONE, Watch
+from headgate.engine.effort import LOOKS
+from headgate.engine.indexes.windows import CHAINS, CODES, Windows, empty_windows
+from headgate.engine.layout import NONE, Skip, Watch
+from headgate.engine.pace import LEFT_UNDONE, Pace
 from headgate.engine.worth import definition_at
+from headgate.models.cost.structure import Structure
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
@@ -23,9 +26,9 @@ from headgate.policies.base import (
     ValueScore,
 )
 from headgate.policies.levels import importance_levels
+from headgate.policies.random import uniform
 from headgate.spec import RowWindow, Window
 from headgate.spec.importance.combine import Combine
-from headgate.spec.index import Index
 
 NEVER = -np.inf
 """When a row left that has not been stored, or still is."""
@@ -279,14 +282,14 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
 
 def is_ranged(terms: Terms) -> bool:
     """Whether rows need places by key and value: for a predicate, or for the ordered index."""
-    return terms.where is not None or Index.BITMAP in terms.kept_in
+    return terms.where is not None or Structure.BITMAP in terms.kept_in
 
 
 def kept_in(terms: Terms) -> tuple[int, int]:
     """What the kernel keeps each window in: equal keys find each other along chains."""
     chained = terms.where is None and terms.bucket_rows == 1
     left, right = (
-        CHAINS if index == Index.HASH and chained else int(index) for index in terms.kept_in
+        CHAINS if index == Structure.HASH and chained else CODES[index] for index in terms.kept_in
     )
     return left, right
 
@@ -311,6 +314,44 @@ def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
     if isinstance(window, RowWindow):
         most = min(most, window.span)
     return -(-most // terms.bucket_rows)
+
+
+def left_undone(
+    terms: Terms, groups: tuple[Batch, ...], arrivals: Arrivals, ends: np.ndarray
+) -> np.ndarray:
+    """What is not done with each row as given, as `Skip`; no rows where all is done.
+
+    One coin a row decides both, so that where the shares are the same a row is either let in whole
+    or not at all.
+    """
+    told = any(group.effort is not None for group in groups)
+    if terms.pace is None and not told:
+        return np.empty(0, np.uint8)
+    probe, store = np.ones(len(arrivals.time)), np.ones(len(arrivals.time))
+    if terms.pace is not None:
+        new = slice(ends[1], ends[3])
+        store[new] = terms.pace.shares_stored(Arrivals(*(column[new] for column in arrivals)))
+    for which in (2, 3):
+        effort = groups[which].effort
+        if effort is not None:
+            own = slice(ends[which - 1], ends[which])
+            probe[own] *= effort[0]
+            store[own] *= effort[1]
+    coin = uniform(terms.seed ^ LEFT_UNDONE, arrivals.side, arrivals.sequence)
+    undone: np.ndarray = Skip.PROBE * (coin >= probe) + Skip.STORE * (coin >= store)
+    return undone.astype(np.uint8)
+
+
+def paced(terms: np.ndarray, pace: Pace | None, arriving: int, watched: bool) -> np.ndarray:
+    """The kernel's terms with how much work so many arrivals may bring."""
+    terms["looks"] = LOOKS if watched else 0.0
+    if pace is not None and arriving:
+        terms["paced"] = 1
+        terms["earns"] = pace.seconds / arriving
+        terms["arriving_costs"] = pace.costs.arrive
+        terms["storing_costs"] = pace.costs.store
+        terms["pairing_costs"] = pace.costs.pair
+    return terms
 
 
 def ranges_of(

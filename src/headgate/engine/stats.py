@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Counted = TypeVar("Counted", bound="DataclassInstance")
-LEFT = ("shed", "refused", "retired", "expired", "unchosen")
+LEFT = ("shed", "refused", "retired", "expired", "unchosen", "unstored")
 """Counts of rows that have left, or were never stored."""
 
 
@@ -20,8 +20,8 @@ class Stats:
     """Counts of a join so far; add the stats of two stretches to have those of both.
 
     A row of the exact result is missing only where a row was `shed`, `refused`, `retired`,
-    `unchosen` or `late`; `null_keys` and `null_times` match nothing in any join, `expired` and
-    `unneeded` rows had no partner left to meet.
+    `unchosen`, `unprobed`, `unstored` or `late`; `null_keys` and `null_times` match nothing in any
+    join, `expired` and `unneeded` rows had no partner left to meet.
     """
 
     left_rows: int = 0
@@ -40,6 +40,10 @@ class Stats:
     """Arrivals no later row could meet: not stored, nothing lost."""
     unchosen: int = 0
     """Samples: rows let go, or not stored, of whose matches to come none was chosen."""
+    unprobed: int = 0
+    """Arrivals that did not look for partners, for want of processor time."""
+    unstored: int = 0
+    """Arrivals not stored for the same reason."""
     late: int = 0
     """Rows behind the watermark, dropped."""
     null_keys: int = 0
@@ -78,6 +82,8 @@ class Stats:
             expired=int(total[Count.EXPIRED]),
             unneeded=int(total[Count.UNNEEDED]),
             unchosen=int(total[Count.UNCHOSEN]),
+            unprobed=int(total[Count.UNPROBED]),
+            unstored=int(total[Count.UNSTORED]),
             null_keys=int(total[Count.NULL_KEYS]),
             stored_rows=step.stored_rows,
             stored_bytes=step.stored_bytes,
@@ -104,7 +110,8 @@ class Stats:
     @property
     def lost_rows(self) -> int:
         """Rows whose loss may have cost result rows; zero means the result is exact."""
-        return self.shed + self.refused + self.retired + self.late + self.unchosen
+        not_done = self.unprobed + self.unstored
+        return self.shed + self.refused + self.retired + self.late + self.unchosen + not_done
 
     def then(self, later: "Stats") -> "Stats":
         """The stats of this stretch and a later one together."""

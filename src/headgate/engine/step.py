@@ -121,6 +121,7 @@ class Step:
             needed=setting.may_run_full(terms, groups),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
+        left_undone = setting.left_undone(terms, groups, arrivals, self._ends)
         self._number = np.empty(total, np.int32)
         for which, group in enumerate(groups):
             own = slice(self._ends[which] - lengths[which], self._ends[which])
@@ -144,6 +145,7 @@ class Step:
                     **setting.watched_rows(group, which, self._sequence[own], watching)._asdict(),
                     score=scored.score[now][own],
                     group=scored.group[now][own],
+                    skip=left_undone[own] if which in (2, 3) else left_undone[:0],
                 ),
             )
         self._weights, self._order, self._arrivals = weights, order, arrivals
@@ -154,7 +156,12 @@ class Step:
             rows=rows,
             sides=setting.sides_of(terms, by_rows, left_rows, total, progress, watching),
             pools=setting.pools_of(terms, progress),
-            terms=setting.terms_of(terms, progress.clock, watermark, keep_late),
+            terms=setting.paced(
+                setting.terms_of(terms, progress.clock, watermark, keep_late),
+                terms.pace,
+                int(lengths[2] + lengths[3]),
+                watched=watching is not None,
+            ),
             newest=setting.no_heads(codes),
             side_rows=setting.rows_by_side(links, rows, by_rows, left_rows),
             heap=setting.heaps_of(terms, total, int(lengths[0] + lengths[1])),

@@ -17,9 +17,12 @@ def note_met(desk: Desk, partner: int, probe: int, count: int) -> None:
     """Count that a watched row met an arrival."""
     link = desk.links[partner]
     row = desk.rows[partner]
+    missing = desk.terms[0].missing
+    if missing:
+        count *= missing
     worth = count * pair_worth(desk, probe, partner)
     row.met += worth
-    if link.alive:
+    if link.alive and not missing:
         row.made += worth
     age = max(desk.rows[probe].time - row.time, 0) // desk.sides[link.side].bucket_us
     desk.ages[link.side, min(age, desk.ages.shape[1] - 1)] += count

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from headgate.spec import SpecError
-from headgate.studies import ijoin, learned, sampled, sigmod05, tr1542, vldb04
+from headgate.studies import icde03, ijoin, learned, sampled, sigmod05, tr1542, vldb04
 from headgate.studies.study import Study
 
 ALL_STUDIES: tuple[Study, ...] = (
     *vldb04.STUDIES,
     *sigmod05.STUDIES,
     *tr1542.STUDIES,
+    *icde03.STUDIES,
     *ijoin.STUDIES,
     *learned.STUDIES,
     *sampled.STUDIES,

@@ -5,7 +5,7 @@ catch up before the next look into them: the kernel then carries a few stores at
 place of four structures, and takes half as long to compile.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,21 @@ from headgate.engine.indexes.btree import BTree, empty_btree
 from headgate.engine.indexes.buckets import Buckets, empty_buckets
 from headgate.engine.indexes.scan import Scan, empty_scan
 from headgate.engine.indexes.ttree import TTree, empty_ttree
-from headgate.spec.index import Index
+from headgate.models.cost.structure import Structure
 
-CHAINS = 5
+CODES = {structure: code for code, structure in enumerate(Structure)}
+"""The kernel's numbers of structures."""
+CHAINS = len(CODES)
 """The hash index of one chain a key, which lies in the kernel's own records (`probing.py`)."""
-SCAN, HASH, BTREE, TTREE = (
-    np.int64(index) for index in (Index.SCAN, Index.HASH, Index.BTREE, Index.TTREE)
+SCAN, HASH, BTREE, TTREE, BITMAP = (
+    np.int64(CODES[structure])
+    for structure in (
+        Structure.SCAN,
+        Structure.HASH,
+        Structure.BTREE,
+        Structure.TTREE,
+        Structure.BITMAP,
+    )
 )
 ONE = np.int64(1)
 
@@ -55,7 +64,7 @@ def empty_windows(
     Parameters
     ----------
     indexes
-        What each side's window is kept in: an `Index`, or `CHAINS`.
+        What each side's window is kept in: of `CODES`, or `CHAINS`.
     rows
         Rows of each side.
     buckets
@@ -64,19 +73,19 @@ def empty_windows(
         Entries of a tree's node.
     """
 
-    def most(index: Index) -> int:
+    def most(index: Any) -> int:
         return max(
             (count for used, count in zip(indexes, rows, strict=True) if used == index), default=0
         )
 
-    def total(index: Index) -> int:
+    def total(index: Any) -> int:
         return sum(rows) if index in indexes else 0
 
     return Windows(
-        empty_scan(most(Index.SCAN), total(Index.SCAN)),
-        empty_buckets(buckets, total(Index.HASH)),
-        empty_btree(most(Index.BTREE), node),
-        empty_ttree(most(Index.TTREE), node),
+        empty_scan(most(SCAN), total(SCAN)),
+        empty_buckets(buckets, total(HASH)),
+        empty_btree(most(BTREE), node),
+        empty_ttree(most(TTREE), node),
         np.empty(max(rows), np.int64),
     )
 
@@ -84,9 +93,7 @@ def empty_windows(
 def no_changes(indexes: tuple[int, int], rows: tuple[int, int]) -> np.ndarray:
     """Room for every row of a step to enter and leave before anybody looks."""
     waiting = sum(
-        count
-        for index, count in zip(indexes, rows, strict=True)
-        if index not in (CHAINS, Index.BITMAP)
+        count for index, count in zip(indexes, rows, strict=True) if index not in (CHAINS, BITMAP)
     )
     return np.empty(2 * waiting, CHANGE)
 

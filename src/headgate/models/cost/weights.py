@@ -1,0 +1,111 @@
+"""What it costs to touch a row in each structure: measured, or as the paper prints it."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+from headgate.models.cost.structure import Structure
+from headgate.spec import SpecError
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Processor time a row touched, in one structure.
+
+    Parameters
+    ----------
+    search, update
+        P_d and I_d: when probing, and when inserting or invalidating.
+    search_spread, update_spread
+        Standard deviations of these over the measurements they come from; 0 when given.
+    """
+
+    search: float
+    update: float
+    search_spread: float = 0.0
+    update_spread: float = 0.0
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if not (isinstance(value, int | float) and 0 <= value < math.inf):
+                raise SpecError(f"{part.name}={value!r} is not a cost: give a number, 0 or more")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of structures on one machine.
+
+    Parameters
+    ----------
+    by_structure
+        Those that are known; structures without weights are never chosen.
+    source
+        Where they come from, in a few words.
+
+    Examples
+    --------
+    >>> weights = Weights({"hash": Weight(2e-8, 5e-8, search_spread=1e-9)}, "my machine")
+    >>> weights["hash"].update
+    5e-08
+    >>> Weights.from_json(weights.to_json()) == weights
+    True
+    """
+
+    by_structure: Mapping[Structure, Weight]
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        known = {Structure.of(name): weight for name, weight in self.by_structure.items()}
+        if not known:
+            raise SpecError("weights of no structure: give those of one at least")
+        object.__setattr__(self, "by_structure", known)
+
+    @property
+    def structures(self) -> tuple[Structure, ...]:
+        """Those that have weights, in the order of `Structure`."""
+        return tuple(each for each in Structure if each in self.by_structure)
+
+    def __getitem__(self, structure: "Structure | str") -> Weight:
+        asked = Structure.of(structure)
+        if asked not in self.by_structure:
+            known = ", ".join(self.structures)
+            raise SpecError(
+                f"no weights for {asked}, only for {known}: measure them with `headgate calibrate`"
+            )
+        return self.by_structure[asked]
+
+    def to_json(self) -> str:
+        """The weights as text."""
+        weights = {name.value: asdict(weight) for name, weight in self.by_structure.items()}
+        return json.dumps({"source": self.source, "weights": weights})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Weights":
+        """Weights from what `to_json` wrote."""
+        try:
+            stored = json.loads(text)
+            weights = {Structure(name): Weight(**of) for name, of in stored["weights"].items()}
+            source = str(stored["source"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise SpecError(
+                f"this is not a file of weights ({error}): write it with `headgate calibrate`"
+            ) from error
+        return cls(weights, source)
+
+
+PAPER_WEIGHTS = Weights(
+    {
+        Structure.SCAN: Weight(3e-4, 1e-4),
+        Structure.HASH: Weight(5.5e-4, 7.8e-4),
+        Structure.BTREE: Weight(2.6e-4, 2.6e-4),
+        Structure.TTREE: Weight(2.6e-4, 2.7e-4),
+    },
+    "ICDE 2003, Equation 7",
+)
+"""As printed in Equation 7: Java on a 1,533 MHz machine.
+
+They were fitted to runs over 60 seconds' worth of rows, so costs by them are best read as seconds
+of processor time a minute of stream. Only their ratios decide which structure is cheapest.
+"""

@@ -1,0 +1,17 @@
+"""Offline Max-Subset: the most pairs that a processor could have made, knowing all of them.
+
+Rows cost C_u each and pairs C_p, within a budget. Unlike memory (`opt.py`) this is NP-hard: there
+is a greedy heuristic, and the exact answer for small inputs.
+"""
+
+from headgate.policies.offline.subset.exact import exact_max_subset
+from headgate.policies.offline.subset.graph import JoinGraph, Subset
+from headgate.policies.offline.subset.greedy import greedy_induced_subset, greedy_max_subset
+
+__all__ = [
+    "JoinGraph",
+    "Subset",
+    "exact_max_subset",
+    "greedy_induced_subset",
+    "greedy_max_subset",
+]
