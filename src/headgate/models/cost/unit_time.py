@@ -128,9 +128,16 @@ def direction_cost(
     if not (probe_rate >= 0 and update_rate >= 0):
         raise SpecError(f"rates of {probe_rate} and {update_rate}: give numbers, 0 or more")
     weight = weights[structure]
-    search = touched_by_search(structure, window, node, bucket, matches) * weight.search
-    update = touched_by_update(structure, window, node, bucket) * weight.update
-    return probe_rate * search + update_rate * update
+
+    def search(rows: float) -> float:
+        return touched_by_search(structure, rows, node, bucket)
+
+    def update(rows: float) -> float:
+        return touched_by_update(structure, rows, node, bucket)
+
+    found = touched_by_search(structure, window, node, bucket, matches) - search(window)
+    probe = weight.of_search(window, search) + found * weight.search
+    return probe_rate * probe + update_rate * weight.of_update(window, update)
 
 
 def join_cost(

@@ -1,0 +1,181 @@
+"""Weights and work costs of this machine, from workloads that only search and that only update."""
+
+import platform
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.calibration.workload import Timed, Workload, in_turns
+from headgate.models.cost import (
+    NODE_ROWS,
+    Calibration,
+    Point,
+    Structure,
+    Weight,
+    Weights,
+    WorkCost,
+    touched_by_search,
+    touched_by_update,
+)
+
+KEYS_A_ROW = 4
+"""Keys for each row of the window, so that one probe in four finds a partner."""
+LEAST_SECONDS = 1e-10
+"""What a probe or update is taken to cost where none could be told from an idle arrival."""
+MATCHES = 16
+"""Partners a probe finds where pairs are what is timed."""
+HASHES = (Structure.HASH, Structure.HASH)
+
+
+class Effort(NamedTuple):
+    """How long to measure."""
+
+    windows: tuple[int, ...]
+    """Sizes to measure at, in rows."""
+    arrivals: int
+    """Of each measurement."""
+    rounds: int
+
+
+THOROUGH = Effort((30, 100, 300, 1_000, 3_000, 10_000, 30_000), 20_000, 9)
+QUICK = Effort((100, 1_000, 10_000), 10_000, 4)
+
+
+def measure_weights(
+    effort: Effort = THOROUGH,
+    structures: Sequence[Structure] = tuple(Structure),
+    node: int = NODE_ROWS,
+    bucket: int = 1,
+    done: Callable[[], None] = lambda: None,
+) -> Weights:
+    """What probes and updates of each structure cost here, in seconds.
+
+    A stream that is not kept probes a full window, or nobody probes and the window slides on; what
+    an arrival costs that does neither is taken off.
+
+    Parameters
+    ----------
+    effort
+        How long to measure.
+    structures
+        Which.
+    node, bucket
+        Rows in a tree's node and in a hash bucket.
+    done
+        Called after each round.
+
+    References
+    ----------
+    Kang, Naughton, Viglas, Evaluating Window Joins over Unbounded Streams, ICDE 2003, section 4.2,
+    "Estimating the weight factors".
+    """
+    n = effort.arrivals
+    at = [(structure, rows) for structure in structures for rows in effort.windows]
+    idle = [
+        Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * 1000),
+        Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * 1000, node, bucket),
+    ]
+    searches, updates = (
+        [
+            Workload((Structure.HASH, each), (0, rows), coming, KEYS_A_ROW * rows, node, bucket)
+            for each, rows in at
+        ]
+        for coming in ((n, 0), (0, n))
+    )
+    timed = in_turns([*idle, *searches, *updates], effort.rounds, done)
+    # A row that updates looks into the other window first, which is empty, and hashed like this.
+    idle_probe, idle_update = timed[:2]
+    found, kept = timed[2 : 2 + len(at)], timed[2 + len(at) :]
+    weights = {}
+    for which, structure in enumerate(structures):
+        own = slice(which * len(effort.windows), (which + 1) * len(effort.windows))
+        touched = [
+            (
+                touched_by_search(structure, rows, node, bucket),
+                touched_by_update(structure, rows, node, bucket),
+            )
+            for rows in effort.windows
+        ]
+        search = [_beyond(each, idle_probe, n) for each in found[own]]
+        update = [_beyond(each, idle_update, n) for each in kept[own]]
+        a_search = [of / rows for of, (rows, _) in zip(search, touched, strict=True)]
+        an_update = [of / rows for of, (_, rows) in zip(update, touched, strict=True)]
+        weights[structure] = Weight(
+            float(np.median([each[0] for each in a_search])),
+            float(np.median([each[0] for each in an_update])),
+            float(np.std(np.concatenate([each[1:] for each in a_search]))),
+            float(np.std(np.concatenate([each[1:] for each in an_update]))),
+            [
+                Point(rows, float(one[0]), float(other[0]))
+                for rows, one, other in zip(effort.windows, search, update, strict=True)
+            ],
+        )
+    return Weights(weights, f"measured on {machine()}")
+
+
+def _beyond(timed: Timed, idle: Timed, arrivals: int) -> np.ndarray:
+    """Seconds an arrival beyond an idle one: at best, then round by round."""
+    whole = np.array([timed.seconds, *timed.rounds])
+    spared = np.array([idle.seconds, *idle.rounds])
+    beyond: np.ndarray = np.maximum((whole - spared) / arrivals, LEAST_SECONDS)
+    return beyond
+
+
+def measure_work(
+    effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
+) -> tuple[WorkCost, WorkCost]:
+    """What a row that comes, a row that is kept and a pair cost with hash indexes; and the spread.
+
+    References
+    ----------
+    Ayad, Naughton, Wright, Srivastava, Approximating Streaming Window Joins Under CPU Limitations,
+    2005, section 2.2: C_u and C_p. The cost of arriving is an addition.
+    """
+    n, rows = effort.arrivals, effort.windows[len(effort.windows) // 2]
+    timed = in_turns(
+        [
+            Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * rows),
+            Workload(HASHES, (0, rows), (0, n), KEYS_A_ROW * rows),
+            Workload(HASHES, (0, rows), (n, 0), KEYS_A_ROW * rows),
+            Workload(HASHES, (0, rows), (n, 0), max(rows // MATCHES, 1)),
+        ],
+        effort.rounds,
+        done,
+    )
+    idle, kept, few, many = (np.array([each.seconds, *each.rounds]) for each in timed)
+    pairs = timed[3].pairs - timed[2].pairs
+    arrive, update = idle / n, np.maximum((kept - idle) / n, LEAST_SECONDS)
+    produce = np.maximum((many - few) / pairs, LEAST_SECONDS)
+    costs = {"arrive": arrive, "update": update, "produce": produce}
+    return (
+        WorkCost(**{name: float(values[0]) for name, values in costs.items()}),
+        WorkCost(**{name: float(np.std(values[1:])) for name, values in costs.items()}),
+    )
+
+
+def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None) -> Calibration:
+    """Everything that a plan needs to know of this machine.
+
+    Parameters
+    ----------
+    effort
+        How long to measure.
+    done
+        Called after each round, `rounds_of` times.
+    """
+    work, spread = measure_work(effort, done)
+    weights = measure_weights(effort, done=done)
+    taken = datetime.now(UTC).isoformat(timespec="seconds")
+    return Calibration(weights, work, spread, NODE_ROWS, 1, machine(), taken)
+
+
+def rounds_of(effort: Effort) -> int:
+    """How often `calibrate` says that a round is done."""
+    return 2 * (effort.rounds + 1)
+
+
+def machine() -> str:
+    """This machine, in a few words."""
+    return " ".join(filter(None, (platform.system(), platform.machine(), platform.processor())))
