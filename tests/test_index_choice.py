@@ -95,3 +95,13 @@ def test_what_memory_left_out_is_said() -> None:
     ranking = cheapest((800, 200), (7000, 3000), PAPER_WEIGHTS, memory=100_000)
     assert ranking.best.letters == "NT"
     assert "TT: not within 100,000 bytes" in ranking.explain()
+
+
+def test_rows_that_do_not_probe_cost_their_updates_alone() -> None:
+    shed = cheapest((800, 200), (7000, 3000), PAPER_WEIGHTS, among="NHT", probing=(0, 0))
+    assert (shed.best.letters, shed.best.cost) == ("NN", pytest.approx(2 * 1000 * 1e-4))
+    one_way = cheapest((800, 200), (7000, 3000), PAPER_WEIGHTS, among="NHT", probing=(100, 0))
+    assert one_way.best.letters == "NH"
+    assert "100 probes, 200 updates" in one_way.explain()
+    cost = join_cost("NH", (800, 200), (7000, 3000), PAPER_WEIGHTS, probing=(100, 0))
+    assert one_way.best.cost == pytest.approx(cost)

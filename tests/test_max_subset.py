@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.models.cost import WorkCost
@@ -63,6 +63,7 @@ def is_induced(graph: JoinGraph, subset: Subset) -> bool:
     return np.array_equal(subset.made, subset.kept[graph.ends].all(axis=0))
 
 
+@settings(max_examples=40)
 @given(small_graphs(), works, budgets)
 def test_the_exact_answer_is_the_best_of_all_sets_of_pairs(
     graph: JoinGraph, work: WorkCost, budget: int
@@ -72,6 +73,7 @@ def test_the_exact_answer_is_the_best_of_all_sets_of_pairs(
     assert found.pairs == best_free(graph, work, budget)
 
 
+@settings(max_examples=40)
 @given(small_graphs(most=16), works, budgets)
 def test_the_exact_induced_answer_is_the_best_of_all_sets_of_rows(
     graph: JoinGraph, work: WorkCost, budget: int
@@ -132,3 +134,25 @@ def test_what_is_no_budget_or_graph_is_refused() -> None:
             solve(graph, WorkCost(update=1.0, produce=1.0), -1)
     with pytest.raises(SpecError, match="outside of 0 to 1"):
         JoinGraph(2, [[0], [2]])
+
+
+@pytest.mark.parametrize(("missing", "is_clique"), [((), True), (((0, 3),), False)])
+def test_a_balanced_clique_is_found_as_in_the_proof_of_theorem_1(
+    missing: tuple[tuple[int, int], ...], is_clique: bool
+) -> None:
+    # Rows cost 1 and pairs nothing: six rows buy nine pairs if and only if there is a clique.
+    pairs = [(a, b) for a in range(3) for b in range(3, 6) if (a, b) not in missing]
+    pairs += [(6, 7), (6, 8), (9, 7)]
+    graph = JoinGraph(10, np.array(pairs).T)
+    found = exact_max_subset(graph, WorkCost(update=1.0, produce=0.0), budget=6)
+    assert (found.pairs == 9) == is_clique
+
+
+@settings(max_examples=40)
+@given(small_graphs(), works, budgets, st.sampled_from([1e-9, 1e-3, 1e6]))
+def test_the_unit_of_cost_does_not_matter(
+    graph: JoinGraph, work: WorkCost, budget: int, unit: float
+) -> None:
+    scaled = WorkCost(update=work.update * unit, produce=work.produce * unit)
+    for solve in (exact_max_subset, greedy_max_subset, greedy_induced_subset):
+        assert solve(graph, scaled, budget * unit).pairs == solve(graph, work, budget).pairs

@@ -69,6 +69,7 @@ class Ranking:
     left_out: tuple[str, ...]
     rates: tuple[float, float]
     windows: tuple[float, float]
+    probing: tuple[float, float]
 
     @property
     def best(self) -> Choice:
@@ -88,7 +89,7 @@ class Ranking:
                 f"{'├─' if side == 0 or self.left_out else '└─'} window {name} "
                 f"{self.windows[side]:>7,.0f} rows  {best.pair[side]:<6} "
                 f"{_figure(best.costs[side])} "
-                f"({self.rates[1 - side]:,.6g} probes, {self.rates[side]:,.6g} updates)"
+                f"({self.probing[1 - side]:,.6g} probes, {self.rates[side]:,.6g} updates)"
             )
         if self.left_out:
             lines.append("└─ left out  " + "; ".join(self.left_out))
@@ -107,6 +108,7 @@ def cheapest(
     node: int = NODE_ROWS,
     bucket: float = BUCKET_ROWS,
     matches: tuple[float, float] = (0.0, 0.0),
+    probing: tuple[float, float] | None = None,
 ) -> Ranking:
     """Rank the pairs of structures that serve a join by what they cost.
 
@@ -116,7 +118,7 @@ def cheapest(
     Parameters
     ----------
     rates
-        Rows of A and of B a unit of time that are processed: after shedding, if there is any.
+        Rows of A and of B a unit of time that are stored: after shedding, if there is any.
     windows
         Rows in window A and in window B.
     weights
@@ -129,7 +131,7 @@ def cheapest(
         Bytes that both structures may take beside the rows; None for any number.
     extra_bytes
         Bytes a row that each structure takes.
-    node, bucket, matches
+    node, bucket, matches, probing
         As in `join_cost`.
 
     Examples
@@ -157,9 +159,10 @@ def cheapest(
             f"no structure serves: of {', '.join(asked) or 'none'} there is a choice, and hash "
             f"finds equal keys alone; let others be chosen too"
         )
+    probes = rates if probing is None else probing
     costs = {
         (side, each): direction_cost(
-            each, rates[1 - side], rates[side], windows[side], weights, node, bucket, matches[side]
+            each, probes[1 - side], rates[side], windows[side], weights, node, bucket, matches[side]
         )
         for side in (0, 1)
         for each in serving
@@ -183,7 +186,7 @@ def cheapest(
         too_large = [pair_letters(each.pair) for each in choices if each not in fitting]
         left_out.append(f"{', '.join(too_large)}: not within {memory:,.0f} bytes")
     ranked = sorted(fitting, key=lambda each: (each.cost, each.extra_bytes))
-    return Ranking(tuple(ranked), tuple(left_out), rates, windows)
+    return Ranking(tuple(ranked), tuple(left_out), rates, windows, probes)
 
 
 def _figure(cost: float) -> str:

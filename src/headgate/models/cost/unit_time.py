@@ -148,6 +148,7 @@ def join_cost(
     node: int = NODE_ROWS,
     bucket: float = BUCKET_ROWS,
     matches: tuple[float, float] = (0.0, 0.0),
+    probing: tuple[float, float] | None = None,
 ) -> float:
     """The cost of a join in a unit of time: both directions.
 
@@ -156,7 +157,7 @@ def join_cost(
     pair
         XY: X stands over window A, which stream B probes, and Y over window B.
     rates
-        Rows of A and of B a unit of time.
+        Rows of A and of B a unit of time that are stored.
     windows
         Rows in window A and in window B.
     weights
@@ -165,6 +166,8 @@ def join_cost(
         As in `touched_by_search`.
     matches
         Rows that a probe finds in window A and in window B.
+    probing
+        Rows of A and of B a unit of time that probe, where these are not those that are stored.
 
     Examples
     --------
@@ -179,10 +182,19 @@ def join_cost(
     ----------
     Kang, Naughton, Viglas, ICDE 2003, section 4.
     """
-    over_a, over_b = parse_pair(pair)
-    (a, b), (rows_a, rows_b) = rates, windows
-    return direction_cost(over_a, b, a, rows_a, weights, node, bucket, matches[0]) + direction_cost(
-        over_b, a, b, rows_b, weights, node, bucket, matches[1]
+    over, probes = parse_pair(pair), rates if probing is None else probing
+    return sum(
+        direction_cost(
+            over[side],
+            probes[1 - side],
+            rates[side],
+            windows[side],
+            weights,
+            node,
+            bucket,
+            matches[side],
+        )
+        for side in (0, 1)
     )
 
 

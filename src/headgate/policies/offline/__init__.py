@@ -11,16 +11,28 @@ from headgate.policies.offline.lfd import Lfd
 from headgate.policies.offline.opt import Opt
 from headgate.policies.offline.planned import NOT_KEPT, Planned
 from headgate.policies.offline.sequence import Sequence, best_sequence
+from headgate.policies.offline.subset import (
+    JoinGraph,
+    Subset,
+    exact_max_subset,
+    greedy_induced_subset,
+    greedy_max_subset,
+)
 
 __all__ = [
     "NOT_KEPT",
     "Events",
     "FlowExpect",
+    "JoinGraph",
     "Lfd",
     "Now",
     "Opt",
     "Planned",
     "Process",
     "Sequence",
+    "Subset",
     "best_sequence",
+    "exact_max_subset",
+    "greedy_induced_subset",
+    "greedy_max_subset",
 ]

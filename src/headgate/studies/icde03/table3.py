@@ -213,12 +213,13 @@ def draw(results: pd.DataFrame) -> Drawing:
         axes.text(beside, np.sqrt(low * high), name, ha="center", va="center", size=13)
     for name, ((rows, _), (a, b)) in WORKLOADS.items():
         axes.plot(rows, a / b, "o", color=QUIET, markersize=4)
+        above = 8 if name == "4b" else -14
         axes.annotate(
             f"Figure {name}",
             (rows, a / b),
-            (-5, -3),
+            (0, above),
             textcoords="offset points",
-            ha="right",
+            ha="center",
             color=QUIET,
         )
     axes.set_xlim(0, BOTH_ROWS)

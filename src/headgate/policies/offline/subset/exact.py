@@ -5,7 +5,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, hstack, vstack
 
 from headgate.models.cost import WorkCost
-from headgate.policies.offline.subset.graph import JoinGraph, Subset, check_budget
+from headgate.policies.offline.subset.graph import JoinGraph, Subset, check_budget, within
 from headgate.spec import SpecError
 
 PATIENCE_S = 60.0
@@ -50,11 +50,13 @@ def exact_max_subset(
     each = np.arange(pairs)
     makes = coo_array((np.ones(pairs), (each, each)), shape=(pairs, pairs))
     ends = [coo_array((np.ones(pairs), (each, end)), shape=(pairs, rows)) for end in graph.ends]
-    costs = np.concatenate([np.full(rows, work.update), np.full(pairs, work.produce)])
+    # The solver's tolerance is absolute, and costs may be nanoseconds: in units of the greater.
+    unit = max(work.update, work.produce) or 1.0
+    costs = np.repeat(np.array([work.update, work.produce]) / unit, [rows, pairs])
     # A pair needs both its rows.
     needs = vstack([hstack([-end, makes]) for end in ends])
     constraints = [
-        LinearConstraint(costs[None, :], -np.inf, budget),
+        LinearConstraint(costs[None, :], -np.inf, within(budget) / unit),
         LinearConstraint(needs, -np.inf, 0.0),
     ]
     if induced:

@@ -125,6 +125,6 @@ def check_budget(budget: float) -> None:
         raise SpecError(f"budget={budget!r} is not a cost: give a number, 0 or more")
 
 
-def fits(cost: float, budget: float) -> bool:
-    """Whether a cost is within the budget, but for the rounding of its sum."""
-    return cost <= budget * (1 + 1e-12)
+def within(budget: float) -> float:
+    """The most that a sum of costs may come to: the budget, but for the rounding of the sum."""
+    return budget * (1 + 1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.models.cost import WorkCost
-from headgate.policies.offline.subset.graph import JoinGraph, Subset, check_budget, fits
+from headgate.policies.offline.subset.graph import JoinGraph, Subset, check_budget, within
 
 
 def greedy_max_subset(
@@ -43,7 +43,7 @@ def greedy_max_subset(
     for pair in _by_cost(graph, last, work, descending=as_printed):
         ends = graph.ends[:, pair]
         more = work.of_work(0.0, float((~kept[ends]).sum()), 1.0)
-        if not fits(spent + more, budget):
+        if spent + more > within(budget):
             break
         spent += more
         kept[ends] = made[pair] = True
@@ -79,7 +79,7 @@ def greedy_induced_subset(graph: JoinGraph, work: WorkCost, budget: float) -> Su
         around = np.unique(np.concatenate([pairs_of[row] for row in new]))
         brought = around[kept[graph.ends[:, around]].all(axis=0)]
         more = work.of_work(0.0, float(len(new)), float(len(brought)))
-        if fits(spent + more, budget):
+        if spent + more <= within(budget):
             spent += more
             made[brought] = True
         else:
@@ -95,21 +95,22 @@ def _whole_components(
     Components come by C(G') = |E'| / F(G'), the most for the cost first.
     """
     check_budget(budget)
-    component = graph.components()[graph.ends[0]]
-    count = int(component.max(initial=-1)) + 1
-    pairs = np.bincount(component, minlength=count)
-    rows = np.bincount(graph.components()[graph.degree > 0], minlength=count)[:count]
-    costs = work.update * rows + work.produce * pairs
-    gained = np.divide(pairs, costs, out=np.full(count, np.inf), where=costs > 0)
-    made = np.zeros(graph.pairs, bool)
-    spent = 0.0
-    for each in np.argsort(-gained, kind="stable"):
-        own = component == each
-        if not fits(spent + costs[each], budget):
-            return made, spent, np.flatnonzero(own)
-        spent += float(costs[each])
-        made |= own
-    return made, spent, np.zeros(0, np.int64)
+    of_row = graph.components()
+    of_pair = of_row[graph.ends[0]]
+    count = int(of_row.max(initial=-1)) + 1
+    pairs = np.bincount(of_pair, minlength=count)
+    rows = np.bincount(of_row, minlength=count)
+    # Rows that meet nobody are components without pairs: they come last and are not kept.
+    costs = np.where(pairs > 0, work.update * rows + work.produce * pairs, 0.0)
+    gained = np.divide(pairs, costs, out=np.where(pairs > 0, np.inf, -1.0), where=costs > 0)
+    order = np.argsort(-gained, kind="stable")
+    spent = np.cumsum(costs[order])
+    whole = int(np.searchsorted(spent, within(budget), side="right"))
+    rank = np.empty(count, np.int64)
+    rank[order] = np.arange(count)
+    of_pair = rank[of_pair]
+    before = float(spent[whole - 1]) if whole else 0.0
+    return of_pair < whole, before, np.flatnonzero(of_pair == whole)
 
 
 def _by_cost(
