@@ -57,6 +57,7 @@ def work_table(measured: Calibration) -> Table:
     table = Table(title="Work with hash indexes, ns")
     for heading in ("", "cost", "±"):
         table.add_column(heading, justify="right" if heading else "left")
+    ordering = measured.weights["bitmap"].arrive
     for label, name in (
         ("C_a  a row comes", "arrive"),
         ("C_u  it is kept, and let go", "update"),
@@ -64,4 +65,5 @@ def work_table(measured: Calibration) -> Table:
     ):
         cost, spread = (getattr(each, name) for each in (measured.work, measured.work_spread))
         table.add_row(label, f"{NANO * cost:,.1f}", f"{NANO * spread:,.1f}")
+    table.add_row("     it is put in order for a bitmap", f"{NANO * ordering:,.1f}", "")
     return table

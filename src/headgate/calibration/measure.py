@@ -27,6 +27,7 @@ LEAST_SECONDS = 1e-10
 MATCHES = 16
 """Partners a probe finds where pairs are what is timed."""
 HASHES = (Structure.HASH, Structure.HASH)
+BITMAPS = (Structure.BITMAP, Structure.BITMAP)
 
 
 class Effort(NamedTuple):
@@ -39,8 +40,8 @@ class Effort(NamedTuple):
     rounds: int
 
 
-THOROUGH = Effort((30, 100, 300, 1_000, 3_000, 10_000, 30_000), 20_000, 9)
-QUICK = Effort((100, 1_000, 10_000), 10_000, 4)
+THOROUGH = Effort((30, 100, 300, 1_000, 3_000, 10_000, 30_000), 20_000, 25)
+QUICK = Effort((100, 1_000, 10_000), 10_000, 5)
 
 
 def measure_weights(
@@ -52,8 +53,10 @@ def measure_weights(
 ) -> Weights:
     """What probes and updates of each structure cost here, in seconds.
 
-    A stream that is not kept probes a full window, or nobody probes and the window slides on; what
-    an arrival costs that does neither is taken off.
+    One stream probes a full window while its own slides on, and less what the latter costs alone,
+    that is what probes cost; in a window that slides on and nobody probes, less what an arrival
+    costs that is not even kept, updates. Searching a window when nothing else happens would be
+    quicker than it is in a join: the other window takes its part of the processor's caches.
 
     Parameters
     ----------
@@ -73,21 +76,38 @@ def measure_weights(
     """
     n = effort.arrivals
     at = [(structure, rows) for structure in structures for rows in effort.windows]
+    middle = effort.windows[len(effort.windows) // 2]
+    keys = KEYS_A_ROW * middle
     idle = [
-        Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * 1000),
-        Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * 1000, node, bucket),
+        Workload(HASHES, (0, 0), (n, 0), keys),
+        Workload(HASHES, (0, 0), (n, 0), keys, node, bucket),
+        Workload(BITMAPS, (0, 0), (n, 0), keys),
     ]
-    searches, updates = (
+    searches, spared, updates = (
         [
-            Workload((Structure.HASH, each), (0, rows), coming, KEYS_A_ROW * rows, node, bucket)
+            Workload((_beside(each), each), windows, coming, KEYS_A_ROW * rows, node, bucket)
             for each, rows in at
+            for windows in [(rows * kept[0], rows * kept[1])]
         ]
-        for coming in ((n, 0), (0, n))
+        for kept, coming in (((1, 1), (n, 0)), ((1, 0), (n, 0)), ((0, 1), (0, n)))
     )
-    timed = in_turns([*idle, *searches, *updates], effort.rounds, done)
+    alone, mixed = (
+        [
+            Workload((each, each), (middle, middle), coming, KEYS_A_ROW * middle, node, bucket)
+            for each in structures
+        ]
+        for coming in ((n, 0), (n // 2, n // 2))
+    )
+    every = [*idle, *alone, *mixed, *searches, *spared, *updates]
+    timed = in_turns(every, effort.rounds, done)
     # A row that updates looks into the other window first, which is empty, and hashed like this.
-    idle_probe, idle_update = timed[:2]
-    found, kept = timed[2 : 2 + len(at)], timed[2 + len(at) :]
+    idle_probe, idle_update, ordered = timed[:3]
+    ordering = max((ordered.seconds - idle_probe.seconds) / n, LEAST_SECONDS)
+    streams = zip(timed[3:], timed[3 + len(structures) : 3 + 2 * len(structures)], strict=False)
+    # Of n rows in no particular order, n / 2 follow one of the other stream.
+    switches = [_beyond(both, one, n // 2)[0] for one, both in streams]
+    rest = timed[3 + 2 * len(structures) :]
+    found, only_kept, kept = (rest[which * len(at) : (which + 1) * len(at)] for which in range(3))
     weights = {}
     for which, structure in enumerate(structures):
         own = slice(which * len(effort.windows), (which + 1) * len(effort.windows))
@@ -98,8 +118,10 @@ def measure_weights(
             )
             for rows in effort.windows
         ]
-        search = [_beyond(each, idle_probe, n) for each in found[own]]
-        update = [_beyond(each, idle_update, n) for each in kept[own]]
+        is_ordered = structure is Structure.BITMAP
+        neither = ordered if is_ordered else idle_update
+        search = [_beyond(*both, n) for both in zip(found[own], only_kept[own], strict=True)]
+        update = [_beyond(each, neither, n) for each in kept[own]]
         a_search = [of / rows for of, (rows, _) in zip(search, touched, strict=True)]
         an_update = [of / rows for of, (_, rows) in zip(update, touched, strict=True)]
         weights[structure] = Weight(
@@ -107,20 +129,52 @@ def measure_weights(
             float(np.median([each[0] for each in an_update])),
             float(np.std(np.concatenate([each[1:] for each in a_search]))),
             float(np.std(np.concatenate([each[1:] for each in an_update]))),
+            float(ordering) if is_ordered else 0.0,
+            float(switches[which]),
             [
-                Point(rows, float(one[0]), float(other[0]))
-                for rows, one, other in zip(effort.windows, search, update, strict=True)
+                Point(*point)
+                for point in zip(
+                    effort.windows,
+                    rising([float(each[0]) for each in search]),
+                    rising([float(each[0]) for each in update]),
+                    strict=True,
+                )
             ],
         )
     return Weights(weights, f"measured on {machine()}")
 
 
+def _beside(structure: Structure) -> Structure:
+    """What the other window is kept in, which is empty. Bitmaps come in pairs: one alone has rows
+    put in order that the other structure makes no use of."""
+    return Structure.BITMAP if structure is Structure.BITMAP else Structure.HASH
+
+
 def _beyond(timed: Timed, idle: Timed, arrivals: int) -> np.ndarray:
     """Seconds an arrival beyond an idle one: at best, then round by round."""
-    whole = np.array([timed.seconds, *timed.rounds])
-    spared = np.array([idle.seconds, *idle.rounds])
+    whole = np.array([timed.joining, *timed.rounds])
+    spared = np.array([idle.joining, *idle.rounds])
     beyond: np.ndarray = np.maximum((whole - spared) / arrivals, LEAST_SECONDS)
     return beyond
+
+
+def rising(costs: Sequence[float]) -> list[float]:
+    """The nearest costs that never fall as windows grow: what falls is noise, and is shared out.
+
+    Examples
+    --------
+    >>> rising([30.0, 34.0, 22.0, 40.0])
+    [28.666666666666668, 28.666666666666668, 28.666666666666668, 40.0]
+    """
+    levels: list[tuple[float, int]] = []
+    for cost in costs:
+        level, count = cost, 1
+        while levels and levels[-1][0] >= level:
+            before, so_many = levels.pop()
+            level = (before * so_many + level * count) / (so_many + count)
+            count += so_many
+        levels.append((level, count))
+    return [level for level, count in levels for _ in range(count)]
 
 
 def measure_work(
@@ -144,9 +198,10 @@ def measure_work(
         effort.rounds,
         done,
     )
-    idle, kept, few, many = (np.array([each.seconds, *each.rounds]) for each in timed)
+    idle, kept, few, many = (np.array([each.joining, *each.rounds]) for each in timed)
     pairs = timed[3].pairs - timed[2].pairs
-    arrive, update = idle / n, np.maximum((kept - idle) / n, LEAST_SECONDS)
+    arrive = (idle + timed[0].laying_out) / n
+    update = np.maximum((kept - idle) / n, LEAST_SECONDS)
     produce = np.maximum((many - few) / pairs, LEAST_SECONDS)
     costs = {"arrive": arrive, "update": update, "produce": produce}
     return (

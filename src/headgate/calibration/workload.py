@@ -45,8 +45,8 @@ class Workload:
     --------
     >>> from headgate.models.cost import parse_pair
     >>> search_only = Workload(parse_pair("TN"), (0, 500), arrivals=(1000, 0), keys=1000)
-    >>> seconds, pairs = search_only.seconds()
-    >>> seconds > 0, 300 < pairs < 700
+    >>> spent = search_only.seconds()
+    >>> spent.joining > 0, 300 < spent.pairs < 700
     (True, True)
     """
 
@@ -101,28 +101,54 @@ class Workload:
         size = np.full(rows, ROW_BYTES, np.int64)
         return Batch.of_arrivals(time_us.astype(np.int64), code, size, np.ones(rows), value)
 
-    def seconds(self, arriving: bool = True) -> tuple[float, int]:
-        """Processor time of a step with the arrivals, or without, and the pairs it makes."""
+    def seconds(self) -> "Spent":
+        """Processor time of one run, and the pairs it makes."""
         stored, coming = self.rows
-        if not arriving:
-            coming = (coming[0].take(NOBODY), coming[1].take(NOBODY))
         codes = self.keys if self.where is None else 1
         progress = Progress(2 * max(self.windows) - 1, self.windows)
         terms = self.terms
+        nobody = (coming[0].take(NOBODY), coming[1].take(NOBODY))
+        began = time.process_time()
+        Step(terms, stored, nobody, codes, progress)
         started = time.process_time()
         step = Step(terms, stored, coming, codes, progress)
+        laid_out = time.process_time()
+        step.take_up()
+        ready = time.process_time()
         pairs = sum(len(block.left) for block in step.pairs())
-        return time.process_time() - started, pairs
+        done = time.process_time()
+        return Spent(done - ready, laid_out - started, started - began, pairs)
+
+
+class Spent(NamedTuple):
+    """Processor time of one run, in seconds."""
+
+    joining: float
+    """The join of the arrivals; taking up what is stored before does not count."""
+    laying_out: float
+    """Laying out what is stored and what comes."""
+    without: float
+    """And what is stored alone."""
+    pairs: int
 
 
 class Timed(NamedTuple):
-    """How long the arrivals of a workload take."""
+    """How long the arrivals of a workload take, in seconds of processor time.
 
-    seconds: float
-    """In the quietest moments of the machine: the least with arrivals less the least without."""
+    In the quieter moments of the machine: the lower quartile of all rounds. The very least would be
+    one lucky moment's of one workload and not of another.
+    """
+
+    joining: float
+    laying_out: float
     rounds: np.ndarray
-    """The same in each round."""
+    """Joining, in each round."""
     pairs: int
+
+    @property
+    def seconds(self) -> float:
+        """Both."""
+        return self.joining + self.laying_out
 
 
 def in_turns(
@@ -147,22 +173,19 @@ def in_turns(
     >>> timed.pairs > 0, len(timed.rounds)
     (True, 2)
     """
-    times = np.empty((rounds + 1, len(workloads), 2))
-    pairs = [0] * len(workloads)
+    runs = np.empty((rounds + 1, len(workloads), len(Spent._fields)))
     was_collecting = gc.isenabled()
     gc.disable()
     try:
-        for turn in times:
+        for turn in runs:
             for at, workload in enumerate(workloads):
-                turn[at, 0], pairs[at] = workload.seconds()
-                turn[at, 1], _ = workload.seconds(arriving=False)
+                turn[at] = workload.seconds()
             done()
     finally:
         if was_collecting:
             gc.enable()
-    counted = times[1:]
-    least = counted.min(axis=0)
+    quiet = [Spent(*spent) for spent in np.quantile(runs[1:], 0.25, axis=0)]
     return [
-        Timed(least[at, 0] - least[at, 1], counted[:, at, 0] - counted[:, at, 1], pairs[at])
-        for at in range(len(workloads))
+        Timed(spent.joining, spent.laying_out - spent.without, runs[1:, at, 0], int(spent.pairs))
+        for at, spent in enumerate(quiet)
     ]

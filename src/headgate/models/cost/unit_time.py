@@ -195,6 +195,20 @@ def join_cost(
             matches[side],
         )
         for side in (0, 1)
+    ) + arriving_cost(over, probes, weights)
+
+
+def arriving_cost(pair: Pair, rates: tuple[float, float], weights: Weights) -> float:
+    """What arrivals cost on account of a pair of structures, whatever they do; 0 in the paper.
+
+    Streams are taken to come in no particular order, so that of rates a and b the next row is of
+    the other stream 2ab / (a + b) times.
+    """
+    over = [weights[structure] for structure in pair]
+    both = sum(rates)
+    switches = 2 * rates[0] * rates[1] / both if both else 0.0
+    return both * max(each.arrive for each in over) + switches * (
+        sum(each.switch for each in over) / 2
     )
 
 

@@ -36,6 +36,12 @@ class Weight:
         P_d and I_d: when probing, and when inserting or invalidating.
     search_spread, update_spread
         Standard deviations of these over the measurements they come from; 0 when given.
+    arrive
+        What every arrival of a join costs once, where one of its windows is kept so or both: rows
+        of the bitmap are put in order beforehand.
+    switch
+        What it costs on top when a row of one stream follows a row of the other and both windows
+        are kept so: processors are quicker at what they did before.
     measured
         Costs at windows of several sizes, the smallest first; between them they are interpolated,
         beyond them rows touched decide.
@@ -51,10 +57,12 @@ class Weight:
     update: float
     search_spread: float = 0.0
     update_spread: float = 0.0
+    arrive: float = 0.0
+    switch: float = 0.0
     measured: Sequence[Point] = ()
 
     def __post_init__(self) -> None:
-        for part in fields(self)[:4]:
+        for part in fields(self)[:6]:
             value = getattr(self, part.name)
             if not (isinstance(value, int | float) and 0 <= value < math.inf):
                 raise SpecError(f"{part.name}={value!r} is not a cost: give a number, 0 or more")
