@@ -1,4 +1,4 @@
-"""The command line: ``headgate demo``, ``profile``, ``reproduce``, ``bench`` and ``version``.
+"""The command line: ``headgate demo``, ``profile``, ``calibrate``, ``reproduce``, ``bench`` …
 
 Commands import what they need when they run, so that ``headgate --help`` is quick.
 """
@@ -100,6 +100,25 @@ def profile(
         screen = Console(highlight=False)
         screen.print(as_tables(found))
         screen.print(f"Saved {', '.join(str(path) for path in saved)}", soft_wrap=True)
+
+
+@app.command()
+def calibrate(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to keep the weights in; HEADGATE_CALIBRATION, or one among the user's "
+            "caches, when not given."
+        ),
+    ] = None,
+) -> None:
+    """Measure what joins cost on this machine, and keep it for plans to go by."""
+    with _plain_errors():
+        from headgate.calibration.main import run
+        from headgate.calibration.measure import QUICK, THOROUGH
+
+        run(QUICK if quick else THOROUGH, out, Console())
 
 
 @app.command()

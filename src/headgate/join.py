@@ -12,6 +12,7 @@ import pyarrow as pa
 from headgate.columns.times import is_event_time
 from headgate.engine.held import coded, key_bytes, screen
 from headgate.engine.importance import Definitions, nothing_to_redefine
+from headgate.engine.index_choice import Index, parse_index
 from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
@@ -83,6 +84,10 @@ class WindowJoin(Request):
     seed
         Of all that is left to chance: the rows that "random" keeps, and those that are watched to
         learn and to estimate recall. Same seed, same input: same output, restarts included.
+    index
+        What each window is kept in: "hash", "scan" (nested loops), "btree", "ttree" or "bitmap",
+        or two of them, for the left window and for the right; or "auto". The result is the same,
+        what it costs is not.
 
     Examples
     --------
@@ -147,6 +152,7 @@ class WindowJoin(Request):
         rates: "Iterable[float] | None" = None,
         suffix: str = "_right",
         seed: int = 0,
+        index: Index | Sequence[Index] = "auto",
     ) -> None:
         for name, given, wanted in (
             ("left", left, Side),
@@ -230,6 +236,7 @@ class WindowJoin(Request):
             suffix=suffix,
             where=where,
             seed=seed,
+            index=parse_index(index, keyed=bool(keys.left)),
         )
 
     def run(
@@ -266,7 +273,12 @@ class WindowJoin(Request):
         batches, count = coded(shape, held, definitions)
         share = self.monitor_share(live=False)
         terms = terms_for(
-            self.budget, self.windows, self.policy, monitor=share, where=shape.relation
+            self.budget,
+            self.windows,
+            self.policy,
+            monitor=share,
+            where=shape.relation,
+            indexes=self.index,
         )
         terms = self.weighed(terms)
         if definitions is not None:

@@ -87,6 +87,7 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         link.side = own.side
         link.arriving = own.arriving
         link.alive = 0
+        link.indexed = 0
         link.watch = own.state[index] if own.state.size else 0
         link.ripe = 0
         link.skip = own.skip[index] if own.skip.size else 0

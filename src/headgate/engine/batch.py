@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.engine.index_choice import chosen_indexes
 from headgate.engine.pace import Pace
 from headgate.engine.relation import Relation
+from headgate.models.cost.structure import Pair, Structure
+from headgate.models.cost.unit_time import NODE_ROWS
 from headgate.policies.base import Policy
 from headgate.policies.fifo import Fifo
 from headgate.policies.random import uniform
@@ -50,6 +53,26 @@ class Terms:
     let_in: float = 1.0
     """The share of the rows that came, of both sides, for which there was time to be looked at;
     only those are among the arrivals."""
+    indexes: Pair | None = None
+    """What the left and the right window are kept in; None for the usual, see `index_choice`."""
+    node_rows: int = NODE_ROWS
+    """Entries of a tree's node."""
+    bucket_rows: int = 1
+    """Of hash indexes: rows that share a bucket, of as many keys; one: a key has its own."""
+
+    def __post_init__(self) -> None:
+        if self.node_rows < 2 or self.bucket_rows < 1:
+            raise ValueError(
+                f"nodes of {self.node_rows} rows and buckets of {self.bucket_rows} are not "
+                f"accepted: nodes hold 2 rows or more, buckets 1 or more"
+            )
+        if self.unique and self.indexes not in (None, (Structure.HASH, Structure.HASH)):
+            raise ValueError(f"rows unique by key are kept in hash indexes, not {self.indexes}")
+
+    @property
+    def kept_in(self) -> Pair:
+        """What the windows are kept in."""
+        return chosen_indexes(self.indexes, self.where)
 
     def unlimited(self) -> "Terms":
         """The same join with all the memory it could want."""

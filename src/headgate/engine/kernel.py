@@ -1,9 +1,9 @@
 """The join itself: expire, probe, admit or shed, one arrival after the other.
 
 The only place where rows enter, meet and leave. Compiled; works on positions alone. An arrival
-costs O(pairs it makes) plus, when memory is full, what its policy's kind of score costs. Expired
-rows are never visited again: chains run from the newest row to the oldest, and a probe stops at the
-first row out of reach.
+costs what its windows' indexes cost plus, when memory is full, what its policy's kind of score
+costs: O(pairs it makes) with chains, which run from the newest row to the oldest, so that a probe
+stops at the first row out of reach and expired rows are never visited again.
 """
 
 from typing import Any
@@ -17,12 +17,13 @@ from headgate.engine import (
     effort,
     flips,
     heap,
+    indexing,
     probing,
-    ranges,
     ranking,
     residence,
     worth,
 )
+from headgate.engine.indexes.windows import Windows
 from headgate.engine.layout import LEFT, NONE, NULL_KEY, RIGHT, Count, Desk, Skip
 from headgate.engine.priority import resident
 from headgate.engine.watching import FINISHED, GHOST, OPEN
@@ -81,7 +82,7 @@ def note_life(desk: Desk, row: int) -> None:
 
 @inlined
 def remove(desk: Desk, row: int) -> None:
-    """Let a stored row go. Its links in the key chain are mended by the next probe."""
+    """Let a stored row go."""
     own = desk.links[row]
     pool = desk.pools[desk.sides[own.side].pool]
     own.alive = 0
@@ -90,8 +91,8 @@ def remove(desk: Desk, row: int) -> None:
     note_life(desk, row)
     pool.rows -= 1
     pool.bytes -= own.size
-    if desk.terms[0].ranged and own.watch != OPEN:
-        ranges.leave(desk.ranges, row)
+    if own.watch != OPEN:
+        indexing.leave(desk, row)
     if pool.ranked:
         ranking.leave(desk, row)
 
@@ -105,8 +106,7 @@ def expire(desk: Desk, row: int, side: int) -> None:
         remove(desk, row)
     if own.watch == OPEN:
         own.watch = FINISHED
-        if desk.terms[0].ranged:
-            ranges.leave(desk.ranges, row)
+        indexing.leave(desk, row)
 
 
 @inlined
@@ -248,10 +248,7 @@ def make_found(desk: Desk, row: int) -> None:
     if desk.rows[row].side_index < side.pointer:
         side.pointer = desk.rows[row].side_index  # it has yet to expire
     side.eldest = min(side.eldest, desk.rows[row].side_index)
-    if desk.terms[0].ranged:
-        ranges.enter(desk.ranges, row)
-    else:
-        probing.chain(desk, row)
+    indexing.enter(desk, row)
 
 
 @inlined
@@ -315,7 +312,13 @@ def let_go_unchosen(desk: Desk, spent: np.ndarray, count: int) -> None:
 
 @compiled
 def advance(
-    desk: Desk, rescore: Any, pairs: np.ndarray, passed: np.ndarray, spent: np.ndarray, start: int
+    desk: Desk,
+    windows: Windows,
+    rescore: Any,
+    pairs: np.ndarray,
+    passed: np.ndarray,
+    spent: np.ndarray,
+    start: int,
 ) -> tuple[int, int]:
     """Process arrivals from position ``start`` on, until done or ``pairs`` is full.
 
@@ -350,7 +353,8 @@ def advance(
         is_left_out = effort.leaves_out(desk, row)
         end = made
         if not is_left_out or terms.missing:
-            end = probing.probe(desk, row, pairs, made)
+            reach, limit = probing.reach_of(desk, row)
+            end = indexing.probe(desk, windows, row, reach, limit, pairs, made)
         if is_left_out:
             desk.tally[UNPROBED, own.side] += 1
             terms.missing = 0

@@ -22,12 +22,13 @@ LINK = np.dtype(
     [
         ("mark", "i8"),  # place on its window's own scale: time, or sequence for a row window
         ("older_mark", "i8"),  # of the next row in the chain, which then need not be looked at
-        ("older", "i4"),  # next older row of its key and side
+        ("older", "i4"),  # next older row of its key and side, where those are chained
         ("size", "i4"),  # bytes it takes when stored
         ("side", "u1"),  # LEFT or RIGHT
         ("alive", "u1"),  # 1 while stored
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
         ("watch", "u1"),  # see `Watch`
+        ("indexed", "u1"),  # 1 while in an index that is told when rows leave
         ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not even priced
         ("skip", "u1"),  # what is not done with an arrival; bits of `Skip`
     ],
@@ -62,6 +63,7 @@ SIDE = np.dtype(
     [
         ("span", "i8"),  # window length in microseconds or rows
         ("by_rows", "i8"),  # 1 for a row window
+        ("index", "i8"),  # what the window is kept in: see `indexes/windows.py`
         ("pool", "i8"),  # which pool its rows draw on
         ("seen", "i8"),  # rows of the side so far
         ("pointer", "i8"),  # rows of side_rows before it have been let go
@@ -101,7 +103,8 @@ TERMS = np.dtype(
         ("clock", "i8"),  # event key (twice the time, plus the side) of the latest arrival
         ("watermark", "i8"),  # rows at or before it can no longer arrive
         ("keep_late", "i8"),  # rows past their window may still meet an out-of-order row
-        ("ranged", "i8"),  # partners are found in `ranges`, not in the chains of keys
+        ("waiting", "i8"),  # how many changes the indexes have yet to hear of
+        ("ranged", "i8"),  # rows have places in `ranges`, by key and value
         ("count_only", "i8"),  # count pairs, do not list them
         ("kind", "i8"),  # of the policy's score
         ("parameter", "f8"),  # of a history score
@@ -211,7 +214,8 @@ class Desk(NamedTuple):
     residence: np.ndarray  # RESIDENCE, one
     worth: Worth  # what is important
     lives: np.ndarray  # float64 (side, 2): sum of the lifetimes of rows that left, and of squares
-    ranges: Ranges  # the ordered index, where a band or comparison decides
+    ranges: Ranges  # places by key and value, and the ordered index on them
+    changes: np.ndarray  # CHANGE: rows the other indexes have yet to hear of (`indexes/windows.py`)
     tally: np.ndarray  # int64 (Count, side)
 
 

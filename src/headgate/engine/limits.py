@@ -3,6 +3,7 @@
 from headgate.columns.sizes import BOOKKEEPING_BYTES
 from headgate.engine.batch import Terms
 from headgate.engine.relation import Relation
+from headgate.models.cost.structure import Pair
 from headgate.monitor import Part, Room
 from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
 from headgate.policies import Policy
@@ -22,6 +23,7 @@ def terms_for(
     reserve: float = 0.0,
     monitor: float = 0.0,
     where: Relation | None = None,
+    indexes: Pair | None = None,
 ) -> Terms:
     """The kernel's terms for one of ``shards`` equal parts of a join.
 
@@ -33,6 +35,8 @@ def terms_for(
         The fraction of the budget that is the monitor's.
     where
         The relation of a band or comparison.
+    indexes
+        What the windows are kept in, where that is asked for.
     """
     room = room_for(budget, policy, shards, monitor)
     rows, memory = UNLIMITED, UNLIMITED
@@ -48,7 +52,9 @@ def terms_for(
         )
     policy = policy.within(None if rows == UNLIMITED else rows)
     if budget.shares is None:
-        return Terms(windows, policy, (rows, 0), (memory, 0), pooled=True, where=where)
+        return Terms(
+            windows, policy, (rows, 0), (memory, 0), pooled=True, where=where, indexes=indexes
+        )
     shares = budget.shares
     most_rows = [UNLIMITED if rows == UNLIMITED else int(rows * share) for share in shares]
     most_bytes = [UNLIMITED if memory == UNLIMITED else int(memory * share) for share in shares]
@@ -59,6 +65,7 @@ def terms_for(
         (most_bytes[0], most_bytes[1]),
         pooled=False,
         where=where,
+        indexes=indexes,
     )
 
 

@@ -1,4 +1,4 @@
-"""How an arrival finds its partners: along its key's chain, or by value in the ordered index.
+"""The two indexes that lie in the kernel's own records: a chain a key, and rows by value.
 
 Chains run from the newest row to the oldest, so that a probe stops at the first row out of reach;
 rows that are gone are unlinked by the first probe that meets them.
@@ -11,12 +11,11 @@ import numpy as np
 from headgate.compiling import inlined, prefetch
 from headgate.engine import marks
 from headgate.engine.layout import NONE, Desk
-from headgate.engine.watching import OPEN, note_met
+from headgate.engine.watching import MET, OPEN, TAKEN_BACK, note_met
 from headgate.policies.base import Kind
 
 HISTORY, RESIDENCE = int(Kind.HISTORY), int(Kind.RESIDENCE)
 FAR = np.int64(1 << 62)
-MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
 
@@ -114,18 +113,26 @@ def ranged_probe(desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray
 
 
 @inlined
-def probe(desk: Desk, row: int, pairs: np.ndarray, made: int) -> int:
-    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
+def reach_of(desk: Desk, row: int) -> Any:
+    """The least and greatest mark that the row's partners may have."""
     side = desk.links[row].side
     time = desk.rows[row].time
     other_window = desk.sides[1 - side]
     if other_window.by_rows:
-        reach, limit = other_window.seen - other_window.span, FAR
-    else:
-        reach = time - other_window.span
-        limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
-    if desk.terms[0].ranged:
-        return ranged_probe(desk, row, reach, limit, pairs, made)
+        return other_window.seen - other_window.span, FAR
+    limit = FAR if desk.sides[side].by_rows else time + desk.sides[side].span
+    return time - other_window.span, limit
+
+
+@inlined
+def chained_probe(
+    desk: Desk, row: int, reach: int, limit: int, pairs: np.ndarray, made: int
+) -> int:
+    """Write the row's stored partners whose mark is from ``reach`` to ``limit``, the newest first.
+
+    As `ranged_probe`. O(rows of the key within reach).
+    """
+    side = desk.links[row].side
     count_only = desk.terms[0].count_only or desk.terms[0].missing
     head = desk.newest[2 * desk.rows[row].code + 1 - side]
     newer, partner, mark = np.int64(NONE), head.row, head.mark

@@ -1,4 +1,4 @@
-"""The ordered index behind bands and comparisons.
+"""The ordered index behind bands and comparisons; of equal keys too, where it is asked for.
 
 A step knows all its rows in advance, so the index never moves: the rows of each side stand sorted
 by key and value, and the partners a row may have are a stretch of the other side's places (two for
@@ -67,18 +67,7 @@ def index_rows(
     >>> ranges.rows.tolist(), ranges.spots[0].tolist()
     ([0, 1, 2, 3], (0, 2, 3, 0, 0))
     """
-    spots = np.zeros(len(code), SPOT)
-    starts = np.zeros((2, codes + 1), np.int64)
-    parts = []
-    for which in (0, 1):
-        mine = np.flatnonzero((side == which) & (code >= 0))
-        by_value = mine[np.argsort(value[mine], kind="stable")]
-        grouped = np.empty(len(mine), np.int32)
-        _group_by_code(by_value, code, starts[which], grouped)
-        parts.append(grouped)
-    starts[1] += len(parts[0])
-    rows = np.concatenate(parts)
-    spots["place"][rows] = np.arange(len(rows))
+    spots, rows, starts = _placed(code, value, side, codes)
     at_least = _at_least_real if relation.real else _at_least_whole
     for which, seen_from in enumerate((relation, relation.mirrored())):
         ends = Ends(
@@ -90,6 +79,42 @@ def index_rows(
         )
         _sweep(spots, rows, value[rows], starts[which], starts[1 - which], ends, at_least)
     return Ranges(spots, rows, marks.no_marks(len(rows)))
+
+
+def index_keys(code: np.ndarray, side: np.ndarray, codes: int) -> Ranges:
+    """The same where keys alone decide: partners are the other side's rows of the code. O(n).
+
+    Examples
+    --------
+    >>> ranges = index_keys(np.array([1, 0, 1, 1]), np.array([0, 1, 1, 1], np.uint8), 2)
+    >>> ranges.rows.tolist(), ranges.spots[0].tolist()
+    ([0, 1, 2, 3], (0, 2, 4, 0, 0))
+    """
+    spots, rows, starts = _placed(code, None, side, codes)
+    for which in (0, 1):
+        mine = rows[starts[which, 0] : starts[which, -1]]
+        spots["first"][mine] = starts[1 - which, code[mine]]
+        spots["end"][mine] = starts[1 - which, code[mine] + 1]
+    return Ranges(spots, rows, marks.no_marks(len(rows)))
+
+
+def _placed(
+    code: np.ndarray, value: np.ndarray | None, side: np.ndarray, codes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Spots with places alone, the row at each place, and where each side's codes begin."""
+    spots = np.zeros(len(code), SPOT)
+    starts = np.zeros((2, codes + 1), np.int64)
+    parts = []
+    for which in (0, 1):
+        mine = np.flatnonzero((side == which) & (code >= 0))
+        by_value = mine if value is None else mine[np.argsort(value[mine], kind="stable")]
+        grouped = np.empty(len(mine), np.int32)
+        _group_by_code(by_value, code, starts[which], grouped)
+        parts.append(grouped)
+    starts[1] += len(parts[0])
+    rows = np.concatenate(parts)
+    spots["place"][rows] = np.arange(len(rows))
+    return spots, rows, starts
 
 
 @compiled

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from headgate.engine.batch import Terms
 from headgate.engine.pace import USUAL_COSTS, Costs
 from headgate.engine.pacer import Pacer
+from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
 from headgate.policies.base import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
@@ -28,6 +29,8 @@ class Request:
     suffix: str
     where: Predicate | None = None
     seed: int = 0
+    index: Pair | None = None
+    """What each window is kept in; None where that is left open."""
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -9,9 +9,11 @@ from headgate.engine import arrange, curves, heap, layout, ranges
 from headgate.engine.atlas import Atlas, atlas_of, no_atlas
 from headgate.engine.batch import Batch, Progress, Residing, Terms, Watched, Watching, bucket_us
 from headgate.engine.effort import LOOKS
+from headgate.engine.indexes.windows import CHAINS, CODES, Windows, empty_windows
 from headgate.engine.layout import NONE, Skip, Watch
 from headgate.engine.pace import LEFT_UNDONE, Pace
 from headgate.engine.worth import definition_at
+from headgate.models.cost.structure import Structure
 from headgate.policies.base import (
     AgeScore,
     Arrivals,
@@ -26,7 +28,7 @@ from headgate.policies.base import (
 )
 from headgate.policies.levels import importance_levels
 from headgate.policies.random import Random, uniform
-from headgate.spec import Window
+from headgate.spec import RowWindow, Window
 from headgate.spec.importance.combine import Combine
 
 NEVER = -np.inf
@@ -187,6 +189,7 @@ def sides_of(
     ]
     sides["span"] = [window.span for window in terms.windows]
     sides["by_rows"] = by_rows
+    sides["index"] = kept_in(terms)
     sides["pool"] = [0, 0 if terms.pooled else 1]
     sides["seen"] = progress.seen
     for pointer in ("pointer", "eldest", "green"):
@@ -260,7 +263,7 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["clock"] = clock
     terms["watermark"] = watermark
     terms["keep_late"] = keep_late
-    terms["ranged"] = given.where is not None
+    terms["ranged"] = is_ranged(given)
     terms["kind"] = policy.kind
     terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
     terms["samples"] = policy.samples
@@ -291,6 +294,42 @@ def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
     rows = float(sum(terms.most_rows[pool] for pool in pools))
     held = float(sum(terms.most_bytes[pool] for pool in pools))
     return min(rows, held / max(float(sizes.mean()), 1.0)) if len(sizes) else rows
+
+
+def is_ranged(terms: Terms) -> bool:
+    """Whether rows need places by key and value: for a predicate, or for the ordered index."""
+    return terms.where is not None or Structure.BITMAP in terms.kept_in
+
+
+def kept_in(terms: Terms) -> tuple[int, int]:
+    """What the kernel keeps each window in: equal keys find each other along chains."""
+    chained = terms.where is None and terms.bucket_rows == 1
+    left, right = (
+        CHAINS if index == Structure.HASH and chained else CODES[index] for index in terms.kept_in
+    )
+    return left, right
+
+
+def windows_of(terms: Terms, left_rows: int, total: int, codes: int) -> Windows:
+    """The indexes of both windows, empty."""
+    rows = (left_rows, total - left_rows)
+    return empty_windows(
+        kept_in(terms),
+        rows,
+        (buckets_of(terms, 0, rows[0], codes), buckets_of(terms, 1, rows[1], codes)),
+        terms.node_rows,
+    )
+
+
+def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
+    """How many buckets a side has: one a key, or as many as the rows it may store fill."""
+    if terms.bucket_rows == 1:
+        return codes
+    window = terms.windows[side]
+    most = min(rows, terms.most_rows[0 if terms.pooled else side])
+    if isinstance(window, RowWindow):
+        most = min(most, window.span)
+    return -(-most // terms.bucket_rows)
 
 
 def left_undone(
@@ -338,12 +377,14 @@ def paced(
 def ranges_of(
     terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
 ) -> ranges.Ranges:
-    """The ordered index; ``side`` is as given, ``order`` the event order."""
-    if terms.where is None:
+    """Places by key and value; ``side`` is as given, ``order`` the event order."""
+    if not is_ranged(terms):
         return ranges.no_ranges()
+    code = np.concatenate([group.code for group in groups])
+    if terms.where is None:
+        return ranges.index_keys(code[order], side[order], codes)
     kind = np.float64 if terms.where.real else np.int64
     value = np.concatenate([group.value.astype(kind, copy=False) for group in groups])
-    code = np.concatenate([group.code for group in groups])
     return ranges.index_rows(terms.where, code[order], value[order], side[order], codes)
 
 

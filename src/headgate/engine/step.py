@@ -23,6 +23,7 @@ from headgate.engine.batch import (
     Watched,
     Watching,
 )
+from headgate.engine.indexes.windows import no_changes
 from headgate.engine.layout import Count, Desk
 from headgate.engine.worth import definition_at
 from headgate.policies.base import (
@@ -82,6 +83,8 @@ class Step:
             terms = replace(terms, policy=terms.policy.recalling(progress.memory))
         self._terms, self._before = terms, progress
         self._is_done = False
+        self._rescore: Any = None
+        """How a history policy scores; set once stored rows are taken up."""
         self.importance = 0.0
         """Of the pairs made so far; their number where all count alike."""
         self._alive: dict[int, np.ndarray] = {}
@@ -179,18 +182,34 @@ class Step:
             worth=setting.worth_of(terms, importance, scored, order),
             lives=np.zeros((2, 2)),
             ranges=setting.ranges_of(terms, groups, side, order, codes),
+            changes=no_changes(setting.kept_in(terms), (left_rows, total - left_rows)),
             tally=np.zeros((len(Count), 2), np.int64),
         )
+        self._windows = setting.windows_of(terms, left_rows, total, codes)
+
+    def take_up(self) -> None:
+        """Take up the rows that earlier steps stored; `pairs` does it where nobody has."""
+        if self._rescore is not None:
+            return
+        policy = self._terms.policy
+        self._rescore = no_history
+        if isinstance(policy, HistoryScore):
+            self._rescore = type(policy).rescore
+            kernel.rescore_stored(self._desk, self._rescore)
+        elif policy.kind == Kind.FLIPS:
+            flips.take_up(self._desk)
+        kernel.restore(self._desk)
 
     def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: numbers of the left rows and of the right rows."""
-        rescore = self._restore()
+        self.take_up()
+        rescore = self._rescore
         size = PAIRS_AT_ONCE
         block, passed, spent = self._room_for_pairs(size)
         at, end = 0, len(self._desk.rows)
         while at < end:
             before = at
-            at, made = kernel.advance(self._desk, rescore, block, passed, spent, at)
+            at, made = kernel.advance(self._desk, self._windows, rescore, block, passed, spent, at)
             if made:
                 yield self._numbered(block[:made], passed[:made])
             elif at == before:
@@ -218,8 +237,8 @@ class Step:
         Meant for terms without limits: a history policy does not learn of uncounted matches.
         """
         self._desk.terms["count_only"] = 1
-        rescore = self._restore()
-        kernel.advance(self._desk, rescore, *self._room_for_pairs(0), 0)
+        self.take_up()
+        kernel.advance(self._desk, self._windows, self._rescore, *self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
     @property
@@ -353,17 +372,6 @@ class Step:
     def sequences(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, its place among the side's rows."""
         return self._of_side(self._sequence, side)[: self._own_rows(side)]
-
-    def _restore(self) -> Any:
-        policy = self._terms.policy
-        rescore = no_history
-        if isinstance(policy, HistoryScore):
-            rescore = type(policy).rescore
-            kernel.rescore_stored(self._desk, rescore)
-        elif policy.kind == Kind.FLIPS:
-            flips.take_up(self._desk)
-        kernel.restore(self._desk)
-        return rescore
 
     def _numbered(self, block: np.ndarray, passed: np.ndarray) -> PairBlock:
         links, partner = self._desk.links, block["partner"]

@@ -1,5 +1,7 @@
 """Watched rows: what they meet, stored or not."""
 
+import numpy as np
+
 from headgate.compiling import inlined
 from headgate.engine.layout import Desk, Watch
 from headgate.engine.worth import pair_worth
@@ -7,6 +9,7 @@ from headgate.engine.worth import pair_worth
 OPEN = int(Watch.OPEN)
 FINISHED = int(Watch.FINISHED)
 GHOST = int(Watch.GHOST)
+MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 
 
 @inlined

@@ -176,7 +176,9 @@ def _plan(
     policy = join.policy.without_model()
     share = join.monitor_share(live)
     terms = join.weighed(
-        terms_for(join.budget, join.windows, policy, shards, reserve, share, shape.relation)
+        terms_for(
+            join.budget, join.windows, policy, shards, reserve, share, shape.relation, join.index
+        )
     )
     facts = {
         "left keys": ", ".join(join.keys.left),

@@ -10,6 +10,11 @@ from headgate.models.cost.allocation import (
     cpu_strategies,
     memory_strategies,
 )
+from headgate.models.cost.calibration import (
+    Calibration,
+    calibration_file,
+    load_calibration,
+)
 from headgate.models.cost.cheapest import EXTRA_BYTES, Choice, Ranking, cheapest
 from headgate.models.cost.crossovers import PAPER_CROSSOVERS, crossover, paper_crossovers
 from headgate.models.cost.produce import ByValue, WorkCost, by_value, output_rate
@@ -28,7 +33,7 @@ from headgate.models.cost.unit_time import (
     touched_by_search,
     touched_by_update,
 )
-from headgate.models.cost.weights import PAPER_WEIGHTS, Weight, Weights
+from headgate.models.cost.weights import PAPER_WEIGHTS, Point, Weight, Weights
 
 __all__ = [
     "BUCKET_ROWS",
@@ -39,9 +44,11 @@ __all__ = [
     "PAPER_WEIGHTS",
     "Allocation",
     "ByValue",
+    "Calibration",
     "Choice",
     "Demand",
     "Pair",
+    "Point",
     "Ranking",
     "Structure",
     "Weight",
@@ -52,11 +59,13 @@ __all__ = [
     "best_memory",
     "both_strategies",
     "by_value",
+    "calibration_file",
     "cheapest",
     "cpu_strategies",
     "crossover",
     "direction_cost",
     "join_cost",
+    "load_calibration",
     "memory_strategies",
     "output_rate",
     "pair_letters",

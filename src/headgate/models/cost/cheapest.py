@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from headgate.models.cost.structure import Pair, Structure, pair_letters
-from headgate.models.cost.unit_time import BUCKET_ROWS, NODE_ROWS, direction_cost
+from headgate.models.cost.unit_time import BUCKET_ROWS, NODE_ROWS, arriving_cost, direction_cost
 from headgate.models.cost.weights import Weights
 from headgate.spec import SpecError
 
@@ -35,16 +35,19 @@ class Choice:
         The cost of each window's direction in a unit of time.
     extra_bytes
         What both structures take beside the rows.
+    arriving
+        What arrivals cost in a unit of time on account of the pair, see `Weight.arrive`.
     """
 
     pair: Pair
     costs: tuple[float, float]
     extra_bytes: float
+    arriving: float = 0.0
 
     @property
     def cost(self) -> float:
-        """Of both directions."""
-        return sum(self.costs)
+        """Of all arrivals and both directions."""
+        return sum(self.costs) + self.arriving
 
     @property
     def letters(self) -> str:
@@ -172,6 +175,7 @@ def cheapest(
             (over_a, over_b),
             (costs[0, over_a], costs[1, over_b]),
             windows[0] * extra_bytes[over_a] + windows[1] * extra_bytes[over_b],
+            arriving_cost((over_a, over_b), probes, weights),
         )
         for over_a, over_b in product(serving, repeat=2)
     ]

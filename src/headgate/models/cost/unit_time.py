@@ -128,9 +128,16 @@ def direction_cost(
     if not (probe_rate >= 0 and update_rate >= 0):
         raise SpecError(f"rates of {probe_rate} and {update_rate}: give numbers, 0 or more")
     weight = weights[structure]
-    search = touched_by_search(structure, window, node, bucket, matches) * weight.search
-    update = touched_by_update(structure, window, node, bucket) * weight.update
-    return probe_rate * search + update_rate * update
+
+    def search(rows: float) -> float:
+        return touched_by_search(structure, rows, node, bucket)
+
+    def update(rows: float) -> float:
+        return touched_by_update(structure, rows, node, bucket)
+
+    found = touched_by_search(structure, window, node, bucket, matches) - search(window)
+    probe = weight.of_search(window, search) + found * weight.search
+    return probe_rate * probe + update_rate * weight.of_update(window, update)
 
 
 def join_cost(
@@ -188,6 +195,20 @@ def join_cost(
             matches[side],
         )
         for side in (0, 1)
+    ) + arriving_cost(over, probes, weights)
+
+
+def arriving_cost(pair: Pair, rates: tuple[float, float], weights: Weights) -> float:
+    """What arrivals cost on account of a pair of structures, whatever they do; 0 in the paper.
+
+    Streams are taken to come in no particular order, so that of rates a and b the next row is of
+    the other stream 2ab / (a + b) times.
+    """
+    over = [weights[structure] for structure in pair]
+    both = sum(rates)
+    switches = 2 * rates[0] * rates[1] / both if both else 0.0
+    return both * max(each.arrive for each in over) + switches * (
+        sum(each.switch for each in over) / 2
     )
 
 

@@ -2,16 +2,33 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from typing import NamedTuple
 
 from headgate.models.cost.structure import Structure
 from headgate.spec import SpecError
 
 
+class Point(NamedTuple):
+    """What a structure was measured to cost over a window of some size, in processor time."""
+
+    window: float
+    """Rows in it."""
+    search: float
+    """A probe."""
+    update: float
+    """A row that enters and one that leaves."""
+
+
 @dataclass(frozen=True)
 class Weight:
     """Processor time a row touched, in one structure.
+
+    One weight for windows of all sizes is the paper's form. On a machine with caches, and with
+    fixed costs a probe, a touch costs more in some windows than in others: where ``measured`` says
+    what whole probes and updates cost, that is used.
 
     Parameters
     ----------
@@ -19,18 +36,66 @@ class Weight:
         P_d and I_d: when probing, and when inserting or invalidating.
     search_spread, update_spread
         Standard deviations of these over the measurements they come from; 0 when given.
+    arrive
+        What every arrival of a join costs once, where one of its windows is kept so or both: rows
+        of the bitmap are put in order beforehand.
+    switch
+        What it costs on top when a row of one stream follows a row of the other and both windows
+        are kept so: processors are quicker at what they did before.
+    measured
+        Costs at windows of several sizes, the smallest first; between them they are interpolated,
+        beyond them rows touched decide.
+
+    Examples
+    --------
+    >>> weight = Weight(1.0, 1.0, measured=(Point(10, 30.0, 5.0), Point(1000, 3000.0, 5.0)))
+    >>> [round(weight.of_search(rows, float), 6) for rows in (10, 100, 5000)]
+    [30.0, 300.0, 15000.0]
     """
 
     search: float
     update: float
     search_spread: float = 0.0
     update_spread: float = 0.0
+    arrive: float = 0.0
+    switch: float = 0.0
+    measured: Sequence[Point] = ()
 
     def __post_init__(self) -> None:
-        for part in fields(self):
+        for part in fields(self)[:6]:
             value = getattr(self, part.name)
             if not (isinstance(value, int | float) and 0 <= value < math.inf):
                 raise SpecError(f"{part.name}={value!r} is not a cost: give a number, 0 or more")
+        points = tuple(Point(*point) for point in self.measured)
+        if not all(value > 0 for point in points for value in point):
+            raise SpecError(f"measured={points}: sizes and costs are numbers above 0")
+        if any(one.window >= other.window for one, other in pairwise(points)):
+            raise SpecError(f"measured={points}: give the smallest window first, each size once")
+        object.__setattr__(self, "measured", points)
+
+    def of_search(self, window: float, touched: Callable[[float], float]) -> float:
+        """What a probe costs; ``touched`` says how many rows it touches in a window."""
+        if not self.measured or window <= 0:
+            return touched(window) * self.search
+        return _between([(p.window, p.search) for p in self.measured], window, touched)
+
+    def of_update(self, window: float, touched: Callable[[float], float]) -> float:
+        """What it costs that a row enters and another leaves."""
+        if not self.measured or window <= 0:
+            return touched(window) * self.update
+        return _between([(p.window, p.update) for p in self.measured], window, touched)
+
+
+def _between(
+    points: Sequence[tuple[float, float]], window: float, touched: Callable[[float], float]
+) -> float:
+    """A cost between two sizes, by the logarithms of both; beyond all, by rows touched."""
+    for (rows, cost), (more_rows, more) in pairwise(points):
+        if rows <= window <= more_rows:
+            along = math.log(window / rows) / math.log(more_rows / rows)
+            return cost * math.exp(along * math.log(more / cost))
+    rows, cost = points[0] if window <= points[0][0] else points[-1]
+    return cost * touched(window) / touched(rows)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,57 @@
+"""Which structure each window is kept in: as asked for, or chosen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from headgate.engine.relation import Relation
+from headgate.models.cost.structure import Pair, Structure
+from headgate.spec import SpecError
+
+Index = str | Structure
+
+
+def parse_index(given: "Index | Sequence[Index]", keyed: bool = True) -> Pair | None:
+    """The structures asked for over the left and the right window; None where to be chosen.
+
+    Examples
+    --------
+    >>> parse_index("auto")
+    >>> parse_index(("hash", "btree"))
+    (<Structure.HASH: 'hash'>, <Structure.BTREE: 'btree'>)
+    >>> parse_index("rtree")
+    Traceback (most recent call last):
+    headgate.spec.errors.SpecError: index="rtree" is not accepted: give "auto", one of "scan",
+    "hash", "btree", "ttree", "bitmap", or a pair of them for the left and the right window
+    """
+    if given == "auto":
+        return None
+    both: Sequence[Any] = given if isinstance(given, tuple | list) else (given, given)
+    names = [structure.value for structure in Structure]
+    if len(both) != 2 or any(one not in names for one in both):
+        shown = f'"{given}"' if isinstance(given, str) else repr(given)
+        accepted = ", ".join(f'"{name}"' for name in names)
+        raise SpecError(
+            f'index={shown} is not accepted: give "auto", one of {accepted}, or a pair of them '
+            f"for the left and the right window"
+        )
+    left, right = (Structure(one) for one in both)
+    if not keyed and Structure.HASH in (left, right):
+        raise SpecError(
+            'index="hash" needs keys to hash, and this join has none: give on=, or choose '
+            '"bitmap", "btree", "ttree" or "scan"'
+        )
+    return left, right
+
+
+def chosen_indexes(asked: Pair | None, where: Relation | None) -> Pair:
+    """What is asked for; else chains of keys, or the bitmap under a band or comparison.
+
+    Examples
+    --------
+    >>> chosen_indexes(None, None)
+    (<Structure.HASH: 'hash'>, <Structure.HASH: 'hash'>)
+    """
+    if asked is not None:
+        return asked
+    usual = Structure.HASH if where is None else Structure.BITMAP
+    return usual, usual

@@ -1,0 +1,109 @@
+"""A hash index: rows of several keys share a bucket, a chain from its newest row to its oldest.
+
+A probe walks the bucket and compares, as far as the window reaches; a row that leaves is crossed
+out, and unlinked by the next probe that meets it, so that letting go of the oldest costs nothing
+but that. Kang, Naughton, Viglas, ICDE 2003, section 4.2: few buckets save memory, many save time.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import compiled
+
+NONE = np.int64(-1)
+GONE = np.int64(-1)
+ONE = np.int64(1)
+
+LINK = np.dtype(
+    [
+        ("mark", "i8"),  # place on its window's own scale, as the kernel's
+        ("group", "i4"),  # GONE where crossed out
+        ("older", "i4"),  # next in the bucket
+    ],
+    align=True,
+)
+
+
+class Buckets(NamedTuple):
+    """The windows of both sides."""
+
+    newest: np.ndarray  # int32 (side, bucket)
+    links: np.ndarray  # LINK (row)
+    sizes: np.ndarray  # int64 (side): buckets in use
+
+
+def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
+    """So many empty buckets a side, for ``rows`` in all.
+
+    Examples
+    --------
+    >>> buckets, found = empty_buckets((2, 2), 4), np.zeros(4, np.int64)
+    >>> for code, row in ((7, 0), (5, 1), (7, 3)):
+    ...     enter(buckets, 0, code, code, row, 10 + row)
+    >>> found[: find(buckets, 0, 7, 7, 8, 11, found, 0)].tolist()
+    [3]
+    """
+    most = max(1, *buckets)
+    return Buckets(
+        np.full((2, most), -1, np.int32),
+        np.empty(rows, LINK),
+        np.maximum(np.array(buckets, np.int64), 1),
+    )
+
+
+@compiled
+def enter(buckets: Buckets, side: int, code: int, group: int, row: int, mark: int) -> None:
+    """Enter a row into its bucket: at the head, unless it comes out of order."""
+    bucket, links = code % buckets.sizes[side], buckets.links
+    newer, older = NONE, np.int64(buckets.newest[side, bucket])
+    while older != NONE and links[older].mark > mark:
+        newer, older = older, np.int64(links[older].older)
+    own = links[row]
+    own.mark = mark
+    own.group = group
+    own.older = older
+    if newer == NONE:
+        buckets.newest[side, bucket] = row
+    else:
+        links[newer].older = row
+
+
+@compiled
+def leave(buckets: Buckets, row: int) -> None:
+    """Cross a row out."""
+    buckets.links[row].group = GONE
+
+
+@compiled
+def find(
+    buckets: Buckets,
+    side: int,
+    code: int,
+    first: int,
+    end: int,
+    reach: int,
+    found: np.ndarray,
+    count: Any,
+) -> Any:
+    """Write the bucket's rows of groups ``first`` to before ``end`` whose mark is ``reach`` or
+    more, from place ``count`` on; the new count. O(rows in the bucket)."""
+    bucket, links = code % buckets.sizes[side], buckets.links
+    newer, row = NONE, np.int64(buckets.newest[side, bucket])
+    while row != NONE:
+        own = links[row]
+        older = np.int64(own.older)
+        if own.group == GONE:
+            if newer == NONE:
+                buckets.newest[side, bucket] = older
+            else:
+                links[newer].older = older
+        elif own.mark < reach:
+            break
+        else:
+            if first <= own.group < end:
+                found[count] = row
+                count += ONE
+            newer = row
+        row = older
+    return count
