@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from headgate.engine.batch import Terms
 from headgate.engine.pace import USUAL_COSTS, Costs
 from headgate.engine.pacer import Pacer
+from headgate.models.cost.calibration import load_calibration
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
 from headgate.policies.base import Sampler
@@ -66,10 +67,17 @@ class Request:
             return terms
         return replace(terms, combine=self.goal.code, fairness=self.goal.fairness)
 
-    def pacer(self, shards: int = 1, costs: Costs = USUAL_COSTS) -> Pacer | None:
-        """What keeps one of so many shards within its processor time; None without a limit."""
+    def pacer(self, shards: int = 1) -> Pacer | None:
+        """What keeps one of so many shards within its processor time; None without a limit.
+
+        Costs are those that this machine was calibrated to, where it was.
+        """
         if self.budget.cpu is None:
             return None
+        costs, measured = USUAL_COSTS, load_calibration()
+        if measured is not None:
+            work = measured.work
+            costs = Costs(work.arrive, work.update, work.produce)
         by_weight = self.policy.weighs_matches
         return Pacer(self.budget.cpu / shards, costs, self.windows, by_weight)
 
