@@ -61,7 +61,9 @@ class Workload:
 
     def with_pair(self, pair: Pair) -> "Workload":
         """The same streams over other structures."""
-        return replace(self, pair=pair)
+        other = replace(self, pair=pair)
+        other.__dict__["rows"] = self.rows  # the same rows: drawn once, in memory once
+        return other
 
     @property
     def terms(self) -> Terms:

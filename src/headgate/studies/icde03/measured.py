@@ -92,17 +92,24 @@ class Setting:
 
     def costs(self, pairs: Sequence[str], rounds: int) -> list[float]:
         """Measured microseconds for a second of stream, of each pair."""
-        timed = in_turns([self.over(pair) for pair in pairs], rounds)
-        by_round = np.array([each.rounds for each in timed])
-        level = np.exp(np.log(by_round).mean(axis=0))
-        joining = np.median(by_round / level, axis=1) * np.quantile(level, 0.25)
-        # Rows are laid out in one of two ways, so that many runs say what each takes.
-        ordered = np.array([BITMAP in pair for pair in pairs])
-        laying_out = np.array([each.laying_out for each in timed])
-        for way in (ordered, ~ordered):
-            laying_out[way] = np.median(laying_out[way]) if way.any() else 0.0
-        a_row = (joining + laying_out) / self.arrivals
-        return [float(MICRO * sum(self.rates) * cost) for cost in a_row]
+        return costs_of([(self, pair) for pair in pairs], rounds)
+
+
+def costs_of(joins: Sequence[tuple[Setting, str]], rounds: int) -> list[float]:
+    """Measured microseconds for a second of stream, of pairs in settings, all timed in turns."""
+    timed = in_turns([setting.over(pair) for setting, pair in joins], rounds)
+    by_round = np.array([each.rounds for each in timed])
+    level = np.exp(np.log(by_round).mean(axis=0))
+    joining = np.median(by_round / level, axis=1) * np.quantile(level, 0.25)
+    arrivals = np.array([setting.arrivals for setting, _ in joins])
+    # Rows are laid out in one of two ways, so that many runs say what each takes.
+    ordered = np.array([BITMAP in pair for _, pair in joins])
+    laying_out = np.array([each.laying_out for each in timed]) / arrivals
+    for way in (ordered, ~ordered):
+        laying_out[way] = np.median(laying_out[way]) if way.any() else 0.0
+    rates = np.array([sum(setting.rates) for setting, _ in joins])
+    costs: list[float] = (MICRO * rates * (joining / arrivals + laying_out)).tolist()
+    return costs
 
 
 class Contest(NamedTuple):
