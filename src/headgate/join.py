@@ -17,7 +17,7 @@ from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.outcome import Outcome
-from headgate.engine.replay import Replay
+from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
@@ -77,7 +77,8 @@ class WindowJoin(Request):
         Models of the streams, for policies that use one: how often each key occurs, and how rows
         match as they grow older.
     rates
-        Rows a second of the left and of the right side, for samples that need to know.
+        Rows a second of the left and of the right side: for samples that need to know, and for the
+        choice of an index on Spark.
     suffix
         Appended to a right column whose name the left has too; key columns of the same name come
         once.
@@ -237,6 +238,7 @@ class WindowJoin(Request):
             where=where,
             seed=seed,
             index=parse_index(index, keyed=bool(keys.left)),
+            rates=known_rates,
         )
 
     def run(
@@ -278,7 +280,7 @@ class WindowJoin(Request):
             self.policy,
             monitor=share,
             where=shape.relation,
-            indexes=self.index,
+            indexes=self.indexes(self.rates or observed_rates(batches[0], batches[1]), count),
         )
         terms = self.weighed(terms)
         if definitions is not None:

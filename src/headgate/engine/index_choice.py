@@ -1,11 +1,15 @@
 """Which structure each window is kept in: as asked for, or chosen."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from headgate.engine.relation import Relation
+from headgate.models.cost.calibration import load_calibration
+from headgate.models.cost.cheapest import cheapest
 from headgate.models.cost.structure import Pair, Structure
-from headgate.spec import SpecError
+from headgate.spec import RowWindow, SpecError, Window
+from headgate.spec.quantity import SECOND_US
 
 Index = str | Structure
 
@@ -55,3 +59,48 @@ def chosen_indexes(asked: Pair | None, where: Relation | None) -> Pair:
         return asked
     usual = Structure.HASH if where is None else Structure.BITMAP
     return usual, usual
+
+
+def cheapest_indexes(
+    windows: tuple[Window, Window],
+    rates: tuple[float, float],
+    keys: int,
+    equality: bool = True,
+    most_rows: float = inf,
+) -> Pair | None:
+    """The cheapest pair by what this machine was calibrated to; None where it was not.
+
+    Parameters
+    ----------
+    windows
+        Of both sides.
+    rates
+        Rows of each side a second.
+    keys
+        How many different keys there are; 0 where that is not known, and one match a probe is a
+        fair guess.
+    equality
+        Whether equal keys are all that is asked for.
+    most_rows
+        The most rows that a window may have, for want of memory.
+    """
+    measured = load_calibration()
+    if measured is None or min(rates) <= 0:
+        return None
+    left, right = (
+        min(
+            float(window.span) if isinstance(window, RowWindow) else rate * window.span / SECOND_US,
+            most_rows,
+        )
+        for window, rate in zip(windows, rates, strict=True)
+    )
+    ranked = cheapest(
+        rates,
+        (left, right),
+        measured.weights,
+        equality=equality,
+        node=measured.node,
+        bucket=measured.bucket,
+        matches=(left / keys, right / keys) if keys else (1.0, 1.0),
+    )
+    return ranked.best.pair

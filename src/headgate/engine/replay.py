@@ -199,6 +199,16 @@ class Replay:
             at += size
 
 
+def observed_rates(left: Batch, right: Batch) -> tuple[float, float]:
+    """Rows of each side a second, over the event time that both cover."""
+    times = [side.time for side in (left, right) if len(side.time)]
+    if not times:
+        return 0.0, 0.0
+    lasts = max(int(time.max()) for time in times) - min(int(time.min()) for time in times)
+    seconds = max(lasts / SECOND_US, 1e-6)
+    return len(left.time) / seconds, len(right.time) / seconds
+
+
 def most_to_learn_from(seen: int, stored: int) -> int:
     """Rows after which to look at the models again.
 

@@ -1,8 +1,10 @@
 """A join as asked for, complete and checked: what every way of running it starts from."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
 from headgate.engine.batch import Terms
+from headgate.engine.index_choice import cheapest_indexes
 from headgate.engine.pace import USUAL_COSTS, Costs
 from headgate.engine.pacer import Pacer
 from headgate.models.cost.calibration import load_calibration
@@ -31,6 +33,7 @@ class Request:
     where: Predicate | None = None
     seed: int = 0
     index: Pair | None = None
+    rates: tuple[float, float] | None = None
     """What each window is kept in; None where that is left open."""
 
     @property
@@ -80,6 +83,14 @@ class Request:
             costs = Costs(work.arrive, work.update, work.produce)
         by_weight = self.policy.weighs_matches
         return Pacer(self.budget.cpu / shards, costs, self.windows, by_weight)
+
+    def indexes(self, rates: tuple[float, float] | None, keys: int) -> Pair | None:
+        """What windows are kept in: as asked, else the cheapest for so many rows a second and
+        different keys, where that is known; None for the usual."""
+        if self.index is not None or rates is None:
+            return self.index
+        most = inf if self.budget.rows is None else float(self.budget.rows)
+        return cheapest_indexes(self.windows, rates, keys, self.where is None, most)
 
     @property
     def windows(self) -> tuple[Window, Window]:

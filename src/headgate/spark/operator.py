@@ -177,7 +177,14 @@ def _plan(
     share = join.monitor_share(live)
     terms = join.weighed(
         terms_for(
-            join.budget, join.windows, policy, shards, reserve, share, shape.relation, join.index
+            join.budget,
+            join.windows,
+            policy,
+            shards,
+            reserve,
+            share,
+            shape.relation,
+            join.indexes(join.rates, keys=0),
         )
     )
     facts = {
