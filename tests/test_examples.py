@@ -34,6 +34,18 @@ def test_a_cached_lookup_gives_one_answer_under_every_policy(tmp_path: Path) -> 
     assert max(hits, key=hits.get) == "lfd"
 
 
+def test_a_burst_is_shed_and_over() -> None:
+    core = example("half_a_core")
+    tables = core.feeds(rate=200)
+    outcome = core.join(core.hg.Budget(cpu=1e-3)).run(*tables)
+    assert outcome.stats.unstored > 0
+    seen = list(core.stretches(tables, outcome))
+    assert sum(stretch.pairs for stretch in seen) == outcome.stats.pairs
+    assert seen[4].rows > 8 * seen[0].rows
+    whole = core.join(core.hg.Budget(cpu=50.0)).run(*tables)
+    assert whole.recall == 1.0
+
+
 @pytest.mark.spark
 def test_a_sampled_average_comes_with_an_interval(spark: SparkSession) -> None:
     sampled = example("sampled_average")

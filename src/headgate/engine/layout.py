@@ -129,7 +129,7 @@ TERMS = np.dtype(
         ("pairing_costs", "f8"),  # making a pair
         ("looks", "f8"),  # share of the probes left out that are made for the watched rows alone
         ("missing", "i8"),  # such a probe is under way: how many it stands for
-        ("stands_for", "f8"),  # pairs of the rows that came, for each of those that were let in
+        ("stands_for", "f8"),  # rows that came, for each of those that were let in
     ],
     align=True,
 )

@@ -119,7 +119,7 @@ class LearningStep:
     ) -> None:
         self.monitor = monitor
         self._key_bytes = key_bytes
-        self._windows = terms.windows
+        self._windows, self._let_in = terms.windows, terms.let_in
         self._codes, self._tracked = codes, tracked
         self._arriving, self._before = arriving, progress
         self._stored_rows = tuple(len(side.time) for side in stored)
@@ -305,6 +305,7 @@ class LearningStep:
             self.monitor.share,
             self._open_before[side],
             self._importance(self._arriving[side]),
+            self._let_in,
         )
 
     def _learn(self, sides: list["Followed"]) -> None:

@@ -22,6 +22,7 @@ class OpenRows(NamedTuple):
     met: np.ndarray  # float64
     made: np.ndarray  # float64
     importance: np.ndarray  # float64, as last known; ones where all rows count alike
+    let_in: np.ndarray  # float64, the share of the rows that were let in when it came
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
@@ -30,7 +31,7 @@ class OpenRows(NamedTuple):
     @classmethod
     def none(cls) -> "OpenRows":
         """No rows."""
-        kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
+        kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
         return cls(*(np.zeros(0, kind) for kind in kinds))
 
     def where(self, which: np.ndarray) -> "OpenRows":
@@ -102,8 +103,13 @@ class Followed(NamedTuple):
         share: float,
         open_before: int,
         importance: np.ndarray,
+        let_in: float,
     ) -> "Followed":
-        """From what a step says of watched rows; ``importance`` is that of the arrivals."""
+        """From what a step says of watched rows.
+
+        ``importance`` is that of the arrivals, ``let_in`` what share of the rows that came they
+        are: each stands for others that would have met as many and made no pair.
+        """
         own = len(alive)
         is_new = (watched.number >= stored) & (watched.number < own)
         new = watched.number[is_new]
@@ -122,13 +128,15 @@ class Followed(NamedTuple):
                 (watched_stored.code, ghosts.code, arriving.code[came]),
                 (watched_stored.source, ghosts.source, open_before + came),
                 (watched_stored.importance, ghosts.importance, importance[came]),
+                (watched_stored.let_in, ghosts.let_in, np.full(len(new), let_in)),
                 (watched_stored.met, ghosts.met, np.zeros(len(new))),
                 (watched_stored.made, ghosts.made, np.zeros(len(new))),
             )
         ]
-        time, sequences, shares, code, source, important, met_before, made_before = columns
+        time, sequences, shares, code, source, important, inside, met_before, made_before = columns
         came_with = arriving.value[came] if arriving.value.size else arriving.value
-        met, made = watched.met[at], watched.made[at]
+        met_now, made = watched.met[at] - met_before, watched.made[at]
+        met = met_before + met_now / inside
         is_stored = np.zeros(own + len(ghosts.time), bool)
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
@@ -140,6 +148,7 @@ class Followed(NamedTuple):
             met,
             made,
             important,
+            inside,
             np.where(is_stored[number], rank[number], GHOST),
             code,
             joined((watched_stored.value, ghosts.value, came_with)),
@@ -151,7 +160,7 @@ class Followed(NamedTuple):
             time=time,
             code=code,
             importance=important,
-            met_now=met - met_before,
+            met_now=met_now,
             open=all_rows.where(still_open),
             evidence=Evidence.of(met - met_before, made - made_before, shares),
             finished_evidence=all_rows.where(~still_open).evidence,

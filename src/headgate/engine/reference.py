@@ -375,7 +375,7 @@ class PlainStep:
 
     def _note_met(self, row: Row, watched: Row, times: int = 1) -> None:
         """Count that a watched row met an arrival, or so many like it."""
-        stands_for = self._terms.let_in**-2.0
+        stands_for = 1.0 / self._terms.let_in
         watched.met += times * self._pair_worth(row, watched) * stands_for
         buckets = self.ages.shape[1]
         width = bucket_us(self._terms.windows[watched.side], buckets)

@@ -364,7 +364,7 @@ def paced(
 ) -> np.ndarray:
     """The kernel's terms with how much work so many arrivals, a share of all, may bring."""
     terms["looks"] = LOOKS if watched else 0.0
-    terms["stands_for"] = let_in**-2.0
+    terms["stands_for"] = 1.0 / let_in
     if pace is not None and arriving:
         terms["paced"] = 1
         terms["earns"] = pace.seconds / arriving
