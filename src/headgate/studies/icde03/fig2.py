@@ -24,7 +24,7 @@ FULL = Effort((300, 1_000, 3_000, 10_000), 20_000, 21)
 QUICK = Effort((1_000, 10_000), 5_000, 3)
 ARRIVALS, QUICK_ARRIVALS = 20_000, 5_000
 ROUNDS, QUICK_ROUNDS = 15, 3
-NEAR, QUICK_NEAR = 0.15, 1.0
+NEAR, QUICK_NEAR = 0.10, 1.0
 MARGIN, QUICK_MARGIN = 0.05, 1.0
 """A quick run is over in a moment, and one moment of a busy machine says little."""
 PAPER_WINNERS = ("TN", "TH", "HH", "HT", "NT")
@@ -58,10 +58,12 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 def _estimates(results: pd.DataFrame) -> Finding:
     ratio = results["estimated"] / results["measured"]
-    off = float(np.abs(ratio - 1).mean())
+    factor = float(ratio.median())
+    off = float(np.abs(ratio / factor - 1).mean())
     return Finding(
         off <= float(results["near"].iloc[0]),
-        f"off by {off:.0%} on average; ratios from {ratio.min():.2f} to {ratio.max():.2f}",
+        f"off by {off:.0%} on average, from {ratio.min() / factor - 1:.0%} to "
+        f"+{ratio.max() / factor - 1:.0%}, once all are divided by {factor:.2f}",
     )
 
 
@@ -129,7 +131,7 @@ STUDY = Study(
         Claim(
             "as-estimated",
             f"The model's estimates are accurate (on average within {NEAR:.0%}, with weights "
-            "measured here)",
+            "measured here, but for one factor: how busy the machine was in the meantime)",
             _estimates,
         ),
         Claim(

