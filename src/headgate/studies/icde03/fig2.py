@@ -116,7 +116,7 @@ def draw(results: pd.DataFrame) -> Drawing:
         axes.set_title(title, loc="left")
     panels[0].set_ylabel("processor time, µs for 1,000 rows")
     panels[0].set_ylim(0, 1.05 * float(results["measured"].quantile(0.97)))
-    panels[1].legend(ncols=4, loc="upper center")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
     return figure
 
 
