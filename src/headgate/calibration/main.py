@@ -26,7 +26,7 @@ def run(effort: Effort, out: Path | None, console: Console) -> None:
 
 def structures_table(measured: Calibration) -> Table:
     """P_d and I_d: what a touch costs."""
-    table = Table(title="A row touched, ns (one weight for all windows: ICDE 2003, Eq. 3–6)")
+    table = Table(title="A row touched, ns (ICDE 2003, Eq. 3–6)")
     for heading in ("structure", "search", "±", "update", "±"):
         table.add_column(heading, justify="left" if heading == "structure" else "right")
     for structure in measured.weights.structures:
@@ -38,15 +38,14 @@ def structures_table(measured: Calibration) -> Table:
 
 def sizes_table(measured: Calibration) -> Table:
     """What whole probes and updates cost, by size of the window."""
-    table = Table(title="A probe / an update (a row in, a row out), ns, by rows in the window")
-    table.add_column("structure")
+    table = Table(title="A probe / an update (a row in, a row out), ns")
+    table.add_column("window", justify="right")
     structures = measured.weights.structures
-    for point in measured.weights[structures[0]].measured:
-        table.add_column(f"{point.window:,.0f}", justify="right")
     for structure in structures:
-        points = measured.weights[structure].measured
+        table.add_column(structure.value, justify="right")
+    for points in zip(*(measured.weights[each].measured for each in structures), strict=True):
         table.add_row(
-            structure.value,
+            f"{points[0].window:,.0f}",
             *(f"{NANO * point.search:,.0f} / {NANO * point.update:,.0f}" for point in points),
         )
     return table

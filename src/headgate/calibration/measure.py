@@ -200,7 +200,7 @@ def measure_work(
     )
     idle, kept, few, many = (np.array([each.joining, *each.rounds]) for each in timed)
     pairs = timed[3].pairs - timed[2].pairs
-    arrive = (idle + timed[0].laying_out) / n
+    arrive = np.maximum((idle + timed[0].laying_out) / n, LEAST_SECONDS)
     update = np.maximum((kept - idle) / n, LEAST_SECONDS)
     produce = np.maximum((many - few) / pairs, LEAST_SECONDS)
     costs = {"arrive": arrive, "update": update, "produce": produce}

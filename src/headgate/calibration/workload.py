@@ -188,6 +188,11 @@ def in_turns(
             gc.enable()
     quiet = [Spent(*spent) for spent in np.quantile(runs[1:], 0.25, axis=0)]
     return [
-        Timed(spent.joining, spent.laying_out - spent.without, runs[1:, at, 0], int(spent.pairs))
+        Timed(
+            spent.joining,
+            max(spent.laying_out - spent.without, 0.0),
+            runs[1:, at, 0],
+            int(spent.pairs),
+        )
         for at, spent in enumerate(quiet)
     ]

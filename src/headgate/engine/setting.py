@@ -9,7 +9,7 @@ from headgate.engine import arrange, curves, heap, layout, ranges
 from headgate.engine.atlas import Atlas, atlas_of, no_atlas
 from headgate.engine.batch import Batch, Progress, Residing, Terms, Watched, Watching, bucket_us
 from headgate.engine.effort import LOOKS
-from headgate.engine.indexes.windows import CHAINS, CODES, Windows, empty_windows
+from headgate.engine.indexes.windows import CHAINS, CODES, HASH, Windows, empty_windows
 from headgate.engine.layout import NONE, Skip, Watch
 from headgate.engine.pace import LEFT_UNDONE, Pace
 from headgate.engine.worth import definition_at
@@ -323,6 +323,8 @@ def windows_of(terms: Terms, left_rows: int, total: int, codes: int) -> Windows:
 
 def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
     """How many buckets a side has: one a key, or as many as the rows it may store fill."""
+    if kept_in(terms)[side] != HASH:
+        return 0
     if terms.bucket_rows == 1:
         return codes
     window = terms.windows[side]

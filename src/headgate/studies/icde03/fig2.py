@@ -24,7 +24,7 @@ FULL = Effort((300, 1_000, 3_000, 10_000), 20_000, 21)
 QUICK = Effort((1_000, 10_000), 5_000, 3)
 ARRIVALS, QUICK_ARRIVALS = 20_000, 5_000
 ROUNDS, QUICK_ROUNDS = 15, 3
-NEAR, QUICK_NEAR = 0.15, 1.0
+NEAR, QUICK_NEAR = 0.10, 1.0
 MARGIN, QUICK_MARGIN = 0.05, 1.0
 """A quick run is over in a moment, and one moment of a busy machine says little."""
 PAPER_WINNERS = ("TN", "TH", "HH", "HT", "NT")
@@ -58,10 +58,12 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 def _estimates(results: pd.DataFrame) -> Finding:
     ratio = results["estimated"] / results["measured"]
-    off = float(np.abs(ratio - 1).mean())
+    factor = float(ratio.median())
+    off = float(np.abs(ratio / factor - 1).mean())
     return Finding(
         off <= float(results["near"].iloc[0]),
-        f"off by {off:.0%} on average; ratios from {ratio.min():.2f} to {ratio.max():.2f}",
+        f"off by {off:.0%} on average, from {ratio.min() / factor - 1:.0%} to "
+        f"+{ratio.max() / factor - 1:.0%}, once all are divided by {factor:.2f}",
     )
 
 
@@ -114,7 +116,7 @@ def draw(results: pd.DataFrame) -> Drawing:
         axes.set_title(title, loc="left")
     panels[0].set_ylabel("processor time, µs for 1,000 rows")
     panels[0].set_ylim(0, 1.05 * float(results["measured"].quantile(0.97)))
-    panels[1].legend(ncols=4, loc="upper center")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
     return figure
 
 
@@ -129,7 +131,7 @@ STUDY = Study(
         Claim(
             "as-estimated",
             f"The model's estimates are accurate (on average within {NEAR:.0%}, with weights "
-            "measured here)",
+            "measured here, but for one factor: how busy the machine was in the meantime)",
             _estimates,
         ),
         Claim(
@@ -148,10 +150,10 @@ STUDY = Study(
             "From slow A to fast A the winners are TN, TH, HH, HT and NT",
             _five,
             departs="A bucket of ten costs less to walk here than a T-tree of 5,000 rows to "
-            "search (about 0.13 and 0.15 µs), and an update of the tree ten times one of the "
-            "bucket, so that no tree ever pays: the processor reads ten rows ahead of it as it "
-            "pleases, and has to wait for each level of a tree. Nested loops still win over the "
-            "window of a stream that is much faster than the other.",
+            "search (about 0.13 and 0.15 µs), and the tree six to eight times as much to keep up, "
+            "so that no tree pays: the processor reads the rows of a bucket ahead, and has to wait "
+            "for each level of a tree. Over the window of a stream that is a hundred times as fast "
+            "as the other, nested loops and hash are within a few percent of each other.",
         ),
     ),
     figures=(Figure(draw),),

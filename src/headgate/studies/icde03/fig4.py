@@ -146,7 +146,7 @@ STUDY = Study(
             "The winners are TN in 4a, HT in 4b and HH in 4c",
             _paper_winners,
             departs="HN, HH and HH here: a bucket of ten rows is walked in less time than a T-tree "
-            "is searched, and kept up in a tenth of it, so that the hash takes the tree's place. "
+            "is searched, and kept up in a seventh of it, so that the hash takes the tree's place. "
             "Nested loops over the window of the fast stream pay in 4a as the paper says.",
         ),
     ),

@@ -12,7 +12,7 @@ from headgate.drawing import PERCENT, STYLES
 from headgate.engine.relation import Bound, Relation
 from headgate.models.cost import BUCKET_ROWS, NODE_ROWS, parse_pair
 from headgate.studies.icde03.limited import PAPER
-from headgate.studies.icde03.measured import FIVE, FOUR, MICRO, Machine, Setting, contests
+from headgate.studies.icde03.measured import FIVE, FOUR, MICRO, Machine, Setting, contests, costs_of
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 RATE = 1000.0
@@ -33,8 +33,10 @@ QUICK_SHARES, QUICK_WINDOWS = (0.5,), ((100, 1_000), (10_000, 10_000))
 BAND_WINDOWS, QUICK_BAND_WINDOWS = (300, 1_000, 3_000, 10_000), (1_000,)
 FULL = Effort((30, 100, 300, 1_000, 3_000, 10_000), 20_000, 25)
 QUICK = Effort((100, 1_000, 10_000), 5_000, 3)
+ARRIVALS, QUICK_ARRIVALS = 15_000, 5_000
 ROUNDS, QUICK_ROUNDS = 4, 1
-MARGIN, OF_FOUR, QUICK_MARGIN = 0.05, 0.10, 1.0
+MARGIN, QUICK_MARGIN = 0.05, 1.0
+MOST = 0.9
 EQUALITY, BAND = "equal keys", "a band"
 PAPER_FOUR, ALL_FIVE = "the paper's four", "all five"
 NEAREST = Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -1, 1)
@@ -53,34 +55,32 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 def _contests(quick: bool) -> list[Row]:
     machine = Machine.measured(QUICK if quick else FULL)
+    places = [
+        (windows, share)
+        for windows in (QUICK_WINDOWS if quick else WINDOWS)
+        for share in (QUICK_SHARES if quick else SHARES)
+    ]
+    arrivals = QUICK_ARRIVALS if quick else ARRIVALS
+    settings = [
+        Setting((share * RATE, (1 - share) * RATE), windows, max(arrivals, 2 * max(windows)))
+        for windows, share in places
+    ]
+    rounds = QUICK_ROUNDS if quick else ROUNDS
+    held = contests(machine, settings, (FOUR, FIVE), rounds)
+    ordered = iter(costs_of([(each, pair) for each in settings for pair in ORDERED], rounds))
     rows: list[Row] = []
-    for windows in QUICK_WINDOWS if quick else WINDOWS:
-        for share in QUICK_SHARES if quick else SHARES:
-            rates = (share * RATE, (1 - share) * RATE)
-            setting = Setting(rates, windows, max(10_000, 2 * max(windows)))
-            held = contests(machine, setting, (FOUR, FIVE), QUICK_ROUNDS if quick else ROUNDS)
-            for field, contest in zip((PAPER_FOUR, ALL_FIVE), held, strict=True):
-                rows.append(
-                    {
-                        "window a": windows[0],
-                        "window b": windows[1],
-                        "share": share,
-                        "field": field,
-                        **contest._asdict(),
-                        "margin": QUICK_MARGIN if quick else MARGIN,
-                    }
-                )
-            trees = setting.costs(ORDERED, QUICK_ROUNDS if quick else ROUNDS)
-            rows += [
-                {
-                    "window a": windows[0],
-                    "window b": windows[1],
-                    "share": share,
-                    "field": pair,
-                    "cost": cost,
-                }
-                for pair, cost in zip(ORDERED, trees, strict=True)
-            ]
+    for (windows, share), by_field in zip(places, held, strict=True):
+        place = {"window a": windows[0], "window b": windows[1], "share": share}
+        rows += [
+            {
+                **place,
+                "field": field,
+                **contest._asdict(),
+                "margin": QUICK_MARGIN if quick else MARGIN,
+            }
+            for field, contest in zip((PAPER_FOUR, ALL_FIVE), by_field, strict=True)
+        ]
+        rows += [{**place, "field": pair, "cost": next(ordered)} for pair in ORDERED]
     return rows
 
 
@@ -133,10 +133,10 @@ def _picks(results: pd.DataFrame) -> Finding:
 
 def _picks_of_four(results: pd.DataFrame) -> Finding:
     own, worst, whose = _regret(results, PAPER_FOUR)
-    within = int((own["regret"] <= MARGIN).sum())
+    within = int((own["regret"] <= own["margin"]).sum())
     return Finding(
-        worst <= max(OF_FOUR, float(own["margin"].iloc[0])),
-        f"{within} of {len(own)} within 5 %; at most {worst:.1%} dearer ({whose})",
+        within >= MOST * len(own),
+        f"{within} of {len(own)}; at most {worst:.1%} dearer ({whose})",
     )
 
 
@@ -145,11 +145,11 @@ def _bitmap(results: pd.DataFrame) -> Finding:
     places = ["join", "window a", "window b", "share"]
     table = own.pivot_table(index=places, columns="field", values="cost")
     ratio = table[["TT", "BB"]].min(axis=1) / table["MM"]
-    by_join = ", ".join(
-        f"{join}: {part.min():.1f} to {part.max():.1f} times"
+    parts = [
+        f"{part.min():.1f} to {part.max():.1f} times the bitmap under {join}"
         for join, part in ratio.groupby("join")
-    )
-    return Finding(bool((ratio > 1).all()), f"the cheaper tree costs {by_join} as much")
+    ]
+    return Finding(bool((ratio > 1).all()), f"the cheaper tree costs {', '.join(parts)}")
 
 
 def draw(results: pd.DataFrame) -> Drawing:
@@ -191,7 +191,9 @@ STUDY = Study(
         ),
         Claim(
             "of-the-paper-s-four",
-            "Among pairs of the paper's four structures alone, at most 10 % more",
+            "Among pairs of the paper's four structures alone, at most 5 % more in nine of ten "
+            "workloads: what is cheap over one window depends a little on how much of the "
+            "processor's caches the other takes, which the model does not know",
             _picks_of_four,
         ),
         Claim(
