@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import headgate as hg
 from headgate.engine.pace import Costs
 from headgate.spark import pacing
-from headgate.spark.ledger import BESIDE, Ledger
+from headgate.spark.ledger import PACK, UNPACK, Ledger
 from tests.spark.one_shard import OneShard, ShardBatch
 from tests.spark.streams import (
     START_US,
@@ -41,7 +41,9 @@ class Live:
         self.taken = 0.0
         self._rng = np.random.default_rng(3)
         monkeypatch.setattr(pacing.time, "time", lambda: 1e9 + self.second)
-        monkeypatch.setattr(Ledger, "total", lambda _, task: 0.0 if task == BESIDE else self.taken)
+        monkeypatch.setattr(
+            Ledger, "total", lambda _, task: 0.0 if task in (PACK, UNPACK) else self.taken
+        )
 
     def batch(self, rate: int, keys: int) -> ShardBatch:
         """The rows of the next second."""
@@ -123,12 +125,14 @@ def test_a_pause_is_not_saved_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_ledger_adds_up_over_tasks(tmp_path: object) -> None:
     ledger = Ledger(f"tested-{uuid.uuid4().hex}")
-    with ledger.timing(BESIDE):
+    with ledger.timing(PACK):
         sum(range(100_000))
-    first = ledger.total(BESIDE)
+    first = ledger.total(PACK)
     assert first > 0
-    ledger.add(BESIDE, 1.0)
-    assert ledger.total(BESIDE) == pytest.approx(first + 1.0)
+    assert ledger.ended(PACK) > 0
+    ledger.add(PACK, 1.0)
+    assert ledger.total(PACK) == pytest.approx(first + 1.0)
+    assert ledger.ended(UNPACK) == 0.0
     assert ledger.total("join-1") == 0.0
 
 

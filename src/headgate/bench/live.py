@@ -21,9 +21,17 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate import Budget, Side, WindowJoin
 
 EVERY_S = 0.5
-SCHEMAS = (
-    "key bigint, left_time timestamp, left_value double",
-    "key bigint, right_time timestamp, right_value double",
+NOTES = 4
+"""Columns of text of each side: rows as wide as people's are."""
+SIDES = ("left", "right")
+SCHEMAS = tuple(
+    ", ".join(
+        [
+            f"key bigint, {side}_time timestamp, {side}_value double",
+            *(f"{side}_note_{number} string" for number in range(NOTES)),
+        ]
+    )
+    for side in SIDES
 )
 
 
@@ -45,16 +53,17 @@ class LiveStreams(threading.Thread):
         self.rate, self._keys, self._folder = rate, keys, folder
         self.written = 0
         self._stop_asked = threading.Event()
-        for side in ("left", "right"):
+        for side in SIDES:
             (folder / side).mkdir(parents=True)
 
     def run(self) -> None:
         """Write files until stopped."""
         rng = np.random.default_rng(7)
+        words = pa.array([f"note {number:020d}" for number in range(1000)])
         until, number = time.time(), 0
         while not self._stop_asked.wait(EVERY_S):
             now = time.time()
-            for side in ("left", "right"):
+            for side in SIDES:
                 rows = rng.poisson(self.rate * (now - until))
                 times = np.sort(rng.uniform(until, now, rows) * 1e6).astype(np.int64)
                 table = pa.table(
@@ -62,6 +71,10 @@ class LiveStreams(threading.Thread):
                         "key": rng.integers(0, self._keys, rows),
                         f"{side}_time": pa.array(times).cast(pa.timestamp("us", tz="UTC")),
                         f"{side}_value": rng.random(rows),
+                        **{
+                            f"{side}_note_{number}": words.take(rng.integers(0, len(words), rows))
+                            for number in range(NOTES)
+                        },
                     }
                 )
                 path = self._folder / side / f"{number:06d}.parquet"
@@ -85,7 +98,7 @@ def joined(
         .option("maxFilesPerTrigger", 1000)
         .parquet(str(folder / side))
         .withWatermark(f"{side}_time", "1 second")
-        for side, schema in zip(("left", "right"), SCHEMAS, strict=True)
+        for side, schema in zip(SIDES, SCHEMAS, strict=True)
     ]
     join = WindowJoin(
         on="key",
@@ -94,7 +107,8 @@ def joined(
         budget=budget,
         policy=policy,
     )
-    return join.stream(sides[0], sides[1])
+    # What comes after the join is not its work, and should not be what it waits for.
+    return join.stream(sides[0], sides[1]).select("key")
 
 
 def worker_seconds() -> float:

@@ -15,8 +15,8 @@ from time import process_time
 
 from pyspark import TaskContext
 
-BESIDE = "beside"
-"""The tasks that serve all shards: packing and unpacking."""
+PACK, UNPACK = "pack", "unpack"
+"""The tasks that serve all shards."""
 _taken: dict[Path, float] = {}
 """By file, what this process has written."""
 _last: tuple[str, float] | None = None
@@ -78,6 +78,11 @@ class Ledger:
             text = path.read_text()
             total += float(text) if text else 0.0  # one that is just being written may be empty
         return total
+
+    def ended(self, task: str) -> float:
+        """When a task last ended, by the clock on the wall; 0 where none has."""
+        files = self._folder().glob(f"{task}.*")
+        return max((path.stat().st_mtime for path in files), default=0.0)
 
     def _folder(self) -> Path:
         folder = Path(tempfile.gettempdir()) / f"headgate-{os.getuid()}" / self.operator / "ledger"

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from headgate.engine.pace import Pace
 from headgate.engine.pacer import Pacer, PaceState, Passed
-from headgate.spark.ledger import BESIDE, Ledger
+from headgate.spark.ledger import PACK, UNPACK, Ledger
 
 FIRST_S = 1.0
 """How long the first batch is taken to last."""
@@ -31,6 +31,8 @@ class Pacing:
     """The event time that the last batch covered."""
     began: float = 0.0
     """When it began, by the clock on the wall."""
+    ended: float = 0.0
+    """When its rows were joined, though perhaps not all results handed on."""
     taken: float = 0.0
     """What the shard's ledger said then."""
     usual_s: float = 0.0
@@ -59,13 +61,16 @@ class ShardPacing:
         self._pacer = pacer
         self._before = Pacing.of_text(before)
         self._now = time.time()
-        self._taken = ledger.total(f"join-{shard}") + ledger.total(BESIDE) / shards
+        beside = ledger.total(PACK) + ledger.total(UNPACK)
+        self._taken = ledger.total(f"join-{shard}") + beside / shards
         self._elapsed_s = self._passed_since()
         self.seconds = max(self._taken - self._before.taken, 0.0)
         """Processor time since the last batch began."""
         self._state = self._before.state
         if self._before.passed is not None:
-            passed = self._before.passed._replace(seconds=self.seconds)
+            # Done with when the last of its results was handed on.
+            busy_s = max(ledger.ended(UNPACK), self._before.ended) - self._before.began
+            passed = self._before.passed._replace(seconds=self.seconds, busy_s=max(busy_s, 0.0))
             self._state = pacer.after(
                 self._state, passed, self._before.span_s, elapsed_s=self._elapsed_s
             )
@@ -83,13 +88,13 @@ class ShardPacing:
     def done(self, passed: Passed) -> str:
         """What to keep with the state, after a step that did this."""
         usual = self._before.usual_s or self._elapsed_s
-        passed = passed._replace(busy_s=time.time() - self._now)
         return replace(
             self._before,
             state=self._state,
             passed=passed,
             span_s=self._span_s,
             began=self._now,
+            ended=time.time(),
             taken=self._taken,
             usual_s=(1 - LEARNS) * usual + LEARNS * self._elapsed_s,
         ).text

@@ -14,7 +14,7 @@ from pyspark import TaskContext
 
 from headgate.policies import Policy
 from headgate.spark.blobs import from_blob, to_blob
-from headgate.spark.ledger import BESIDE, Ledger
+from headgate.spark.ledger import PACK, UNPACK, Ledger
 from headgate.spark.shards import CONTROL
 from headgate.spark.spread import Spread
 from headgate.spark.worker import settle
@@ -50,7 +50,7 @@ class Pack:
     """The operator whose processor time this is part of, where that is limited."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with timing(self.timed):
+        with timing(self.timed, PACK):
             yield from self._packed(batches)
             settle()
 
@@ -127,7 +127,7 @@ class Unpack:
     """As of `Pack`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with timing(self.timed):
+        with timing(self.timed, UNPACK):
             for batch in batches:
                 for blob in batch.column(self.column):
                     if blob.is_valid:
@@ -135,6 +135,6 @@ class Unpack:
             settle()
 
 
-def timing(operator: str | None) -> AbstractContextManager[None]:
+def timing(operator: str | None, task: str) -> AbstractContextManager[None]:
     """Adds what is done within to an operator's processor time, if to any."""
-    return nullcontext() if operator is None else Ledger.of_task(operator).timing(BESIDE)
+    return nullcontext() if operator is None else Ledger.of_task(operator).timing(task)
