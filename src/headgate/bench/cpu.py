@@ -11,12 +11,13 @@ from headgate.spec import Budget
 
 CPU = 0.5
 WINDOW = "10 seconds"
-RATE = 1_000
+RATE = 60_000
 """Rows a second of each side."""
-KEYS = (60, 30, 12)
+KEYS = (100_000, 20_000, 5_000)
 """Fewer keys make more pairs of the same rows: work that would take more and more of a core."""
 WARM_UP_S, MINUTE_S = 45.0, 60.0
-BURST_KEYS, BURST_RATE = 250, 10 * RATE
+CALM, BURST_KEYS = 10_000, 10_000
+"""Of the burst: rows a second before it, a tenth of those in it."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ def overloads(session: SparkSession, folder: Path) -> Iterator[Held]:
         finally:
             query.stop()
             streams.stop()
-        yield Held(f"{keys} keys", minute, exact_rate(RATE, keys) * minute.seconds)
+        yield Held(f"{keys:,} keys", minute, exact_rate(RATE, keys) * minute.seconds)
 
 
 def burst(session: SparkSession, folder: Path) -> Iterator[Held]:
     """Before, in, and after half a minute in which ten times the rows come."""
-    streams = LiveStreams(folder / "in", RATE, BURST_KEYS)
+    streams = LiveStreams(folder / "in", CALM, BURST_KEYS)
     streams.start()
     query = LiveQuery(
         joined(session, folder / "in", Budget(cpu=CPU), WINDOW), folder / "checkpoint", streams
@@ -67,10 +68,10 @@ def burst(session: SparkSession, folder: Path) -> Iterator[Held]:
     try:
         query.watch(WARM_UP_S)
         for what, rate, seconds in (
-            ("before", RATE, 20.0),
-            ("burst, ten times the rows", BURST_RATE, 30.0),
-            ("the window after", RATE, 12.0),
-            ("after", RATE, 20.0),
+            ("before", CALM, 20.0),
+            ("burst", 10 * CALM, 30.0),
+            ("next 12 s", CALM, 12.0),
+            ("after", CALM, 20.0),
         ):
             streams.rate = rate
             stretch = query.watch(seconds)

@@ -21,8 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate import Budget, Side, WindowJoin
 
 EVERY_S = 0.5
-NOTES = 4
-"""Columns of text of each side: rows as wide as people's are."""
+NOTES = 1
+"""Columns of text of each side."""
 SIDES = ("left", "right")
 SCHEMAS = tuple(
     ", ".join(

@@ -27,7 +27,7 @@ AIM = 0.98
 """The part of the budget that is planned with; the rest is for what no plan foresees."""
 LEAST, MOST = 0.1, 1.25
 """What a step may take, in units of what it earns, however much was taken too much or left over."""
-MOST_OWED, MOST_SAVED = 4.0, 4.0
+MOST_OWED, MOST_SAVED = 2.0, 4.0
 """What is carried over at most, in units of what a step earns."""
 KEPT = 0.7
 """The part of what was seen of work and rates that still counts after a step."""
@@ -37,8 +37,9 @@ much work is most often what was stored before rates rose, and passes by itself.
 AT_THE_DOOR = 0x6C62272E07BB0142
 """Makes the coins of who is let in others than those that decide who is watched or kept."""
 LEANEST, FULLEST = 0.02, 50.0
-IN_TIME = 0.6
-"""The part of the time that a step's rows cover which may pass until they are done with."""
+IN_TIME, BATCH_S = 0.85, 0.4
+"""The part of the time that a step's rows cover which may pass until they are done with; and how
+much of it Spark is taken to need for a batch, whatever it brings."""
 MOST_LOOKING = 0.6
 """The part of the time for work that may be taken by looking at arrivals."""
 FEWEST = 0.02
@@ -187,7 +188,7 @@ class Pacer:
     >>> first = pacer.after(PaceState(), slow, span_s=1.0, elapsed_s=1.0)
     >>> after = pacer.after(first, slow, span_s=1.0, elapsed_s=1.0)
     >>> round(after.owed, 3), round(after.speed.scale(step_s=0.0))
-    (0.11, 200)
+    (0.11, 187)
     """
 
     cpu: float
@@ -272,7 +273,8 @@ class Pacer:
         """
         if state.wall.work <= 0:
             return inf
-        return IN_TIME * span_s / state.wall.scale(0.0) * state.speed.scale(self.step_s)
+        free_s = max(IN_TIME * span_s - state.wall.step_s(BATCH_S), LEAST * span_s)
+        return free_s / state.wall.scale(BATCH_S) * state.speed.scale(self.step_s)
 
     def _owed(self, state: PaceState, more: float, earned: float) -> float:
         """What is owed after a step; not for the first, which has code to load or to compile."""

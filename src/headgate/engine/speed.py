@@ -8,6 +8,8 @@ STIFFNESS = 0.05
 """How much steps must differ in work, in variance over squared mean, to tell a step's own cost from
 that of its work."""
 LEAST_SCALE = 1e-3
+FIRST, MOST_AT_FIRST = 0.1, 20.0
+"""How much the first step counts, and how many times as long as told its work may take."""
 MOST_TIMES = 10.0
 """How many times as long as expected a step may have taken, to be believed."""
 
@@ -20,13 +22,15 @@ class Speed(NamedTuple):
 
     Examples
     --------
-    >>> speed = Speed().after(1.0, 60.0)
+    >>> speed = Speed()
     >>> for work in (1.0, 2.0, 3.0, 4.0):
     ...     speed = speed.after(work, seconds=0.5 + 2 * work)
     >>> round(speed.scale(0.0), 1), round(speed.step_s(0.0), 1)
-    (2.0, 0.4)
-    >>> round(Speed(steps=1e-9).after(1.0, 3.0).scale(step_s=1.0), 3)
+    (2.1, 0.3)
+    >>> Speed().after(1.0, 3.0, step_s=1.0).scale(step_s=1.0)
     2.0
+    >>> Speed().after(1.0, 60.0).scale(0.0)
+    20.0
     """
 
     steps: float = 0.0
@@ -38,16 +42,17 @@ class Speed(NamedTuple):
     def after(self, work: float, seconds: float, step_s: float = 0.0) -> "Speed":
         """With a step that did so much work in so many seconds.
 
-        The first has code to load or to compile and tells nothing but that there was one; later,
-        what takes many times as long as expected is something else that came between.
+        The first has code to load or to compile and tells little; later, what takes many times as
+        long as expected is something else that came between.
         """
+        weight = 1.0
         if not self.steps:
-            return Speed(steps=1e-9)
-        if self.steps >= 1.0:
+            weight, seconds = FIRST, min(seconds, step_s + MOST_AT_FIRST * work)
+        elif self.steps >= 1.0:
             most = MOST_TIMES * (self.step_s(step_s) + self.scale(step_s) * work)
             seconds = min(seconds, most)
         seen = (1.0, work, work * work, seconds, work * seconds)
-        return Speed(*(KEPT * old + new for old, new in zip(self, seen, strict=True)))
+        return Speed(*(KEPT * old + weight * new for old, new in zip(self, seen, strict=True)))
 
     def scale(self, step_s: float) -> float:
         """How many times as long work takes as the costs say, where a step is told to cost so
