@@ -27,7 +27,7 @@ from headgate.models.effort import (
 from headgate.spec import SpecError
 
 EXACTLY = 1e-9
-many = settings(max_examples=100, deadline=None, derandomize=True)
+many = settings(max_examples=50, deadline=None, derandomize=True)
 few = settings(max_examples=25, deadline=None, derandomize=True)
 
 

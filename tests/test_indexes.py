@@ -46,7 +46,7 @@ POLICIES: tuple[type[Policy], ...] = (
 )
 """One of each kind of score, and the samples."""
 PAIRS_OF_INDEXES = [(left, right) for left in Structure for right in Structure]
-careful = settings(max_examples=60, deadline=None, derandomize=True)
+careful = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def kept_in(case: Case, left: Structure, right: Structure, node: int, bucket: int) -> Case:
@@ -94,7 +94,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
             assert sorted(made.pairs) == sorted(usual.pairs)
             assert [step.watched for step in made.steps] == [step.watched for step in usual.steps]
 
-    @settings(max_examples=40, deadline=None, derandomize=True)
+    @settings(max_examples=25, deadline=None, derandomize=True)
     @given(data=st.data())
     def test_a_probe_that_finds_the_buffer_full_is_made_again(self, data: st.DataObject) -> None:
         case = data.draw(cases(Fifo))
@@ -106,7 +106,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
                 assert sorted(made.pairs) == sorted(usual.pairs)
                 assert made.steps[0].watched == usual.steps[0].watched
 
-    @settings(max_examples=40, deadline=None, derandomize=True)
+    @settings(max_examples=25, deadline=None, derandomize=True)
     @given(data=st.data())
     def test_pairs_are_counted_alike(self, data: st.DataObject) -> None:
         case = data.draw(cases(Fifo)).with_ample_memory()

@@ -19,7 +19,7 @@ from tests.checks.arrivals import Case, cases, cuts, deliveries, exact_pairs, ru
 
 POLICIES = [policy for policy in ALL_POLICIES if not policy.is_offline and not policy.learns]
 each_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-few_examples = settings(max_examples=25, deadline=None, derandomize=True)
+few_examples = settings(max_examples=15, deadline=None, derandomize=True)
 SHARES = (0.0, 0.25, 0.5, 0.9, 1.0)
 
 

@@ -35,7 +35,7 @@ from tests.checks.bumpy import Bumpy
 Test = Callable[..., None]
 
 
-def check(test: Test | None = None, examples: int = 35) -> Test:
+def check(test: Test | None = None, examples: int = 20) -> Test:
     """Run a test for every policy, on generated inputs."""
     if test is None:
         return partial(check, examples=examples)
@@ -119,7 +119,7 @@ def test_out_of_order_rows_join_as_if_in_order(policy: type[Policy], data: st.Da
     assert sorted(late.pairs) == exact_pairs(case)
 
 
-@check(examples=70)
+@check(examples=45)
 def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
     case = _perhaps_unique(data, data.draw(cases(policy)))
     keep_late = data.draw(st.booleans())
@@ -128,7 +128,7 @@ def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObje
     assert kernel == plain
 
 
-@check(examples=120)
+@check(examples=80)
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
 ) -> None:

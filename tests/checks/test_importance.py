@@ -47,7 +47,7 @@ def weighted(draw: st.DrawFn, policy: type[Policy]) -> Case:
     return replace(case, importance=tuple(drawn))
 
 
-@check(examples=100)
+@check(examples=60)
 def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
     case = data.draw(weighted(policy))
     keep_late = data.draw(st.booleans())
@@ -56,7 +56,7 @@ def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObje
     assert kernel == plain
 
 
-@check(examples=100)
+@check(examples=60)
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
 ) -> None:

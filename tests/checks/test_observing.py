@@ -14,7 +14,7 @@ from tests.checks.arrivals import Arrival, Case, cases, deliveries, run
 from tests.checks.bumpy import Observing
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_kernel_and_plain_python_tell_a_policy_the_same(data: st.DataObject) -> None:
     case = data.draw(cases(Observing))

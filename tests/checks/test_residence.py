@@ -30,7 +30,7 @@ SCHEMES = {
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_kernel_agrees_with_plain_python(scheme: str, data: st.DataObject) -> None:
     case = data.draw(cases(Ijoin))
@@ -42,7 +42,7 @@ def test_kernel_agrees_with_plain_python(scheme: str, data: st.DataObject) -> No
         assert kernel == plain
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_fewer_computations_are_counted_as_fewer(data: st.DataObject) -> None:
     case = data.draw(cases(Ijoin))
