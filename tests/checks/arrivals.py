@@ -184,7 +184,7 @@ class Snapshot(NamedTuple):
     weights: list[float]
     worths: list[float]
     """The importance of each pair."""
-    lives: list[float]
+    lives: list[int]
     """Sums of the lifetimes of rows that left, and of their squares."""
     alive: list[int]
     counts: list[list[int]]
@@ -500,7 +500,8 @@ def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Sn
         pairs=[(left[a], right[b]) for a, b in pairs],
         weights=weights,
         worths=worths,
-        lives=[round(total, 9) for total in step.lives],
+        # Whole microseconds and their squares, whatever order they were added up in.
+        lives=[round(total * unit) for total, unit in zip(step.lives, (1e6, 1e12), strict=True)],
         alive=alive,
         counts=step.counts.tolist(),
         histories=histories,
