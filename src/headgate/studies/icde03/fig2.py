@@ -151,9 +151,10 @@ STUDY = Study(
             _five,
             departs="A bucket of ten costs less to walk here than a T-tree of 5,000 rows to "
             "search (about 0.13 and 0.15 µs), and the tree six to eight times as much to keep up, "
-            "so that no tree pays: the processor reads the rows of a bucket ahead, and has to wait "
-            "for each level of a tree. Over the window of a stream that is a hundred times as fast "
-            "as the other, nested loops and hash are within a few percent of each other.",
+            "so that a tree hardly ever pays. A likely cause: the processor reads the rows of a "
+            "bucket ahead, and has to wait for each level of a tree. Over the window of a stream "
+            "that is a hundred times as fast as the other, structures are within a few percent of "
+            "each other, and who wins there changes from run to run.",
         ),
     ),
     figures=(Figure(draw),),
