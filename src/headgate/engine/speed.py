@@ -27,9 +27,9 @@ class Speed(NamedTuple):
     ...     speed = speed.after(work, seconds=0.5 + 2 * work)
     >>> round(speed.scale(0.0), 1), round(speed.step_s(0.0), 1)
     (2.1, 0.3)
-    >>> Speed().after(1.0, 3.0, step_s=1.0).scale(step_s=1.0)
+    >>> round(Speed().after(1.0, 3.0, step_s=1.0).scale(step_s=1.0), 6)
     2.0
-    >>> Speed().after(1.0, 60.0).scale(0.0)
+    >>> round(Speed().after(1.0, 60.0).scale(0.0), 6)
     20.0
     """
 
