@@ -78,7 +78,7 @@ def best_rule(
     step = -(-len(gain) // (looked_at or len(gain)))
     scale = len(gain[::step]) / len(gain)
     gain, cost = gain[::step], cost[::step]
-    most_cost *= scale
+    most_cost = max(most_cost, 0.0) * scale  # what was subtracted from it may have been rounded
     room = np.zeros(len(gain)) if room is None else room[::step]
     most_room *= scale
     if cost.sum() <= most_cost and (room.sum() <= most_room or not room.any()):
@@ -87,6 +87,8 @@ def best_rule(
     if _taken(free, gain, cost, room) <= most_room:
         return free
     takes = room > 0
+    if not takes.any():
+        return free
     low, high = 0.0, float((gain[takes] / room[takes]).max())
     for _ in range(HALVINGS):
         price = (low + high) / 2
@@ -120,7 +122,8 @@ def _within(
     if fits == 0:
         return Rule(float(levels[0]), 1.0, price)
     rest = most_cost - (above[fits] if fits < len(levels) else 0.0)
-    return Rule(float(levels[fits - 1]), max(rest, 0.0) / by_level[fits - 1], price)
+    costs = by_level[fits - 1]
+    return Rule(float(levels[fits - 1]), max(rest, 0.0) / costs if costs > 0 else 1.0, price)
 
 
 def _worth(gain: np.ndarray, cost: np.ndarray, room: np.ndarray, price: float) -> np.ndarray:
