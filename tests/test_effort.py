@@ -26,6 +26,7 @@ from headgate.models.effort import (
 )
 from headgate.spec import SpecError
 
+Strategy = Callable[[Workload], Plan]
 EXACTLY = 1e-9
 many = settings(max_examples=50, deadline=None, derandomize=True)
 few = settings(max_examples=25, deadline=None, derandomize=True)
@@ -73,7 +74,7 @@ class TestEveryStrategy:
     @pytest.mark.parametrize("strategy", [*STRATEGIES, best_plan])
     @many
     @given(join=workloads(look=amounts(1.0)))
-    def test_stays_within_the_budget(self, strategy, join: Workload) -> None:  # type: ignore[no-untyped-def]
+    def test_stays_within_the_budget(self, strategy: Strategy, join: Workload) -> None:
         plan: Plan = strategy(join)
         assert plan.cost <= join.budget * (1 + EXACTLY)
         assert plan.output <= plan.bound * (1 + EXACTLY)
@@ -85,11 +86,13 @@ class TestEveryStrategy:
     @pytest.mark.parametrize("strategy", [*STRATEGIES, best_plan])
     @many
     @given(join=workloads(look=amounts(1.0), budget=(1.0, 1.2)))
-    def test_does_the_whole_join_where_that_is_affordable(self, strategy, join: Workload) -> None:  # type: ignore[no-untyped-def]
+    def test_does_the_whole_join_where_that_is_affordable(
+        self, strategy: Strategy, join: Workload
+    ) -> None:
         assert strategy(join).recall == pytest.approx(1.0)
 
     @pytest.mark.parametrize("strategy", STRATEGIES)
-    def test_without_a_budget_nothing_costs_anything(self, strategy) -> None:  # type: ignore[no-untyped-def]
+    def test_without_a_budget_nothing_costs_anything(self, strategy: Strategy) -> None:
         join = Workload([3, 1], [2, 5], (10, 4), 1, 0.1, budget=0)
         assert strategy(join).cost == 0
         assert strategy(join).output == 0
@@ -99,15 +102,19 @@ class TestEveryStrategy:
         ("left", "right", "windows"),
         [([0, 0], [1, 2], (1, 1)), ([0, 0], [0, 0], (1, 1)), ([1, 2], [3, 4], (0, 0))],
     )
-    def test_where_nothing_can_match_nothing_is_missed(  # type: ignore[no-untyped-def]
-        self, strategy, left: list[float], right: list[float], windows: tuple[float, float]
+    def test_where_nothing_can_match_nothing_is_missed(
+        self,
+        strategy: Strategy,
+        left: list[float],
+        right: list[float],
+        windows: tuple[float, float],
     ) -> None:
         plan = strategy(Workload(left, right, windows, 1, 1, budget=1))
         assert plan.output == 0
         assert plan.recall == 1
 
     @pytest.mark.parametrize("strategy", [coin_flip, probe_no_insert, semantic_pni])
-    def test_a_side_that_waits_for_nobody_costs_no_update(self, strategy) -> None:  # type: ignore[no-untyped-def]
+    def test_a_side_that_waits_for_nobody_costs_no_update(self, strategy: Strategy) -> None:
         join = Workload([5, 5], [400, 600], (10, 0), update=1, produce=0, budget=4)
         plan: Plan = strategy(join)
         assert plan.stored[1] == 0

@@ -45,8 +45,8 @@ def hurried(draw: st.DrawFn, policy: type[Policy]) -> Case:
     case = draw(cases(policy))
     kind = draw(st.sampled_from(("pace", "shares", "both")))
     if kind != "shares":
-        case = replace(case, terms=replace(case.terms, pace=draw(paces(policy)), seed=4))
-        case = replace(case, terms=replace(case.terms, let_in=draw(st.sampled_from((1.0, 0.5)))))
+        pace = replace(draw(paces(policy)), let_in=draw(st.sampled_from((1.0, 0.5))))
+        case = replace(case, terms=replace(case.terms, pace=pace, seed=4))
     if kind != "pace":
         shares = st.tuples(st.sampled_from(SHARES), st.sampled_from(SHARES))
         told = draw(st.lists(shares, min_size=1, max_size=4))

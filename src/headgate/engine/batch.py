@@ -50,9 +50,6 @@ class Terms:
     """Of which decisions those are, and of what is left undone for want of processor time."""
     pace: Pace | None = None
     """How much work the step may do; None where processor time is no limit."""
-    let_in: float = 1.0
-    """The share of the rows that came, of both sides, for which there was time to be looked at;
-    only those are among the arrivals."""
     indexes: Pair | None = None
     """What the left and the right window are kept in; None for the usual, see `index_choice`."""
     node_rows: int = NODE_ROWS
@@ -68,6 +65,11 @@ class Terms:
             )
         if self.unique and self.indexes not in (None, (Structure.HASH, Structure.HASH)):
             raise ValueError(f"rows unique by key are kept in hash indexes, not {self.indexes}")
+
+    @property
+    def let_in(self) -> float:
+        """The share of the rows that came, of both sides, that are among the arrivals."""
+        return 1.0 if self.pace is None else self.pace.let_in
 
     @property
     def kept_in(self) -> Pair:

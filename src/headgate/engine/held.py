@@ -102,6 +102,9 @@ class Held:
         )
 
 
+Numbers = tuple[np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True)
 class Screened:
     """Arriving rows of one side that can take part, and how many could not."""
@@ -116,6 +119,14 @@ class Screened:
         """Only the rows for which there is time."""
         out = int(len(inside) - np.count_nonzero(inside))
         return replace(self, rows=self.rows.where(inside), dropped=self.dropped + out)
+
+
+def numbered(arriving: tuple[Screened, Screened], seen: tuple[int, int]) -> Numbers:
+    """A number for each arrival, counting on from the rows seen so far."""
+    left, right = (
+        first + np.arange(len(side.rows.time)) for first, side in zip(seen, arriving, strict=True)
+    )
+    return left, right
 
 
 def screen(

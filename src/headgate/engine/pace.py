@@ -66,6 +66,9 @@ class Pace:
         By side: how long a row waits, in seconds.
     span
         The event time that the step covers, in seconds.
+    let_in
+        The share of the rows that came, of both sides, for which there was time to be looked at;
+        only those are among the arrivals.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Pace:
     by_weight: bool = False
     waits: tuple[float, float] = (1.0, 1.0)
     span: float = 1.0
+    let_in: float = 1.0
 
     def by_rate(self, windows: tuple[Window, Window]) -> "Pace":
         """The same where rows' weights are the rows of the other side with their key that come in

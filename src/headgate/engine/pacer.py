@@ -8,7 +8,7 @@ probe.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import exp, inf
 from typing import Any, NamedTuple
 
@@ -104,18 +104,26 @@ def covered_s(before: Progress, times: tuple[np.ndarray, np.ndarray]) -> float:
     return max(last - start, 0) / SECOND_US
 
 
-def let_in(seed: int, side: int, sequence: np.ndarray, share: float) -> np.ndarray:
+def inside(seed: int, side: int, numbers: np.ndarray, share: float) -> np.ndarray:
     """Which rows of a side, told by a number each, are looked at: a share of them, by chance."""
     if share >= 1.0:
-        return np.ones(len(sequence), bool)
-    sides = np.full(len(sequence), side, np.uint8)
-    inside: np.ndarray = uniform(seed ^ AT_THE_DOOR, sides, sequence) < share
-    return inside
+        return np.ones(len(numbers), bool)
+    sides = np.full(len(numbers), side, np.uint8)
+    chosen: np.ndarray = uniform(seed ^ AT_THE_DOOR, sides, numbers) < share
+    return chosen
 
 
 def _each(of_side: Callable[[int], float]) -> tuple[float, float]:
     """Something for the left side and for the right."""
     return of_side(0), of_side(1)
+
+
+class Admitted(NamedTuple):
+    """The rows there is time to look at, and the work they may bring."""
+
+    inside: tuple[np.ndarray, np.ndarray]
+    """For each row that came, by side."""
+    pace: Pace
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,8 @@ class PaceState:
     """
 
     owed: float = 0.0
-    speed: Speed = Speed()  # noqa: RUF009 - immutable
-    wall: Speed = Speed()  # noqa: RUF009 - immutable
+    speed: Speed = field(default_factory=Speed)
+    wall: Speed = field(default_factory=Speed)
     rows: tuple[float, float] = (0.0, 0.0)
     seconds: float = 0.0
     made: tuple[float, float] = (0.0, 0.0)
@@ -196,6 +204,22 @@ class Pacer:
     windows: tuple[Window, Window]
     by_weight: bool = False
     step_s: float = 0.0
+
+    def admit(
+        self,
+        state: PaceState,
+        seed: int,
+        came: tuple[np.ndarray, np.ndarray],
+        span_s: float,
+        elapsed_s: float,
+    ) -> "Admitted":
+        """Which of the rows that came, told by a number each, there is time to look at, and how
+        much work they may bring."""
+        share = self.let_in(state, len(came[0]) + len(came[1]), elapsed_s)
+        left, right = (inside(seed, side, numbers, share) for side, numbers in enumerate(came))
+        arrived = (int(np.count_nonzero(left)), int(np.count_nonzero(right)))
+        pace = self.pace(state, arrived, span_s, elapsed_s)
+        return Admitted((left, right), replace(pace, let_in=share))
 
     def let_in(self, state: PaceState, arrived: int, elapsed_s: float) -> float:
         """The share of the arrivals that there is time to look at; the others must stay outside.

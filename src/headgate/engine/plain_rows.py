@@ -7,7 +7,7 @@ import numpy as np
 from headgate.engine.batch import Batch, Progress, Terms, Watched, Watching
 from headgate.engine.layout import NULL_KEY, Skip, Watch
 from headgate.engine.pace import LEFT_UNDONE
-from headgate.engine.setting import most_at_once
+from headgate.engine.undone import most_at_once
 from headgate.policies.base import Arrivals, FixedScore, ValueScore
 from headgate.policies.levels import importance_levels
 from headgate.policies.random import uniform

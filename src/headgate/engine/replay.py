@@ -15,7 +15,7 @@ from headgate.engine.arrange import event_order
 from headgate.engine.batch import NO_WATERMARK, Batch, PairBlock, Progress, Terms
 from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import OpenRows
-from headgate.engine.pacer import Pacer, PaceState, Passed, covered_s, let_in
+from headgate.engine.pacer import Pacer, PaceState, Passed, covered_s
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor
@@ -92,11 +92,13 @@ class Replay:
             arrived = came
             span_s = covered_s(progress, (times[0], times[1]))
             if self._pacer is not None:
-                share = self._pacer.let_in(self._pacing, sum(came), span_s)
-                arriving = self._at_the_door(arriving, share)
+                admitted = self._pacer.admit(
+                    self._pacing, terms.seed, arriving, span_s, elapsed_s=span_s
+                )
+                left, right = admitted.inside
+                arriving = (arriving[0][left], arriving[1][right])
                 arrived = (len(arriving[0]), len(arriving[1]))
-                pace = self._pacer.pace(self._pacing, arrived, span_s, elapsed_s=span_s)
-                terms = replace(terms, pace=pace, let_in=share)
+                terms = replace(terms, pace=admitted.pace)
             rows = tuple(
                 side.take(numbers) for side, numbers in zip(self._sides, arriving, strict=True)
             )
@@ -127,15 +129,6 @@ class Replay:
                 passed = Passed.of_step(step, arrived, seconds)
                 self._pacing = self._pacer.after(self._pacing, passed, span_s, span_s)
                 began = now
-
-    def _at_the_door(
-        self, arriving: tuple[np.ndarray, np.ndarray], share: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The arrivals for which there is time to be looked at, by a coin each."""
-        left, right = (
-            rows[let_in(self._terms.seed, side, rows, share)] for side, rows in enumerate(arriving)
-        )
-        return left, right
 
     def _learning_step(
         self,

@@ -1,6 +1,5 @@
 """Laying the kernel's desk: from terms, progress and rows as given to the arrays it works on."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +7,8 @@ import numpy as np
 from headgate.engine import arrange, curves, heap, layout, ranges
 from headgate.engine.atlas import Atlas, atlas_of, no_atlas
 from headgate.engine.batch import Batch, Progress, Residing, Terms, Watched, Watching, bucket_us
-from headgate.engine.effort import LOOKS
 from headgate.engine.indexes.windows import CHAINS, CODES, HASH, Windows, empty_windows
-from headgate.engine.layout import NONE, Skip, Watch
-from headgate.engine.pace import LEFT_UNDONE, Pace
+from headgate.engine.layout import NONE, Watch
 from headgate.engine.worth import definition_at
 from headgate.models.cost.structure import Structure
 from headgate.policies.base import (
@@ -27,7 +24,6 @@ from headgate.policies.base import (
     ValueScore,
 )
 from headgate.policies.levels import importance_levels
-from headgate.policies.random import Random, uniform
 from headgate.spec import RowWindow, Window
 from headgate.spec.importance.combine import Combine
 
@@ -281,21 +277,6 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     return terms
 
 
-def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
-    """How many rows can be stored, where none is to come that would be given up within its window.
-
-    Only where rows are as likely to match all through their window: otherwise it may be best to
-    store them for a short time.
-    """
-    if not (terms.policy.weighs_matches or isinstance(terms.policy, Random)):
-        return np.inf
-    sizes = np.concatenate([batch.size for batch in arriving])
-    pools = (0,) if terms.pooled else (0, 1)
-    rows = float(sum(terms.most_rows[pool] for pool in pools))
-    held = float(sum(terms.most_bytes[pool] for pool in pools))
-    return min(rows, held / max(float(sizes.mean()), 1.0)) if len(sizes) else rows
-
-
 def is_ranged(terms: Terms) -> bool:
     """Whether rows need places by key and value: for a predicate, or for the ordered index."""
     return terms.where is not None or Structure.BITMAP in terms.kept_in
@@ -332,48 +313,6 @@ def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
     if isinstance(window, RowWindow):
         most = min(most, window.span)
     return -(-most // terms.bucket_rows)
-
-
-def left_undone(
-    terms: Terms, groups: tuple[Batch, ...], arrivals: Arrivals, ends: np.ndarray
-) -> np.ndarray:
-    """What is not done with each row as given, as `Skip`; no rows where all is done.
-
-    One coin a row decides both, so that where the shares are the same a row is either let in whole
-    or not at all.
-    """
-    told = any(group.effort is not None for group in groups)
-    if terms.pace is None and not told:
-        return np.empty(0, np.uint8)
-    probe, store = np.ones(len(arrivals.time)), np.ones(len(arrivals.time))
-    if terms.pace is not None:
-        new = slice(ends[1], ends[3])
-        came = Arrivals(*(column[new] if column.size else column for column in arrivals))
-        store[new] = terms.pace.shares_stored(came, most_at_once(terms, groups[2:4]))
-    for which in (2, 3):
-        effort = groups[which].effort
-        if effort is not None:
-            own = slice(ends[which - 1], ends[which])
-            probe[own] *= effort[0]
-            store[own] *= effort[1]
-    coin = uniform(terms.seed ^ LEFT_UNDONE, arrivals.side, arrivals.sequence)
-    undone: np.ndarray = Skip.PROBE * (coin >= probe) + Skip.STORE * (coin >= store)
-    return undone.astype(np.uint8)
-
-
-def paced(
-    terms: np.ndarray, pace: Pace | None, let_in: float, arriving: int, watched: bool
-) -> np.ndarray:
-    """The kernel's terms with how much work so many arrivals, a share of all, may bring."""
-    terms["looks"] = LOOKS if watched else 0.0
-    terms["stands_for"] = 1.0 / let_in
-    if pace is not None and arriving:
-        terms["paced"] = 1
-        terms["earns"] = pace.seconds / arriving
-        terms["arriving_costs"] = pace.costs.arrive
-        terms["storing_costs"] = pace.costs.store
-        terms["pairing_costs"] = pace.costs.pair
-    return terms
 
 
 def ranges_of(

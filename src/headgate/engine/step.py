@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.engine import arrange, flips, kernel, layout, setting
+from headgate.engine import arrange, flips, kernel, layout, setting, undone
 from headgate.engine.batch import (
     NO_WATERMARK,
     Bars,
@@ -123,7 +123,7 @@ class Step:
             needed=setting.may_run_full(terms, groups),
         )
         links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
-        left_undone = setting.left_undone(terms, groups, arrivals, self._ends)
+        left_undone = undone.left_undone(terms, groups, arrivals, self._ends)
         self._number = np.empty(total, np.int32)
         for which, group in enumerate(groups):
             own = slice(self._ends[which] - lengths[which], self._ends[which])
@@ -158,10 +158,9 @@ class Step:
             rows=rows,
             sides=setting.sides_of(terms, by_rows, left_rows, total, progress, watching),
             pools=setting.pools_of(terms, progress),
-            terms=setting.paced(
+            terms=undone.paced(
                 setting.terms_of(terms, progress.clock, watermark, keep_late),
-                terms.pace,
-                terms.let_in,
+                terms,
                 int(lengths[2] + lengths[3]),
                 watched=watching is not None,
             ),

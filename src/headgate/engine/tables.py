@@ -36,9 +36,8 @@ class TableStep:
         shard: int = 0,
         definitions: Definitions | None = None,
         pace: Pace | None = None,
-        let_in: float = 1.0,
     ) -> None:
-        terms = replace(terms, policy=terms.policy.for_shard(shard), pace=pace, let_in=let_in)
+        terms = replace(terms, policy=terms.policy.for_shard(shard), pace=pace)
         self._redefined = 0
         if definitions is not None:
             terms = definitions.applied(terms)

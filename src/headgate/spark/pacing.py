@@ -6,10 +6,10 @@ it did is kept with the state until then.
 
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
-from headgate.engine.pace import Pace
-from headgate.engine.pacer import Pacer, PaceState, Passed
+from headgate.engine.held import Numbers
+from headgate.engine.pacer import Admitted, Pacer, PaceState, Passed
 from headgate.spark.ledger import PACK, UNPACK, Ledger
 
 FIRST_S = 1.0
@@ -25,7 +25,7 @@ a pause a batch must not take all the time that was not used."""
 class Pacing:
     """What is kept with a shard's state."""
 
-    state: PaceState = PaceState()  # noqa: RUF009 - immutable
+    state: PaceState = field(default_factory=PaceState)
     passed: Passed | None = None
     span_s: float = 0.0
     """The event time that the last batch covered."""
@@ -55,7 +55,7 @@ class Pacing:
 
 
 class ShardPacing:
-    """A batch's part: ask `allow` when rows are there, tell `done` when they are joined."""
+    """A batch's part: ask `admit` when rows are there, tell `done` when they are joined."""
 
     def __init__(self, pacer: Pacer, shards: int, shard: int, before: str, ledger: Ledger) -> None:
         self._pacer = pacer
@@ -76,14 +76,11 @@ class ShardPacing:
             )
         self._span_s = 0.0
 
-    def let_in(self, arrived: int) -> float:
-        """The share of the arrivals that there is time to look at."""
-        return self._pacer.let_in(self._state, arrived, self._elapsed_s)
-
-    def pace(self, arrived: tuple[int, int], span_s: float) -> Pace:
-        """How much work they may bring."""
+    def admit(self, seed: int, came: Numbers, span_s: float) -> Admitted:
+        """Which of the rows that came there is time to look at, and how much work they may bring;
+        ``span_s`` is the event time they cover."""
         self._span_s = span_s
-        return self._pacer.pace(self._state, arrived, span_s, self._elapsed_s)
+        return self._pacer.admit(self._state, seed, came, span_s, self._elapsed_s)
 
     def done(self, passed: Passed) -> str:
         """What to keep with the state, after a step that did this."""

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
 from headgate.engine.batch import NO_WATERMARK, Progress
-from headgate.engine.held import Screened, screen
+from headgate.engine.held import Screened, numbered, screen
 from headgate.engine.importance import Definitions, known_definitions
-from headgate.engine.pacer import covered_s, let_in
+from headgate.engine.pacer import covered_s
 from headgate.engine.tables import TableStep
 from headgate.spark.changes import CHANGES, read_changes
 from headgate.spark.ledger import Ledger
@@ -52,29 +51,24 @@ class JoinProcessor(ShardProcessor):
         """The results of a batch, and then its figures."""
         watch = Stopwatch()
         late_at, watermark = self._hear_watermark(timer_values)
-        arriving = tuple(self._arrivals(packed, side, late_at) for side in (0, 1))
+        arriving = (self._arrivals(packed, 0, late_at), self._arrivals(packed, 1, late_at))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
         held = (state.held(0), state.held(1))
         definitions, progress = self._definitions(packed, state)
-        pacing, pace, share = None, None, 1.0
+        pacing, pace = None, None
         if self._plan.pacer is not None:
             shards = len(self._plan.labels)
             pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
-            times = (arriving[0].rows.time, arriving[1].rows.time)
-            span_s = covered_s(progress, times)
-            share = pacing.let_in(len(times[0]) + len(times[1]))
-            arriving = tuple(
-                rows.thinned(self._inside(side, progress, len(rows.rows.time), share))
-                for side, rows in enumerate(arriving)
-            )
-            arrived = (len(arriving[0].rows.time), len(arriving[1].rows.time))
-            pace = pacing.pace(arrived, span_s)
+            span_s = covered_s(progress, (arriving[0].rows.time, arriving[1].rows.time))
+            came = numbered(arriving, progress.seen)
+            (left, right), pace = pacing.admit(self._plan.terms.seed, came, span_s)
+            arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
         watch.lap("read_ms")
         step = TableStep(
             self._plan.terms,
             self._plan.shape,
             held,
-            (arriving[0], arriving[1]),
+            arriving,
             progress,
             watermark=late_at,
             keep_late=True,
@@ -82,7 +76,6 @@ class JoinProcessor(ShardProcessor):
             shard=self._plan.labels.index(shard),
             definitions=definitions,
             pace=pace,
-            let_in=share,
         )
         for results in step.results():
             yield result_rows(in_blobs(results))
@@ -96,11 +89,6 @@ class JoinProcessor(ShardProcessor):
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         yield stats_row(step.stats, state.figures, watch.laps, state.learned, important)
         settle()
-
-    def _inside(self, side: int, progress: Progress, rows: int, share: float) -> np.ndarray:
-        """Which arrivals of a side there is time to look at."""
-        numbers = progress.seen[side] + np.arange(rows)
-        return let_in(self._plan.terms.seed, side, numbers, share)
 
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo

@@ -17,9 +17,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.engine.batch import Progress
-from headgate.engine.held import Held, Screened, screen
+from headgate.engine.held import Held, Screened, numbered, screen
 from headgate.engine.lessons import Lessons
-from headgate.engine.pacer import PaceState, covered_s, let_in
+from headgate.engine.pacer import PaceState, covered_s
 from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from, most_to_observe
 from headgate.engine.shape import Shape
 from headgate.engine.tables import TableStep
@@ -93,13 +93,17 @@ class _ShardReplay:
 
     def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
-        pace, share, span_s = None, 1.0, 0.0
+        pace, span_s = None, 0.0
         if self._plan.pacer is not None:
-            times = (arriving[0].rows.time, arriving[1].rows.time)
-            span_s = covered_s(self._progress, times)
-            arriving, share = self._at_the_door(arriving, span_s)
-            arrived = (len(arriving[0].rows.time), len(arriving[1].rows.time))
-            pace = self._plan.pacer.pace(self._pacing, arrived, span_s, elapsed_s=span_s)
+            span_s = covered_s(self._progress, (arriving[0].rows.time, arriving[1].rows.time))
+            (left, right), pace = self._plan.pacer.admit(
+                self._pacing,
+                self._plan.terms.seed,
+                numbered(arriving, self._progress.seen),
+                span_s,
+                elapsed_s=span_s,
+            )
+            arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
         step = TableStep(
             self._plan.terms,
             self._plan.shape,
@@ -110,7 +114,6 @@ class _ShardReplay:
             shard=self._plan.labels.index(self._shard),
             definitions=self._plan.definitions,
             pace=pace,
-            let_in=share,
         )
         for results in step.results():
             yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
@@ -123,26 +126,6 @@ class _ShardReplay:
             passed = step.passed(now - self._began)
             self._pacing = self._plan.pacer.after(self._pacing, passed, span_s, span_s)
             self._began = now
-
-    def _at_the_door(
-        self, arriving: tuple[Screened, Screened], span_s: float
-    ) -> tuple[tuple[Screened, Screened], float]:
-        """The arrivals for which there is time to be looked at, and what share they are."""
-        assert self._plan.pacer is not None
-        rows = [len(side.rows.time) for side in arriving]
-        share = self._plan.pacer.let_in(self._pacing, sum(rows), span_s)
-        left, right = (
-            screened.thinned(
-                let_in(
-                    self._plan.terms.seed,
-                    side,
-                    self._progress.seen[side] + np.arange(rows[side]),
-                    share,
-                )
-            )
-            for side, screened in enumerate(arriving)
-        )
-        return (left, right), share
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened:
         mine = table.filter(pc.equal(table.column("side"), side))
