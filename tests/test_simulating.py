@@ -81,6 +81,20 @@ def test_a_tenth_of_the_keys_tells_recall_without_bias_and_intervals_cover(name:
     assert covering >= 10
 
 
+@pytest.mark.parametrize("name", ["lru", "lfu", "ijoin", "join-to-live"])
+def test_what_goes_by_history_is_told_from_stretches_of_time(name: str) -> None:
+    streams = zipf(60_000, seconds=600, seed=6, keys=20_000, window=5)
+    budget = hg.Budget(rows=300)
+    join = streams.request(name, budget)
+    exact = simulate(Trace.of_tables(join, *streams.tables), name, budget).recall.value
+    trace = Trace.of_tables(join, *streams.tables, share=0.15, by_time=True)
+    assert trace.stretches is not None
+    assert trace.count < 0.2 * sum(trace.whole.rows)
+    found = simulate(trace, name, budget).recall
+    assert found.value == pytest.approx(exact, abs=0.04)
+    assert found.low - 0.01 <= exact <= found.high + 0.01
+
+
 def test_rows_that_match_by_age_are_told_as_well() -> None:
     streams = aging(30_000, seconds=300, window=30, shapes=["rising"], seed=2)
     budget = hg.Budget(rows=1000)

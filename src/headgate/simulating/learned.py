@@ -22,7 +22,7 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     As many rows are watched as in the join, since how much they tell depends on how many they are.
     Keys that are counted are drawn like all others, but the heavy ones are all there.
     """
-    if trace.is_whole:
+    if trace.draw.is_whole:
         return room
     heavy = int(np.count_nonzero(trace.is_thinned))
     whole = room.most_keys(trace.key_bytes)
@@ -39,7 +39,7 @@ class DrawnReplay(Replay):
     """A replay of a trace, whose monitor counts a row for all that it stands for."""
 
     def __init__(self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor):
-        each = sum(trace.whole.rows) / max(trace.count, 1)
+        each = sum(trace.within.rows) / max(trace.count, 1)
         super().__init__(
             terms,
             *rows,

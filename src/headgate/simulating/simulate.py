@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import t as student
 
 from headgate.engine.batch import Batch, Terms
 from headgate.engine.learning import new_monitor
@@ -148,8 +149,8 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
     """The share made of what there was to make, with its interval.
 
     A ratio over drawn keys; of a heavy key, over its rows that were stored and its rows that
-    looked for partners, which were drawn by themselves. What a key or row adds to the error is
-    how far it is from the ratio.
+    looked for partners, which were drawn by themselves; over stretches of time, where not all was
+    looked at. What each adds to the error is how far it is from the ratio.
     """
     met = trace.met
     if met.total <= 0:
@@ -157,14 +158,20 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
     share = min(made.total / met.total, 1.0)
     if trace.is_whole:
         return Estimate(share, share, share)
-    drawn = ~trace.is_thinned
     left_out = 1.0 - trace.draw.share
+    drawn = ~trace.is_thinned
     off = (made.by_key - share * met.by_key)[drawn]
     variance = left_out * float(off @ off)
     few = left_out * NONE_OF_MANY * float(met.by_key[drawn] @ met.by_key[drawn]) / met.total
     if len(made.by_stored):
         variance += _of_thinned(trace, made, met, share)
-    error = max(CONFIDENCE * math.sqrt(variance), few) / met.total
+    error = max(CONFIDENCE * math.sqrt(variance), few)
+    if trace.stretches is not None:
+        off = made.by_time - share * met.by_time
+        count = len(off)
+        spread = math.sqrt((1.0 - trace.stretches.part) * float(off @ off) * count / (count - 1))
+        error = math.hypot(error, float(student.ppf(0.975, count - 1)) * spread)
+    error /= met.total
     return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))
 
 

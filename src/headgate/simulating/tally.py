@@ -11,7 +11,7 @@ from headgate.engine.batch import PairBlock
 if TYPE_CHECKING:
     from headgate.simulating.trace import Trace
 
-STRETCHES = 32
+PARTS = 32
 """Equal parts of the time that a trace covers."""
 
 
@@ -23,7 +23,9 @@ class _Facts(NamedTuple):
     code: np.ndarray  # of the left rows; that of a pair's right row is the same
     is_thinned: np.ndarray  # by code
     weight: np.ndarray  # by side that probes, and code: how many pairs each stands for
-    time: np.ndarray  # the first, and how long a stretch is
+    left_counts: np.ndarray  # uint8, whether pairs that a row finds count; empty where all do
+    right_counts: np.ndarray
+    edges: np.ndarray  # where parts of the time begin, but for the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class Tally:
         Of thinned keys alone: by the row that was stored and by the row that found it, left rows
         first, not weighted.
     by_time
-        By stretch of time in which they were made.
+        By part of the time in which they were made: equal parts, or the stretches looked at.
     """
 
     by_key: np.ndarray
@@ -58,11 +60,11 @@ class Tally:
             np.require(left.code, np.int32),
             trace.is_thinned,
             trace.stands_for,
-            _stretches(left.time, right.time),
+            *trace.counts,
+            _edges(left.time, right.time) if trace.stretches is None else trace.stretches.begin[1:],
         )
-        return cls(
-            np.zeros(trace.codes), np.zeros(rows), np.zeros(rows), np.zeros(STRETCHES), facts
-        )
+        parts = len(facts.edges) + 1
+        return cls(np.zeros(trace.codes), np.zeros(rows), np.zeros(rows), np.zeros(parts), facts)
 
     def add(self, block: PairBlock) -> None:
         """Count the pairs of a block."""
@@ -83,11 +85,11 @@ class Tally:
         return float(self.by_time.sum())
 
 
-def _stretches(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _edges(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     times = [side for side in (left, right) if len(side)]
     first = min((int(side.min()) for side in times), default=0)
     last = max((int(side.max()) for side in times), default=0)
-    return np.array([first, -(-(last - first + 1) // STRETCHES)], np.int64)
+    return first + (last - first + 1) * np.arange(1, PARTS, dtype=np.int64) // PARTS
 
 
 @compiled
@@ -109,10 +111,14 @@ def _add(
         # Of two rows of the same time the left comes first.
         right_probes = facts.left_time[one] <= facts.right_time[other]
         probed = facts.right_time[other] if right_probes else facts.left_time[one]
+        if facts.left_counts.size and not (
+            facts.right_counts[other] if right_probes else facts.left_counts[one]
+        ):
+            continue
         if facts.is_thinned[code]:
             stored, probe = (one, lefts + other) if right_probes else (lefts + other, one)
             by_stored[stored] += worth
             by_probe[probe] += worth
             worth *= facts.weight[1 if right_probes else 0, code]
         by_key[code] += worth
-        by_time[(probed - facts.time[0]) // facts.time[1]] += worth
+        by_time[np.searchsorted(facts.edges, probed, side="right")] += worth
