@@ -28,6 +28,8 @@ from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
 from headgate.profiler import profile
 from headgate.profiling import Profile
+from headgate.sizer import whatif
+from headgate.sizing import WhatIf
 from headgate.spec import (
     Band,
     Budget,
@@ -88,12 +90,14 @@ __all__ = [
     "TableError",
     "TableUnreachable",
     "TimeWindow",
+    "WhatIf",
     "WindowJoin",
     "choose_sample",
     "estimate",
     "policies",
     "profile",
     "read_changes",
+    "whatif",
 ]
 
 

@@ -40,13 +40,17 @@ class DrawnReplay(Replay):
 
     def __init__(self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor):
         each = sum(trace.within.rows) / max(trace.count, 1)
+        # Where not all the time is looked at, the join has learned long before.
+        learned = trace.stretches is not None
         super().__init__(
             terms,
             *rows,
             trace.codes,
             monitor,
             trace.key_bytes,
-            learning_rows=max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
+            learning_rows=FEWEST_ROWS
+            if learned
+            else max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
         )
         self._stands_for = trace.stands_for
 

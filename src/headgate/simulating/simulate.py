@@ -166,7 +166,7 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
     if len(made.by_stored):
         variance += _of_thinned(trace, made, met, share)
     error = max(CONFIDENCE * math.sqrt(variance), few)
-    if trace.stretches is not None:
+    if trace.stretches is not None and len(made.by_time) > 1:
         off = made.by_time - share * met.by_time
         count = len(off)
         spread = math.sqrt((1.0 - trace.stretches.part) * float(off @ off) * count / (count - 1))
@@ -190,21 +190,18 @@ def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
     )
 
 
+def scaled_limit(limit: int, share: float) -> int:
+    """A limit in proportion to what is there; a row fits at least."""
+    return limit if limit in (0, UNLIMITED) else max(round(limit * share), 1)
+
+
 def _scaled(terms: Terms, scale: Scale) -> Terms:
-    """The terms with limits in proportion to what is there; a row fits at least."""
-
-    def part(limits: tuple[int, int], share: float, least: int) -> tuple[int, int]:
-        left, right = (
-            limit if limit in (0, UNLIMITED) else max(round(limit * share), least)
-            for limit in limits
-        )
-        return left, right
-
-    return replace(
-        terms,
-        most_rows=part(terms.most_rows, scale.rows, 1),
-        most_bytes=part(terms.most_bytes, scale.bytes, 1),
+    """The terms with limits in proportion to what is there."""
+    rows, held = (
+        tuple(scaled_limit(limit, share) for limit in limits)
+        for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
     )
+    return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
 
 
 def _weighed(trace: Trace, policy: Policy) -> tuple[Batch, Batch]:
