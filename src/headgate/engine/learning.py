@@ -227,6 +227,9 @@ class LearningStep:
                 self.monitor.standing.leader(incumbent), self._worth.curves, weights
             )
             self.monitor.contested = True
+        elif self._trial is not None and self.monitor.room.most_tried(self._key_bytes):
+            # Whatever it turns out to be is best begun from a fair sample.
+            settled = policy.neutral
         else:
             settled = policy.follow(
                 self._worth.curves,

@@ -6,10 +6,11 @@ import numpy as np
 
 GROUPS = 16
 """Rows tried fall into so many groups at random; how the groups differ says what is chance."""
-SURE = 2.0
+SURE = 2.5
 """Standard errors by which a policy must be ahead to be followed instead."""
-LEAST_GAIN = 0.005
-"""And by how much of what the present one makes: changing one's mind is not free."""
+LEAST_GAIN = 0.02
+"""And by how much of what the present one makes: changing one's mind is not free, since what is
+stored was chosen by other rules, and it can take a window to be replaced."""
 LEAST_PAIRS = 64.0
 """Pairs that must have been made in all before anything can be told."""
 
