@@ -36,12 +36,16 @@ from headgate.engine.trial import Trial
 from headgate.engine.worth_of_keys import Worth
 from headgate.monitor import Evidence, Monitor, Room
 from headgate.monitor.monitor import BUCKETS, Candidates
-from headgate.policies.learned import KEEP_HISTORY, Learned
+from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.random import uniform
 from headgate.sampling.learned import LearnedCluster, relative_sizes
 from headgate.spec import RowWindow, Window
+from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance import Combine
 
+STEADY_STAYS = 10.0
+"""Stays for which a policy must have been followed before room is taken from the others."""
+MOST_RESERVE = 0.2
 MONITOR_SEED = 0x5EED
 """Apart from the policies' own random numbers."""
 
@@ -104,6 +108,10 @@ class LearningStep:
         rivals: BothRows | None = None,
     ) -> None:
         self.monitor = monitor
+        trying = isinstance(terms.policy, Learned) and terms.policy.tries_others
+        self._room = monitor.room
+        if trying and monitor.steady >= STEADY_STAYS:
+            self._room = monitor.room.needed(by_key=monitor.followed in BY_KEY)
         self._key_bytes = key_bytes
         self._windows, self._let_in = terms.windows, terms.let_in
         self._codes, self._tracked = codes, tracked
@@ -125,7 +133,7 @@ class LearningStep:
         self.switched = False
         """Whether the policy is another than in the step before."""
         if isinstance(terms.policy, Learned):
-            if terms.policy.tries_others:
+            if trying:
                 self._trial = Trial(terms, arriving, codes, progress, watermark, keep_late, rivals)
             terms, stored, arriving = self._settled(terms, stored, arriving)
         elif isinstance(terms.policy, LearnedCluster):
@@ -169,10 +177,15 @@ class LearningStep:
         rivals = None
         if self._trial is not None:
             rivals = self._trial.play(
-                self.monitor, self._worth, self.step, self._stored_rows, self._key_bytes
+                self.monitor,
+                self._worth,
+                self.step,
+                self._stored_rows,
+                self._room.most_tried(self._key_bytes),
             )
+        self.monitor.spared = None if self._room == self.monitor.room else self._room
         self.monitor.finished += sides[0].finished_evidence + sides[1].finished_evidence
-        tracked = self._count_keys(self.monitor.room.most_keys(self._key_bytes))
+        tracked = self._count_keys(self._room.most_keys(self._key_bytes))
         opened = OpenRows(
             *(joined(both) for both in zip(sides[0].open, sides[1].open, strict=True))
         )
@@ -190,7 +203,7 @@ class LearningStep:
             for side in (0, 1)
             if self._windows[side].span
         ]
-        share = self.monitor.choose_share(candidates, self._key_bytes)
+        share = self.monitor.choose_share(candidates, self._room.most_watched(self._key_bytes))
         self.monitor.share = share
         kept = open_rows.where(drawn < share)
         return kept._replace(share=np.minimum(kept.share, share))
@@ -242,15 +255,44 @@ class LearningStep:
             stored = (self._as_expected(stored[0], 0), self._as_expected(stored[1], 1))
         self.switched = bool(followed) and followed != settled.name
         self.monitor.switched += int(self.switched)
+        self.monitor.steady *= not self.switched
         self.monitor.followed = settled.name
         if settled.weighs_keys:
             stored = (self._worth.weighed(stored[0], 0), self._worth.weighed(stored[1], 1))
             arriving = (self._worth.weighed(arriving[0], 0), self._worth.weighed(arriving[1], 1))
+        if self.monitor.spared == self._room:
+            terms = self._with_spare(terms)
         pace = terms.pace
         if pace is not None:
             by_key = settled.weighs_matches
             pace = pace.by_rate(terms.windows) if by_key else replace(pace, by_weight=False)
         return replace(terms, policy=settled, pace=pace), stored, arriving
+
+    def _with_spare(self, terms: Terms) -> Terms:
+        """The terms with what a settled policy does not need of the monitor's room.
+
+        Only once the step before has kept to it: what is given back must be free.
+        """
+        whole = self.monitor.room
+        rows, size = whole.rows - self._room.rows, whole.bytes - self._room.bytes
+        shares = [1.0, 0.0]
+        if not terms.pooled:
+            of = terms.most_rows if terms.most_rows[0] < UNLIMITED else terms.most_bytes
+            shares = [part / max(sum(of), 1) for part in of]
+
+        def more(limits: tuple[int, int], spare: float) -> tuple[int, int]:
+            left, right = (
+                limit if limit == UNLIMITED else limit + int(spare * share)
+                for limit, share in zip(limits, shares, strict=True)
+            )
+            return left, right
+
+        return replace(
+            terms,
+            most_rows=more(terms.most_rows, rows),
+            # Of memory a part is kept back on streams for rows that are dead and not yet gone.
+            most_bytes=more(terms.most_bytes, size * (1 - MOST_RESERVE)),
+        )
 
     def _sized(
         self, terms: Terms, policy: LearnedCluster, arriving: tuple[Batch, Batch]

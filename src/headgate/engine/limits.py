@@ -18,7 +18,7 @@ from headgate.spec import Budget, SpecError, Window
 from headgate.spec.budget import UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
-TRYING = (0.2, 0.4, 0.4)
+TRYING = (0.2, 0.5, 0.3)
 """Where policies are tried in miniature: the parts for watched rows, for keys, and for that."""
 LEAST_TRIED = 30
 """Rows of a budget that trying policies needs; with less, chance would decide."""
@@ -97,8 +97,8 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
     --------
     >>> from headgate.policies import Learned
     >>> room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
-    Room(watched=Part(rows=50, bytes=None), keys=Part(rows=100, bytes=None), seed=0,
-         tried=Part(rows=100, bytes=None))
+    Room(watched=Part(rows=50, bytes=None), keys=Part(rows=125, bytes=None), seed=0,
+         tried=Part(rows=75, bytes=None))
     """
     watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
     keys = HALF if policy.counts_keys else 0.0

@@ -41,13 +41,13 @@ class Trial:
         worth: Worth,
         step: Step,
         stored_rows: tuple[int, ...],
-        key_bytes: int,
+        most: int,
     ) -> BothRows:
         """Once the join has had its step: let the rivals have theirs; what they store after it.
 
         Nothing is tried before memory first runs full: until then all policies do the same.
+        ``most`` is how many rows they may be tried on.
         """
-        most = monitor.room.most_tried(key_bytes)
         capacity = self._capacity()
         came = sum(len(batch.time) for batch in self._arriving)
         full = sum(stored_rows) + came > capacity or monitor.tried > 0

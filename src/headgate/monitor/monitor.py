@@ -1,7 +1,7 @@
 """What a join knows of its streams: learned as it runs, in a stated part of its budget."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -48,6 +48,16 @@ class Part:
         by_bytes = MOST_ENTRIES if self.bytes is None else self.bytes // entry_bytes
         return min(by_rows, by_bytes)
 
+    def shrunk(self, share: float) -> "Part":
+        """So much of it."""
+        rows, size = self
+        return Part(
+            None if rows is None else int(rows * share), None if size is None else int(size * share)
+        )
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter((self.rows, self.bytes))
+
 
 @dataclass(frozen=True)
 class Room:
@@ -73,6 +83,11 @@ class Room:
     def bytes(self) -> int:
         """Bytes of a budget that it takes."""
         return sum(part.bytes or 0 for part in (self.watched, self.keys, self.tried))
+
+    def needed(self, by_key: bool) -> "Room":
+        """What is needed of it once a policy has been settled on; by key, counts must be good."""
+        keys = self.keys if by_key else self.keys.shrunk(0.2)
+        return Room(self.watched.shrunk(0.5), keys, self.seed, self.tried.shrunk(0.5))
 
     def most_watched(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes may be watched at once."""
@@ -159,6 +174,10 @@ class Monitor:
     """How often another was chosen than before."""
     standing: Standing = field(default_factory=Standing)
     """How policies do that are tried in miniature."""
+    steady: float = 0.0
+    """For how many stays it has been followed."""
+    spared: Room | None = None
+    """What the last step kept to, where that was less than its room."""
     contested: bool = False
     """Whether it was chosen by how they do."""
     tried: float = 0.0
@@ -208,22 +227,22 @@ class Monitor:
         self.ages.forget(factor)
         self.fit.forget(factor)
         self.standing.forget(of_standing)
+        self.steady += arrived / max(stored, 1)
         self.counts = self.counts * of_keys
         self.counted = self.counted * of_keys + lived
         self.lived = self.lived * factor + lived
         self.arrived = self.arrived * factor + arrived
 
-    def choose_share(self, candidates: Sequence[Candidates], key_bytes: int) -> float:
+    def choose_share(self, candidates: Sequence[Candidates], most: int) -> float:
         """The chance with which rows may be watched so that they fit their room at any time.
 
         Parameters
         ----------
         candidates
             Each side's rows, those watched so far and those to come.
-        key_bytes
-            Bytes of the largest key.
+        most
+            How many there is room for.
         """
-        most = self.room.most_watched(key_bytes)
         share = min(1.0, 2 * self.share if self.share else LEAST_SHARE)
         while share >= LEAST_SHARE:
             if sum(side.most_open(share) for side in candidates) <= most:
@@ -244,6 +263,8 @@ class Monitor:
                 "followed": self.followed,
                 "switched": self.switched,
                 "contested": self.contested,
+                "steady": self.steady,
+                "spared": None if self.spared is None else asdict(self.spared),
                 "tried": self.tried,
                 "standing": {"names": self.standing.names, "made": _rounded(self.standing.made)},
                 "pairs": self.pairs,
@@ -259,7 +280,10 @@ class Monitor:
         self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
         self.arrived, self.followed = given["arrived"], given["followed"]
         self.switched, self.tried = given["switched"], given["tried"]
-        self.contested = given["contested"]
+        self.contested, self.steady = given["contested"], given["steady"]
+        if (spared := given["spared"]) is not None:
+            parts = {name: Part(**spared[name]) for name in ("watched", "keys", "tried")}
+            self.spared = Room(**parts, seed=spared["seed"])
         self.standing = Standing(tuple(given["standing"]["names"]))
         if self.standing.names:
             self.standing.made = np.array(given["standing"]["made"])

@@ -22,6 +22,7 @@ MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fi
 """LFU is not among them: a row's first score is how many partners it finds as it comes, and in a
 miniature it finds few."""
 KEEP_HISTORY = (Lru.name, Ijoin.name)
+BY_KEY = (Prob.name, Life.name)
 FADING = 0.05
 """How much rows' matches must fade in a stay for IJOIN to do better than counts of keys: what is
 hot then stays so for some twenty stays at most (`headgate reproduce ijoin` shows both sides)."""

@@ -36,8 +36,8 @@ class Budget:
     monitor
         The part of the budget for learning how the streams behave and how good the answer is.
         When left out, a twentieth where a model must be learned and on streams, which tell their
-        recall; nothing otherwise. Under "auto" less of a budget of more than 5,000 rows: 2.5 % of
-        20,000, 1.1 % of 100,000.
+        recall; nothing otherwise. Under "auto" what the policy it settles on does not need goes
+        back to the rows.
 
     Examples
     --------
