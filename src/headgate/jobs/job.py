@@ -73,7 +73,10 @@ def read_job(file: str | os.PathLike[str], environment: Mapping[str, str] | None
     lines = Lines(text)
     problems = Problems(str(path), lines)
     job = _read(
-        str(path), Section(values, (), problems), Environment(environment or os.environ), lines
+        str(path),
+        Section(values, (), problems),
+        Environment(os.environ if environment is None else environment),
+        lines,
     )
     problems.raise_if_any()
     assert job is not None

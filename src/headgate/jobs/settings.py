@@ -16,6 +16,8 @@ from headgate.jobs.section import Section
 _SECRET = re.compile(r"pass(word|phrase|wd)|secret|access.?key|account.?key|jaas", re.IGNORECASE)
 _HIDDEN = re.compile(rf"{_SECRET.pattern}|token|credential|private.?key", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$(\$\{|\{([^}]*)\})")
+SHORT = 4
+"""Characters."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -31,11 +33,8 @@ class Setting:
 
     written: str
     value: str = field(repr=False)
-
-    @property
-    def is_filled(self) -> bool:
-        """Whether a variable was filled in."""
-        return self.written != self.value
+    variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """What was filled in: names and values."""
 
 
 Settings = Mapping[str, Setting]
@@ -49,16 +48,21 @@ def shown(name: str, setting: Setting) -> str:
     >>> shown("topic", Setting("bids", "bids")), shown("sas.token", Setting("abc", "abc"))
     ('bids', '***')
     """
-    if _HIDDEN.search(name) and not setting.is_filled:
+    if _HIDDEN.search(name) and not setting.variables:
         return "***"
     return setting.written
 
 
 def scrubbed(message: str, settings: Settings) -> str:
-    """A message without the values that were filled in or that names tell to be secret."""
+    """A message without the values that were filled in, or whose names tell of a secret."""
     for name, setting in settings.items():
-        if setting.value and (setting.is_filled or _HIDDEN.search(name)):
-            message = message.replace(setting.value, shown(name, setting))
+        hidden = _HIDDEN.search(name) is not None
+        for variable, value in setting.variables:
+            # A short value that is no secret is part of too many words to be worth hiding.
+            if value and (hidden or len(value) >= SHORT):
+                message = message.replace(value, f"${{{variable}}}")
+        if hidden and not setting.variables and setting.value:
+            message = message.replace(setting.value, "***")
     return message
 
 
@@ -70,6 +74,8 @@ class Environment:
 
     def fill(self, written: str, path: Path, problems: Problems) -> Setting:
         """The text with ``${NAME}`` replaced, and ``$${`` by ``${``; notes variables not set."""
+
+        filled: dict[str, str] = {}
 
         def found(match: re.Match[str]) -> str:
             name = match.group(2)
@@ -84,10 +90,11 @@ class Environment:
                     f"started (for a dollar sign before a brace, write $${{)",
                 )
             else:
-                return self.variables[name]
+                return filled.setdefault(name, self.variables[name])
             return ""
 
-        return Setting(written, _VARIABLE.sub(found, written))
+        value = _VARIABLE.sub(found, written)
+        return Setting(written, value, tuple(filled.items()))
 
     def text(self, section: Section, name: str, give: str, required: bool) -> Setting | None:
         """A text of a section, filled in."""
