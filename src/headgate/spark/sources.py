@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spec import SpecError
 
+SPARKS = (PySparkException, Py4JJavaError)
+"""Errors that come from Spark."""
 MOST_SAID = 600
 """Characters of a message of Spark's: some have a whole query plan in them."""
 _OURS = "headgate.spec.errors.SpecError: "
@@ -51,13 +54,15 @@ def plainly() -> Iterator[None]:
     """What Spark says against something, as a `SpecError` of one line."""
     try:
         yield
-    except PySparkException as error:
+    except SPARKS as error:
         raise SpecError(said_by(error)) from error
 
 
 def said_by(error: BaseException) -> str:
     """The heart of an error of Spark's, in one line: Headgate's own message where there is one."""
-    text = str(error)
+    # Where Spark has no error of its own for it, the text begins with a trace of Java's.
+    java = error.java_exception if isinstance(error, Py4JJavaError) else None
+    text = str(error) if java is None else str(java.getMessage())
     if _OURS in text:
         return text.split(_OURS, 1)[1].split("\n", 1)[0].strip()
     # Behind the first paragraph comes where in the query it is, or a trace of calls.
@@ -72,7 +77,7 @@ def said_by(error: BaseException) -> str:
 
 def is_sparks(error: BaseException) -> bool:
     """Whether an error is one of Spark's own."""
-    return isinstance(error, PySparkException)
+    return isinstance(error, SPARKS)
 
 
 def start_query(
