@@ -5,6 +5,7 @@ import re
 import tomllib
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -21,10 +22,12 @@ from headgate.jobs import Job, JobError, read_job
 from headgate.jobs.explain import explained
 from headgate.jobs.figures import Figures
 from headgate.jobs.lines import Lines
+from headgate.jobs.planning import verdict
 from headgate.jobs.section import Section
 from headgate.jobs.settings import scrubbed
 from headgate.jobs.view import View, batch_line, summary
 from headgate.policies import Learned
+from headgate.profiling.facts import Both, Stored
 from headgate.spec import TimeWindow
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "job-file.md"
@@ -376,6 +379,27 @@ class TestTheCommand:
         assert shown.exit_code == 2
         assert shown.stderr.startswith("job.toml:27: join.budget.rows: budget of 0 rows")
 
+    def test_a_plan_says_why_there_is_no_profile(self) -> None:
+        Path("job.toml").write_text(GOOD)
+        shown = CliRunner().invoke(app, ["plan", "job.toml"])
+        assert shown.exit_code == 0
+        assert "No profile: the right side is kafka, which has no end" in shown.output
+
+    @pytest.mark.parametrize(
+        ("budget", "said"),
+        [
+            ("rows = 10", "the budget of 10 rows is 8.33 % of that"),
+            ('rows = 100, memory = "1 kB"', "the budget of 1 kB is"),
+            ("rows = 1000", "the budget of 1,000 rows has room for it"),
+            ("cpu = 0.5", "the budget sets no limit to that"),
+        ],
+    )
+    def test_a_plan_holds_the_budget_against_what_is_needed(self, budget: str, said: str) -> None:
+        job = job_of(changed('rows = 1000, memory = "64 MB"', budget))
+        stored = Stored(peak=Both(100.0, 20.0), mean=Both(90.0, 10.0), bytes=12_000.0)
+        found = SimpleNamespace(stored_rows=stored)
+        assert said in verdict(job, found)
+
     def test_the_reference_has_a_complete_example(self) -> None:
         example = REFERENCE.read_text().split("```toml\n")[1].split("```")[0]
         Path("data/auctions").mkdir(parents=True)
@@ -450,7 +474,7 @@ class TestTheView:
         console.print(View(job, figures, "spark.log"))
         shown = console.export_text()
         for part in (
-            "starting the query",
+            "the first takes longest",
             "11 left, 22 right",
             "6 rows, 1 in the last batch",
             "50.0%, from 40.0% to 60.0%",

@@ -68,6 +68,24 @@ def run(
 
 
 @app.command()
+def plan(
+    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    look: Annotated[
+        bool, typer.Option(help="Look at the data that is there, where sources are files.")
+    ] = True,
+    log: Annotated[
+        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+    ] = None,
+) -> None:
+    """Explain a job before it runs: what it does, and what its data says of the budget."""
+    with _plain_errors():
+        from headgate.jobs.planning import plan as planned
+
+        status = planned(job, log, look, Console())
+    raise typer.Exit(status)
+
+
+@app.command()
 def profile(
     left: Annotated[Path, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")],
     right: Annotated[Path, typer.Argument(help="Right side, likewise.")],

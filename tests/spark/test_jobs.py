@@ -13,14 +13,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 import headgate as hg
+from headgate.demo.auctions import auction_stream
 from headgate.jobs import JobError, read_job
 from headgate.jobs.figures import Figures
 from headgate.jobs.pipeline import read_side, start
+from headgate.jobs.planning import profiled, verdict
 from tests.spark.streams import START_US, timestamps, write_side
 from tests.test_examples import EXAMPLES, example
 
@@ -52,6 +55,18 @@ def test_the_example_runs(spark: SparkSession, tmp_path: Path) -> None:
     assert list(written.columns) == ["id", "category", "bidder", "price", "minutes"]
     assert len(written) == figures.total["pairs"] > 20_000
     assert written["minutes"].between(0, 6).all()
+
+
+def test_a_plan_looks_at_what_is_there(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "job.toml"
+    text = example_job(tmp_path, rows=16_000)
+    file.write_text(text.replace('"price > 0"', '"auction <= 500"').replace("1000", "50"))
+    found = profiled(spark, job := read_job(file))
+    stream = auction_stream(16_000)
+    wanted = pc.sum(pc.less_equal(stream.bids["auction"], 500)).as_py()
+    assert (found.rows.left.rows, found.rows.right.rows) == (1_000, wanted)
+    assert found.pairs.count == wanted
+    assert "the budget of 50 rows is " in verdict(job, found)
 
 
 @pytest.mark.parametrize(

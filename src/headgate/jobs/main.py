@@ -1,4 +1,4 @@
-"""``headgate run`` and ``headgate plan``: a job checked, explained, and run to its end."""
+"""``headgate run``: a job checked, and run to its end."""
 
 import signal
 from collections.abc import Iterator

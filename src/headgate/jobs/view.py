@@ -20,7 +20,6 @@ class View:
 
     def __init__(self, job: Job, figures: Figures, log: str) -> None:
         self._job, self._figures, self._log = job, figures, log
-        self.doing = "starting the query…"
 
     def __rich__(self) -> RenderableType:
         table = Table.grid(padding=(0, 2))
@@ -41,7 +40,7 @@ class View:
     def _rows(self) -> list[tuple[str, RenderableType]]:
         figures, last = self._figures, self._figures.last
         if last is None:
-            return [("batch", self.doing)]
+            return [("batch", "the first takes longest: Spark's workers start, and load the join")]
         total = figures.total
         rate = last.rows / last.seconds if last.seconds else 0.0
         rows: list[tuple[str, RenderableType]] = [
@@ -84,10 +83,11 @@ def summary(figures: Figures) -> str:
     total = figures.total
     if not figures.batches:
         return "no rows came"
+    batches = "batch" if figures.batches == 1 else "batches"
     recall = "" if figures.recall is None else f"; recall {figures.recall} with 95 % confidence"
     return (
         f"{total['left_rows']:,} left and {total['right_rows']:,} right rows in "
-        f"{figures.batches:,} batches made {total['pairs']:,} result rows{recall}; at most "
+        f"{figures.batches:,} {batches} made {total['pairs']:,} result rows{recall}; at most "
         f"{figures.most_rows:,} rows ({format_bytes(figures.most_bytes)}) were stored, "
         f"{figures.given_up:,} given up, {total['late']:,} came late"
     )
