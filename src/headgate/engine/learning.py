@@ -108,7 +108,7 @@ class LearningStep:
         rivals: BothRows | None = None,
     ) -> None:
         self.monitor = monitor
-        trying = isinstance(terms.policy, Learned) and terms.policy.tries_others
+        trying = terms.policy.tries_others and monitor.room.most_tried(key_bytes) > 0
         self._room = monitor.room
         if trying and monitor.steady >= STEADY_STAYS:
             self._room = monitor.room.needed(by_key=monitor.followed in BY_KEY)
@@ -240,7 +240,7 @@ class LearningStep:
                 self.monitor.standing.leader(incumbent), self._worth.curves, weights
             )
             self.monitor.contested = True
-        elif self._trial is not None and self.monitor.room.most_tried(self._key_bytes):
+        elif self._trial is not None:
             # Whatever it turns out to be is best begun from a fair sample.
             settled = policy.neutral
         else:
