@@ -48,7 +48,7 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
         open_rows,
         (left, right),
         keys,
-        (_rival_rows(tried[0], names), _rival_rows(tried[1], names)),
+        (rival_rows(tried[0], names), rival_rows(tried[1], names)),
         (tried[0].select(left.column_names), tried[1].select(right.column_names)),
     )
 
@@ -69,7 +69,7 @@ def write_lessons(variable: Any, lessons: Lessons) -> int:
     if lessons.rivals is not None and lessons.rival_columns is not None:
         names = lessons.monitor.standing.names
         tried = [
-            to_blob(_rival_table(columns, rivals, names), compress=True)
+            to_blob(rival_table(columns, rivals, names), compress=True)
             for columns, rivals in zip(lessons.rival_columns, lessons.rivals, strict=True)
         ]
     facts = lessons.monitor.facts()
@@ -77,7 +77,7 @@ def write_lessons(variable: Any, lessons: Lessons) -> int:
     return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
 
 
-def _rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
+def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
     """Rows that policies are tried on, with who stores them and what happened to them there."""
     table = columns
     held = (rows.held << np.arange(len(rows.held))[:, None]).sum(axis=0)
@@ -91,7 +91,7 @@ def _rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> 
     return table
 
 
-def _rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
+def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
     """The same, read back."""
 
     def column(name: str) -> np.ndarray:
