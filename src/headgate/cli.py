@@ -1,4 +1,4 @@
-"""The command line: ``headgate demo``, ``profile``, ``calibrate``, ``reproduce``, ``bench`` …
+"""The command line: ``headgate demo``, ``run``, ``profile``, ``calibrate``, ``reproduce`` …
 
 Commands import what they need when they run, so that ``headgate --help`` is quick.
 """
@@ -47,6 +47,42 @@ def demo(
 
         wanted = rows or (QUICK_ROWS if quick else ROWS)
         run(Settings(wanted, memory, policy, out, seed), Console())
+
+
+@app.command()
+def run(
+    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check the file, and say what it would do.")
+    ] = False,
+    log: Annotated[
+        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+    ] = None,
+) -> None:
+    """Run a whole job from a file: two sources, their join within a budget, and a sink."""
+    with _plain_errors():
+        from headgate.jobs import main
+
+        status = main.check(job, Console()) if check else main.run(job, log, Console())
+    raise typer.Exit(status)
+
+
+@app.command()
+def plan(
+    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    look: Annotated[
+        bool, typer.Option(help="Look at the data that is there, where sources are files.")
+    ] = True,
+    log: Annotated[
+        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+    ] = None,
+) -> None:
+    """Explain a job before it runs: what it does, and what its data says of the budget."""
+    with _plain_errors():
+        from headgate.jobs.planning import plan as planned
+
+        status = planned(job, log, look, Console())
+    raise typer.Exit(status)
 
 
 @app.command()

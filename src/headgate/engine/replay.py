@@ -16,6 +16,7 @@ from headgate.engine.batch import NO_WATERMARK, Batch, PairBlock, Progress, Term
 from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import OpenRows
 from headgate.engine.pacer import Pacer, PaceState, Passed, covered_s
+from headgate.engine.rivals import BothRows
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor
@@ -71,6 +72,7 @@ class Replay:
         self._learning_rows = learning_rows
         self._open = OpenRows.none()
         self._tracked = np.empty(0, np.int64)
+        self._rivals: BothRows | None = None
         self.stats = Stats()
         self.let_in = (0, 0)
         """Rows of each side that there was time to look at."""
@@ -116,7 +118,7 @@ class Replay:
             for block in step.pairs():
                 yield block._replace(left=numbers[0][block.left], right=numbers[1][block.right])
             if learning is not None:
-                self._open, self._tracked, _ = learning.finish()
+                self._open, self._tracked, _, self._rivals = learning.finish()
                 self.followed[learning.policy.label] += len(arriving[0]) + len(arriving[1])
                 rows = tuple(
                     side._replace(weight=weight)
@@ -155,6 +157,7 @@ class Replay:
             self._open,
             self._tracked,
             self._key_bytes,
+            self._rivals,
         )
 
     def _paced_rows(self, size: int, time: np.ndarray) -> int:

@@ -1,7 +1,7 @@
 """What a join knows of its streams: learned as it runs, in a stated part of its budget."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -10,6 +10,7 @@ from headgate.models import AgeCurves
 from headgate.monitor.ages import AgeLearner, Fading
 from headgate.monitor.fit import Fit
 from headgate.monitor.recall import Evidence
+from headgate.monitor.standing import Standing
 
 BUCKETS = 120
 HALF_LIFE_WINDOWS = 2.0
@@ -20,15 +21,18 @@ sooner. What is hot changes within long windows; and where nothing changes, keys
 storing come often enough in that time for counts to be good."""
 
 
+STANDING_STAYS = 20.0
+"""And for how other policies did, where that is later: rare pairs take time to tell them apart."""
 LEAST_SHARE = 2.0**-40
 MOST_WATCHED, MOST_KEYS = 4096, 1 << 16
 """More of them would tell little more, and all of them are written with every batch."""
 MOST_ENTRIES = 1 << 30
-WATCHED_A_ROW, KEYS_A_ROW = 2, 4
-"""Watched rows, and tracked keys, that count as a stored row where only rows are limited; they
-have no payload, and less bookkeeping."""
-WATCHED_BYTES, COUNTS_BYTES = 48, 16
-"""What a watched row, and a tracked key, takes beside the key."""
+MOST_TRIED = 1 << 14
+WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 4, 3
+"""Watched rows, tracked keys, and rows that other policies are tried on, that count as a stored
+row where only rows are limited; they have no payload, and less bookkeeping."""
+WATCHED_BYTES, COUNTS_BYTES, TRIED_BYTES = 48, 16, 40
+"""What a watched row, a tracked key, and a row that policies are tried on takes beside the key."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,16 @@ class Part:
         by_bytes = MOST_ENTRIES if self.bytes is None else self.bytes // entry_bytes
         return min(by_rows, by_bytes)
 
+    def shrunk(self, share: float) -> "Part":
+        """So much of it."""
+        rows, size = self
+        return Part(
+            None if rows is None else int(rows * share), None if size is None else int(size * share)
+        )
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter((self.rows, self.bytes))
+
 
 @dataclass(frozen=True)
 class Room:
@@ -58,6 +72,22 @@ class Room:
     watched: Part
     keys: Part
     seed: int = 0
+    tried: Part = Part(rows=0)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a budget that it takes."""
+        return sum(part.rows or 0 for part in (self.watched, self.keys, self.tried))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a budget that it takes."""
+        return sum(part.bytes or 0 for part in (self.watched, self.keys, self.tried))
+
+    def needed(self, by_key: bool) -> "Room":
+        """What is needed of it once a policy has been settled on; by key, counts must be good."""
+        keys = self.keys if by_key else self.keys.shrunk(0.2)
+        return Room(self.watched.shrunk(0.5), keys, self.seed, self.tried.shrunk(0.5))
 
     def most_watched(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes may be watched at once."""
@@ -66,6 +96,10 @@ class Room:
     def most_keys(self, key_bytes: int) -> int:
         """How many keys of so many bytes may be counted."""
         return min(self.keys.holds(KEYS_A_ROW, key_bytes + COUNTS_BYTES), MOST_KEYS)
+
+    def most_tried(self, key_bytes: int) -> int:
+        """How many rows with keys of so many bytes other policies may be tried on at once."""
+        return min(self.tried.holds(TRIED_A_ROW, key_bytes + TRIED_BYTES), MOST_TRIED)
 
 
 @dataclass(frozen=True)
@@ -136,6 +170,18 @@ class Monitor:
     fit: Fit = field(default_factory=Fit)
     followed: str = ""
     """The policy that was chosen last, by its name."""
+    switched: int = 0
+    """How often another was chosen than before."""
+    standing: Standing = field(default_factory=Standing)
+    """How policies do that are tried in miniature."""
+    steady: float = 0.0
+    """For how many stays it has been followed."""
+    spared: Room | None = None
+    """What the last step kept to, where that was less than its room."""
+    contested: bool = False
+    """Whether it was chosen by how they do."""
+    tried: float = 0.0
+    """The share of the arrivals that they are tried on; 0 before it begins."""
     pairs: int = 0
     lost: int = 0
     """Pairs made, and rows lost, since the beginning."""
@@ -177,24 +223,26 @@ class Monitor:
         """
         factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
         of_keys = min(factor, 0.5 ** (arrived / max(stored, 1) / HALF_LIFE_STAYS))
+        of_standing = max(factor, 0.5 ** (arrived / max(stored, 1) / STANDING_STAYS))
         self.ages.forget(factor)
         self.fit.forget(factor)
+        self.standing.forget(of_standing)
+        self.steady += arrived / max(stored, 1)
         self.counts = self.counts * of_keys
         self.counted = self.counted * of_keys + lived
         self.lived = self.lived * factor + lived
         self.arrived = self.arrived * factor + arrived
 
-    def choose_share(self, candidates: Sequence[Candidates], key_bytes: int) -> float:
+    def choose_share(self, candidates: Sequence[Candidates], most: int) -> float:
         """The chance with which rows may be watched so that they fit their room at any time.
 
         Parameters
         ----------
         candidates
             Each side's rows, those watched so far and those to come.
-        key_bytes
-            Bytes of the largest key.
+        most
+            How many there is room for.
         """
-        most = self.room.most_watched(key_bytes)
         share = min(1.0, 2 * self.share if self.share else LEAST_SHARE)
         while share >= LEAST_SHARE:
             if sum(side.most_open(share) for side in candidates) <= most:
@@ -213,6 +261,12 @@ class Monitor:
                 "arrived": self.arrived,
                 "fit": asdict(self.fit),
                 "followed": self.followed,
+                "switched": self.switched,
+                "contested": self.contested,
+                "steady": self.steady,
+                "spared": None if self.spared is None else asdict(self.spared),
+                "tried": self.tried,
+                "standing": {"names": self.standing.names, "made": _rounded(self.standing.made)},
                 "pairs": self.pairs,
                 "lost": self.lost,
                 "matches": _rounded(self.ages.matches),
@@ -225,6 +279,14 @@ class Monitor:
         given = json.loads(text)
         self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
         self.arrived, self.followed = given["arrived"], given["followed"]
+        self.switched, self.tried = given["switched"], given["tried"]
+        self.contested, self.steady = given["contested"], given["steady"]
+        if (spared := given["spared"]) is not None:
+            parts = {name: Part(**spared[name]) for name in ("watched", "keys", "tried")}
+            self.spared = Room(**parts, seed=spared["seed"])
+        self.standing = Standing(tuple(given["standing"]["names"]))
+        if self.standing.names:
+            self.standing.made = np.array(given["standing"]["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

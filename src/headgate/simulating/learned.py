@@ -32,7 +32,7 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     def scaled(given: int | None) -> int | None:
         return None if given is None else int(-(-given * part // 1))
 
-    return Room(room.watched, Part(scaled(room.keys.rows), scaled(room.keys.bytes)), room.seed)
+    return replace(room, keys=Part(scaled(room.keys.rows), scaled(room.keys.bytes)))
 
 
 class DrawnReplay(Replay):
@@ -74,6 +74,7 @@ class DrawnReplay(Replay):
             self._open,
             self._tracked,
             self._key_bytes,
+            self._rivals,
         )
         step.stands_for = self._stands_for
         return step

@@ -1,0 +1,134 @@
+"""A job: two sources, their join and a sink, read from a file and checked in full."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.jobs.join_part import read_join, redefined_from
+from headgate.jobs.lines import Lines
+from headgate.jobs.problems import JobError, Problem, Problems
+from headgate.jobs.section import Section
+from headgate.jobs.settings import Environment, Settings
+from headgate.jobs.sink import Sink, read_sink
+from headgate.jobs.source import Source, read_source
+from headgate.join import WindowJoin
+from headgate.spec import SpecError
+
+_AT = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A whole pipeline: what is read, joined and written."""
+
+    file: str
+    name: str
+    left: Source
+    right: Source
+    join: WindowJoin
+    shards: int | None
+    redefined: str | None
+    sink: Sink
+    spark: Settings
+    lines: Lines
+
+    @property
+    def settings(self) -> Settings:
+        """All options and paths of the job, for messages to be rid of their secrets."""
+        parts = (self.spark, self.left.options, self.right.options, self.sink.options)
+        return {
+            f"{number}.{name}": setting
+            for number, part in enumerate(parts)
+            for name, setting in part.items()
+        }
+
+
+def read_job(file: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> Job:
+    """The job that a TOML file describes.
+
+    Raises a `JobError` with everything that is wrong with the file, each with its line. Spark is
+    not asked: what only it can tell (whether an expression has a column that is not there) comes
+    out when the job is started.
+
+    Parameters
+    ----------
+    file
+        The path of the file.
+    environment
+        The variables that ``${NAME}`` stands for; those of this process when not given.
+    """
+    path = Path(file)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise SpecError(f"{path} cannot be read: {why}") from None
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise JobError(str(path), [_misspelled(error, text)]) from None
+    lines = Lines(text)
+    problems = Problems(str(path), lines)
+    job = _read(
+        str(path),
+        Section(values, (), problems),
+        Environment(os.environ if environment is None else environment),
+        lines,
+    )
+    problems.raise_if_any()
+    assert job is not None
+    return job
+
+
+def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Job | None:
+    name = top.text("name", "a name for the job, as text") or Path(file).stem
+    left = top.section("left", "the left side: where its rows come from, time, window, key", True)
+    right = top.section("right", "the right side, likewise", True)
+    joined = top.section("join", "the join, and at least its budget", True)
+    target = top.section("sink", "where result rows go, and a checkpoint", True)
+    conf = top.section("spark", "settings of Spark")
+    top.close()
+    sources = [None if side is None else read_source(side, environment) for side in (left, right)]
+    join = shards = redefined = None
+    if joined is not None:
+        shards = joined.whole("shards", "how many shards, one or more", least=1)
+        # Sides that are not there were noted already; empty ones let the rest be checked.
+        quiet = Problems(file, lines)
+        sides = [
+            side or Section({}, (which,), quiet)
+            for which, side in (("left", left), ("right", right))
+        ]
+        join = read_join(joined, (sides[0], sides[1]), (sources[0], sources[1]))
+        redefined = redefined_from(joined, None if join is None else join.goal)
+        joined.close()
+    for side in (left, right):
+        if side is not None:
+            side.close()
+    sink = None if target is None else read_sink(target, environment)
+    spark = {} if conf is None else _read_conf(conf, environment)
+    if not (sources[0] and sources[1] and join and sink):
+        return None
+    return Job(file, name, sources[0], sources[1], join, shards, redefined, sink, spark, lines)
+
+
+def _read_conf(section: Section, environment: Environment) -> Settings:
+    found = environment.flat(section)
+    for name in found:
+        if not name.startswith("spark."):
+            path = section.at(name) if section.has(name) else section.at(name.split(".")[0])
+            section.problems.note(
+                path, f'"{name}" is not a setting of Spark: their names begin with "spark."'
+            )
+    return found
+
+
+def _misspelled(error: tomllib.TOMLDecodeError, text: str) -> Problem:
+    """What tomllib says, its place put first."""
+    said = str(error)
+    found = _AT.search(said)
+    last = text.count("\n") + (not text.endswith("\n"))
+    line = int(found.group(1)) if found and found.group(1) else max(last, 1)
+    return Problem(line, f"not valid TOML: {_AT.sub('', said)}")

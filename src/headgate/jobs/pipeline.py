@@ -1,0 +1,108 @@
+"""From a job to a running query: every step of it laid to the line of the file that asks for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from headgate.jobs.job import Job
+from headgate.jobs.lines import Path
+from headgate.jobs.problems import JobError, Problem
+from headgate.jobs.settings import Settings, scrubbed
+from headgate.jobs.shaping import Shaping
+from headgate.jobs.sink import AVAILABLE_NOW, Trigger
+from headgate.jobs.source import Source
+from headgate.spec import SpecError
+
+if TYPE_CHECKING:
+    from headgate.spark import DataFrame
+
+METRICS = "headgate"
+"""The name the join's metrics are observed under."""
+
+
+@contextmanager
+def at_line(job: Job, path: Path) -> Iterator[None]:
+    """What Spark or the join says against a part of the job, as a problem of its line."""
+    from headgate.spark.sources import plainly
+
+    try:
+        with plainly():
+            yield
+    except JobError:
+        raise
+    except SpecError as error:
+        where = ".".join(str(name) for name in path)
+        said = scrubbed(f"{where}: {error}", job.settings)
+        raise JobError(job.file, [Problem(job.lines.of(path), said)]) from error
+
+
+def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "DataFrame":
+    """The rows of a side, shaped; a stream with its watermark, or what is there now."""
+    from headgate.spark.sources import read_rows
+
+    source: Source = getattr(job, side)
+    time = getattr(job.join, side).time
+    with at_line(job, (side,)):
+        frame = read_rows(
+            session,
+            source.format,
+            _values(source.options),
+            source.schema,
+            source.wants_schema,
+            streaming,
+        )
+    frame = _shaped(job, frame, source.shaping, side)
+    if not streaming:
+        return frame
+    with at_line(job, (side, "time")):
+        return frame.withWatermark(time, f"{source.watermark_us} microseconds")
+
+
+def start(session: Any, job: Job) -> Any:
+    """The job's query, started."""
+    from headgate.spark.sources import start_query
+
+    left, right = read_side(session, job, "left"), read_side(session, job, "right")
+    with at_line(job, ("join",)):
+        joined = job.join.stream(
+            left, right, shards=job.shards, name=METRICS, redefined=job.redefined
+        )
+    result = _shaped(job, joined, job.sink.shaping, "sink")
+    with at_line(job, ("sink",)):
+        return start_query(
+            result,
+            kind=job.sink.format,
+            options=_values(job.sink.options),
+            partition_by=job.sink.partition_by,
+            trigger=_spoken(job.sink.trigger),
+            checkpoint=job.sink.checkpoint.value,
+            name=job.name,
+        )
+
+
+def _shaped(job: Job, frame: "DataFrame", shaping: Shaping, part: str) -> "DataFrame":
+    from headgate.spark.sources import kept, with_column
+
+    for name, expression in shaping.columns:
+        with at_line(job, (part, "columns", name)):
+            frame = with_column(frame, name, expression)
+    if shaping.filter is not None:
+        with at_line(job, (part, "filter")):
+            frame = frame.where(shaping.filter)
+    if shaping.keep is not None:
+        with at_line(job, (part, "keep")):
+            frame = kept(frame, shaping.keep)
+    return frame
+
+
+def _values(settings: Settings) -> dict[str, str]:
+    return {name: setting.value for name, setting in settings.items()}
+
+
+def _spoken(trigger: Trigger) -> dict[str, Any]:
+    """A trigger as PySpark takes it."""
+    if trigger.kind == AVAILABLE_NOW:
+        return {"availableNow": True}
+    if trigger.kind == "every":
+        return {"processingTime": f"{trigger.every_us // 1000} milliseconds"}
+    return {}

@@ -1,0 +1,138 @@
+"""Options and paths of a job: texts in which variables of the environment are filled in.
+
+Passwords never stand in the file, and what was filled in is never shown: a setting is shown as it
+is written.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headgate.jobs.lines import Path
+from headgate.jobs.problems import Problems
+from headgate.jobs.section import Section
+
+_SECRET = re.compile(r"pass(word|phrase|wd)|secret|access.?key|account.?key|jaas", re.IGNORECASE)
+_HIDDEN = re.compile(rf"{_SECRET.pattern}|token|credential|private.?key", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$(\$\{|\{([^}]*)\})")
+SHORT = 4
+"""Characters."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A text of the file, as it is written and with variables filled in.
+
+    Examples
+    --------
+    >>> Setting("${HOME}/data", "/root/data")
+    Setting(written='${HOME}/data')
+    """
+
+    written: str
+    value: str = field(repr=False)
+    variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """What was filled in: names and values."""
+
+
+Settings = Mapping[str, Setting]
+
+
+def shown(name: str, setting: Setting) -> str:
+    """A setting for people: as it is written, unless its name tells of a secret.
+
+    Examples
+    --------
+    >>> shown("topic", Setting("bids", "bids")), shown("sas.token", Setting("abc", "abc"))
+    ('bids', '***')
+    """
+    if _HIDDEN.search(name) and not setting.variables:
+        return "***"
+    return setting.written
+
+
+def scrubbed(message: str, settings: Settings) -> str:
+    """A message without the values that were filled in, or whose names tell of a secret."""
+    for name, setting in settings.items():
+        hidden = _HIDDEN.search(name) is not None
+        for variable, value in setting.variables:
+            # A short value that is no secret is part of too many words to be worth hiding.
+            if value and (hidden or len(value) >= SHORT):
+                message = message.replace(value, f"${{{variable}}}")
+        if hidden and not setting.variables and setting.value:
+            message = message.replace(setting.value, "***")
+    return message
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The variables that settings may name."""
+
+    variables: Mapping[str, str]
+
+    def fill(self, written: str, path: Path, problems: Problems) -> Setting:
+        """The text with ``${NAME}`` replaced, and ``$${`` by ``${``; notes variables not set."""
+
+        filled: dict[str, str] = {}
+
+        def found(match: re.Match[str]) -> str:
+            name = match.group(2)
+            if name is None:
+                return "${"
+            if not _NAME.fullmatch(name):
+                problems.note(path, f"${{{name}}} is not a variable: write ${{NAME}}, or $${{...")
+            elif name not in self.variables:
+                problems.note(
+                    path,
+                    f"the environment variable {name} is not set: set it before the job is "
+                    f"started (for a dollar sign before a brace, write $${{)",
+                )
+            else:
+                return filled.setdefault(name, self.variables[name])
+            return ""
+
+        value = _VARIABLE.sub(found, written)
+        return Setting(written, value, tuple(filled.items()))
+
+    def text(self, section: Section, name: str, give: str, required: bool) -> Setting | None:
+        """A text of a section, filled in."""
+        written = section.text(name, give, required)
+        if written is None:
+            return None
+        return self.fill(written, section.at(name), section.problems)
+
+    def options(self, section: Section, name: str) -> dict[str, Setting]:
+        """A table of options, whose names are Spark's or a connector's."""
+        table = section.section(name, 'options, such as { header = true, sep = ";" }')
+        return {} if table is None else self.flat(table)
+
+    def flat(self, table: Section) -> dict[str, Setting]:
+        """All settings of a table; names with dots may be quoted or not."""
+        settings: dict[str, Setting] = {}
+        for path, value in _leaves(table.items(), table.path):
+            name = ".".join(str(part) for part in path[len(table.path) :])
+            if not isinstance(value, str | int | float):
+                table.problems.note(path, f"{name} is not accepted: give a text, number or truth")
+            elif _SECRET.search(name) and "${" not in str(value):
+                table.problems.note(
+                    path,
+                    f"{name} looks like a secret, and secrets must not stand in a file: put it "
+                    f'into an environment variable and write "${{ITS_NAME}}"',
+                )
+            else:
+                settings[name] = self.fill(_spelled(value), path, table.problems)
+        return settings
+
+
+def _leaves(values: Mapping[str, Any], path: Path) -> list[tuple[Path, Any]]:
+    found: list[tuple[Path, Any]] = []
+    for name, value in values.items():
+        here = (*path, name)
+        found += _leaves(value, here) if isinstance(value, dict) else [(here, value)]
+    return found
+
+
+def _spelled(value: str | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
