@@ -18,8 +18,9 @@ SHARE = 0.01
 POLICIES = ("random", "fifo", "prob", "age", "lru")
 MEMORY = ("10 %", "40 %", "80 %")
 SECONDS, WINDOW_ROWS, KEYS = 10_000, 200_000, 1_000_000
-FEW_ROWS = 1_000
-"""Rows of a side in a window where keys are so skewed that more would make too many pairs."""
+FEW_ROWS, FEW_KEYS = 1_000, 100_000
+"""Rows of a side in a window where keys are so skewed that more would make too many pairs; and
+keys, all of which are gone through at every step of so small a window."""
 START_US = 1_767_225_600_000_000
 
 
@@ -81,11 +82,11 @@ def _off(sampled: WhatIf, exact: WhatIf) -> tuple[float, float]:
     return float(off.max()), float(covered.mean())
 
 
-def _by_key(exponent: float, window_rows: int) -> Callable[[int], Any]:
+def _by_key(exponent: float, window_rows: int, keys: int) -> Callable[[int], Any]:
     def draw(rows: int) -> Any:
         random = np.random.default_rng(1)
         each = rows // 2
-        share = np.arange(1, KEYS + 1) ** -exponent
+        share = np.arange(1, keys + 1) ** -exponent
         bounds = np.cumsum(share / share.sum())
         sides = []
         for name in ("lt", "rt"):
@@ -111,8 +112,8 @@ def _auctions(rows: int) -> Any:
 
 
 STREAMS: dict[str, Callable[[int], Any]] = {
-    "uniform keys": _by_key(0.0, WINDOW_ROWS),
-    "Zipf 0.5": _by_key(0.5, WINDOW_ROWS),
-    "Zipf 1.0": _by_key(1.0, FEW_ROWS),
+    "uniform keys": _by_key(0.0, WINDOW_ROWS, KEYS),
+    "Zipf 0.5": _by_key(0.5, WINDOW_ROWS, KEYS),
+    "Zipf 1.0": _by_key(1.0, FEW_ROWS, FEW_KEYS),
     "auctions": _auctions,
 }
