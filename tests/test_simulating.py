@@ -1,5 +1,7 @@
 """Miniature simulations: exact with all rows, and without bias where keys are drawn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,6 +10,7 @@ import headgate as hg
 from headgate.policies import ALL_POLICIES
 from headgate.simulating import Trace, simulate
 from headgate.simulating.draw import BUCKETS, PROBES, STORED, draw_rows
+from headgate.simulating.local import Local, Scale
 from headgate.studies.streams import Streams, aging, zipf
 
 NAMES = ("auto", *(policy.name for policy in ALL_POLICIES))
@@ -151,3 +154,28 @@ def test_a_sample_has_no_recall_to_tell() -> None:
 def test_a_share_of_keys_lies_between_none_and_all(share: float) -> None:
     with pytest.raises(hg.SpecError, match="share"):
         Trace.of_tables(SKEWED.request("fifo", hg.Budget(rows=1)), *SKEWED.tables, share=share)
+
+
+def test_memory_follows_what_of_the_windows_is_there() -> None:
+    whole = np.arange(0, 1000)
+    drawn = np.concatenate([np.arange(0, 500, 5), np.arange(500, 1000, 20)])
+    local = Local.of([whole], [drawn], [100], share=0.125, rows=125)
+    assert local is not None
+    scale = Scale(0.125, 0.25)
+    early, late = local.at(300, scale), local.at(900, scale)
+    assert early.rows == pytest.approx(0.2, abs=0.01)
+    assert late.rows == pytest.approx(0.05, abs=0.01)
+    assert late.bytes == pytest.approx(2 * late.rows)
+    assert local.step_rows == pytest.approx(125 * 0.1 / 4, abs=1)
+
+
+def test_a_policy_that_runs_just_full_is_told_better_by_memory_that_follows() -> None:
+    streams = aging(30_000, seconds=300, window=30, shapes=["falling"], seed=2)
+    join = streams.request("fifo", hg.Budget(rows=1))
+    whole = Trace.of_tables(join, *streams.tables)
+    budget = hg.Budget(rows=whole.needs.peak_rows)
+    trace = Trace.of_tables(join, *streams.tables, share=0.02)
+    follows = simulate(trace, "random", budget).recall.value
+    stays = simulate(replace(trace, local=None), "random", budget).recall.value
+    assert stays < follows <= 1.0
+    assert follows > 0.97

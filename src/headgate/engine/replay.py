@@ -50,6 +50,8 @@ class Replay:
         Processor time already taken for the rows, by all of them alike.
     learning_rows
         Rows after which a monitor first has a say; fewer where each stands for many.
+    most_at_once
+        Rows in a step at most; as many as is quick when left out.
     """
 
     def __init__(
@@ -63,13 +65,14 @@ class Replay:
         pacer: Pacer | None = None,
         before_s: float = 0.0,
         learning_rows: int = LEARNING_ROWS_AT_ONCE,
+        most_at_once: int | None = None,
     ) -> None:
         self._terms, self._codes = terms, codes
         self._pacer, self._pacing = pacer, PaceState()
         self._before_row_s = before_s / max(len(left.time) + len(right.time), 1)
         self._sides = (left, right)
         self._monitor, self._key_bytes = monitor, key_bytes
-        self._learning_rows = learning_rows
+        self._learning_rows, self._most_at_once = learning_rows, most_at_once
         self._open = OpenRows.none()
         self._tracked = np.empty(0, np.int64)
         self._rivals: BothRows | None = None
@@ -94,7 +97,7 @@ class Replay:
             times = tuple(
                 side.time[numbers] for side, numbers in zip(self._sides, arriving, strict=True)
             )
-            terms, came = self._terms, (len(arriving[0]), len(arriving[1]))
+            terms, came = self._terms_at(times), (len(arriving[0]), len(arriving[1]))
             arrived = came
             span_s = covered_s(progress, (times[0], times[1]))
             if self._pacer is not None:
@@ -135,6 +138,10 @@ class Replay:
                 passed = Passed.of_step(step, arrived, seconds)
                 self._pacing = self._pacer.after(self._pacing, passed, span_s, span_s)
                 began = now
+
+    def _terms_at(self, times: tuple[np.ndarray, ...]) -> Terms:
+        """The terms of a step with arrivals at these times."""
+        return self._terms
 
     def _learning_step(
         self,
@@ -194,6 +201,7 @@ class Replay:
                 size = most_to_observe(len(stored[0]) + len(stored[1]))
             if self._pacer is not None:
                 size = self._paced_rows(size, time)
+            size = size if self._most_at_once is None else min(size, self._most_at_once)
             part = order[at : at + size]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)

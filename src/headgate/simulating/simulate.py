@@ -1,25 +1,24 @@
 """A policy and a budget tried on a trace: the real kernel, on all rows or in miniature."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t as student
 
-from headgate.engine.batch import Batch, Terms
+from headgate.engine.batch import Batch
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
-from headgate.engine.replay import Replay, observed_rates
+from headgate.engine.replay import observed_rates
 from headgate.engine.request import Request
 from headgate.engine.stats import Stats
 from headgate.monitor import Estimate
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.policies import Learned, Policy, make_policy
-from headgate.simulating.learned import DrawnReplay, scaled_room
+from headgate.simulating.replaying import DrawnReplay, scaled_room
 from headgate.simulating.tally import Tally
-from headgate.simulating.trace import Scale, Trace
+from headgate.simulating.trace import Trace
 from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
-from headgate.spec.budget import UNLIMITED
 
 SHORTFALL = 1.0 / math.sqrt(2.0 * math.pi)
 """The mean of a standard normal number's positive part."""
@@ -95,13 +94,12 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         where=trace.relation,
         indexes=request.indexes(observed_rates(*trace.rows), trace.codes),
     )
-    terms = request.weighed(_scaled(terms, trace.scale))
-    rows = _weighed(trace, request.policy)
+    monitor = None
     if share:
         room = scaled_room(room_for(budget, request.policy, 1, share, request.seed), trace)
-        replay: Replay = DrawnReplay(terms, trace, rows, new_monitor(trace.windows, room))
-    else:
-        replay = Replay(terms, *rows, trace.codes)
+        monitor = new_monitor(trace.windows, room)
+    rows = _weighed(trace, request.policy)
+    replay = DrawnReplay(request.weighed(terms), trace, rows, monitor)
     made = Tally.of(trace)
     for block in replay.pairs():
         made.add(block)
@@ -202,20 +200,6 @@ def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
         (1.0 - trace.draw.share) * (off_stored @ off_stored)
         + ((1.0 - looking) * trace.draw.share * off_probe) @ off_probe
     )
-
-
-def scaled_limit(limit: int, share: float) -> int:
-    """A limit in proportion to what is there; a row fits at least."""
-    return limit if limit in (0, UNLIMITED) else max(round(limit * share), 1)
-
-
-def _scaled(terms: Terms, scale: Scale) -> Terms:
-    """The terms with limits in proportion to what is there."""
-    rows, held = (
-        tuple(scaled_limit(limit, share) for limit in limits)
-        for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
-    )
-    return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
 
 
 def _weighed(trace: Trace, policy: Policy) -> tuple[Batch, Batch]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from headgate.compiling import compiled
 
-LENGTH = 4
-"""Windows in a stretch, the first of which fills memory."""
+LENGTHS = (4, 3, 2)
+"""Windows in a stretch, the first of which fills memory: as many as the time allows."""
 FEWEST, MOST = 3, 16
 TOO_MUCH = 0.6
 """Where stretches would cover more of the time than this, they are no help."""
@@ -70,15 +70,18 @@ def choose_stretches(
     >>> found = choose_stretches(0, 1_000_000, window=1000, part=0.04)
     >>> len(found.begin), found.part
     (10, 0.04)
-    >>> choose_stretches(0, 10_000, window=1000, part=0.04) is None
+    >>> choose_stretches(0, 9000, window=1000, part=0.04) is None
     True
     """
     lasts = last - first
     if window <= 0 or lasts <= 0:
         return None
-    count = min(max(int(part * lasts / (LENGTH * window)), FEWEST), MOST)
-    length = max(LENGTH * window, int(part * lasts / count))
-    if count * length > TOO_MUCH * lasts:
+    for windows in LENGTHS:
+        count = min(max(int(part * lasts / (windows * window)), FEWEST), MOST)
+        length = max(windows * window, int(part * lasts / count))
+        if count * length <= TOO_MUCH * lasts:
+            break
+    else:
         return None
     room = lasts // count - length
     shift = int(np.random.default_rng(seed).integers(room + 1))

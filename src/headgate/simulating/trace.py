@@ -1,6 +1,6 @@
 """The rows of two streams as numbers, all of them or a miniature: what joins are tried on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.simulating.draw import EVERY_ROW, STORED, Draw, count_by_hash, draw_rows
+from headgate.simulating.local import Local, Scale
 from headgate.simulating.stretches import Stretches, choose_stretches
 from headgate.simulating.tally import Tally
 from headgate.spec import MaxImportance, RowWindow, Sample, SpecError, TimeWindow, Window
@@ -67,13 +68,6 @@ class Sampled:
     stored: tuple[np.ndarray, np.ndarray] | None = None
     hashes: tuple[np.ndarray, np.ndarray] | None = None
     counts: tuple[np.ndarray, np.ndarray] | None = None
-
-
-class Scale(NamedTuple):
-    """How much of what could be stored is in a trace."""
-
-    rows: float
-    bytes: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +119,8 @@ class Trace:
     hashes: np.ndarray
     counts: tuple[np.ndarray, np.ndarray] = (EVERY_PAIR, EVERY_PAIR)
     stretches: Stretches | None = None
+    local: Local | None = None
+    """How much of the windows is here from moment to moment; None where that is not known."""
 
     @classmethod
     def of_tables(
@@ -183,11 +179,15 @@ class Trace:
             # Where less than half of the keys would be left out, all are better and little more.
             share = 1.0 if by_time and share > 0.5 else share
         drawn = Sampled(tables)
+        times = None
         if share < 1.0:
+            if stretches is None:
+                times = _stored_times(request, tables, shape)
             told = [_hashed(shape, table, side) for side, table in enumerate(tables)]
             counts = np.stack([count_by_hash(*side) for side in told])
             drawn = _drawn(tables, told, draw_rows(counts, share, stores(request), seed, evenly))
-        return cls.of_sample(request, drawn, whole, within, stretches)
+        trace = cls.of_sample(request, drawn, whole, within, stretches)
+        return trace if times is None else replace(trace, local=trace._local(times))
 
     @classmethod
     def of_sample(
@@ -289,6 +289,16 @@ class Trace:
             held / max(sum(self.within.bytes[side] for side in sides), 1),
         )
 
+    def _local(self, times: tuple[np.ndarray, ...]) -> Local | None:
+        """How much of the windows is here, given the times of all rows that are stored."""
+        sides = [side for side in (0, 1) if self.request.windows[side].span]
+        drawn = [
+            batch.time if batch.effort is None else batch.time[batch.effort[1] > 0]
+            for batch in (self.rows[side] for side in sides)
+        ]
+        spans = [self.request.windows[side].span for side in sides]
+        return Local.of(times, drawn, spans, self.scale.rows, self.count)
+
     @cached_property
     def windows(self) -> tuple[Window, Window]:
         """The windows in the trace: of rows, there are fewer."""
@@ -384,6 +394,17 @@ def _drawn(
         (done[0][kept[0]] == STORED, done[1][kept[1]] == STORED),
         (told[0][0][kept[0]], told[1][0][kept[1]]),
     )
+
+
+def _stored_times(
+    request: Request, tables: tuple[pa.Table, pa.Table], shape: Shape
+) -> tuple[np.ndarray, ...] | None:
+    """Times of all rows that are stored, by side that stores some; None for windows of rows."""
+    sides = [side for side in (0, 1) if request.windows[side].span]
+    if any(isinstance(request.windows[side], RowWindow) for side in sides):
+        return None
+    times = [microseconds(tables[side].column(shape.times[side])) for side in sides]
+    return tuple(time[time != NO_TIME] for time in times)
 
 
 def _moved(batch: Batch, stretches: Stretches) -> Batch:

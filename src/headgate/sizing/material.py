@@ -64,7 +64,8 @@ class Material:
     def is_tiny(self) -> bool:
         """Whether windows hold so few rows of the drawn keys that chance fills and empties them.
 
-        Stretches with all keys are better then, where there are some.
+        Stretches of time with all keys are better then. Those with some keys are not: what is
+        gained by more rows at once is lost by leaving out how memory fills at first.
         """
         if self.times is None or not self.times.draw.is_whole:
             return False

@@ -5,7 +5,7 @@ import numpy as np
 from headgate.monitor import Estimate
 from headgate.policies.offline import Events, Opt
 from headgate.simulating import Trace, simulate
-from headgate.simulating.simulate import scaled_limit
+from headgate.simulating.replaying import scaled_limit
 from headgate.spec import Budget, MaxImportance
 
 LABEL = "OPT"

@@ -1,4 +1,4 @@
-"""Learning in a miniature: how often keys come, where only some rows of heavy keys are there."""
+"""Replaying a miniature: memory scaled to what is there, and what is learned from fewer rows."""
 
 from dataclasses import replace
 
@@ -10,7 +10,9 @@ from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import Followed
 from headgate.engine.replay import LEARNING_ROWS_AT_ONCE, Replay
 from headgate.monitor import Monitor, Part, Room
+from headgate.simulating.local import Scale
 from headgate.simulating.trace import Trace
+from headgate.spec.budget import UNLIMITED
 
 FEWEST_ROWS = 128
 """Rows in a step of a miniature: fewer would not tell anything, and steps have a cost."""
@@ -29,16 +31,43 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     wanted = min(whole, round(heavy + trace.draw.share * max(whole - heavy, 0)))
     part = wanted / max(whole, 1)
 
-    def scaled(given: int | None) -> int | None:
+    def some(given: int | None) -> int | None:
         return None if given is None else int(-(-given * part // 1))
 
-    return replace(room, keys=Part(scaled(room.keys.rows), scaled(room.keys.bytes)))
+    return replace(room, keys=Part(some(room.keys.rows), some(room.keys.bytes)))
+
+
+def scaled_limit(limit: int, share: float) -> int:
+    """A limit in proportion to what is there; a row fits at least."""
+    return limit if limit in (0, UNLIMITED) else max(round(limit * share), 1)
+
+
+def scaled(terms: Terms, scale: Scale) -> Terms:
+    """The terms with limits in proportion to what is there."""
+    rows, held = (
+        tuple(scaled_limit(limit, share) for limit in limits)
+        for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
+    )
+    return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
 
 
 class DrawnReplay(Replay):
-    """A replay of a trace, whose monitor counts a row for all that it stands for."""
+    """A replay of a trace: memory is in proportion to what of the windows is there at the time, and
+    the monitor counts a row for all that it stands for.
 
-    def __init__(self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor):
+    Parameters
+    ----------
+    terms
+        With the limits of the join itself.
+    trace, rows
+        The trace, and its rows with what the policy made of their keys.
+    monitor
+        Where the policy is learned.
+    """
+
+    def __init__(
+        self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor | None
+    ) -> None:
         each = sum(trace.within.rows) / max(trace.count, 1)
         # Where not all the time is looked at, the join has learned long before.
         learned = trace.stretches is not None
@@ -51,8 +80,18 @@ class DrawnReplay(Replay):
             learning_rows=FEWEST_ROWS
             if learned
             else max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
+            most_at_once=None if trace.local is None else max(trace.local.step_rows, FEWEST_ROWS),
         )
-        self._stands_for = trace.stands_for
+        self._stands_for, self._whole, self._trace = trace.stands_for, terms, trace
+        self._terms = scaled(terms, trace.scale)
+
+    def _terms_at(self, times: tuple[np.ndarray, ...]) -> Terms:
+        local = self._trace.local
+        known = [time for time in times if len(time)]
+        if local is None or not known:
+            return self._terms
+        now = (min(int(time.min()) for time in known) + max(int(time.max()) for time in known)) // 2
+        return scaled(self._whole, local.at(now, self._trace.scale))
 
     def _learning_step(
         self,
@@ -61,7 +100,8 @@ class DrawnReplay(Replay):
         arriving: tuple[Batch, Batch],
         progress: Progress,
     ) -> LearningStep | None:
-        assert self._monitor is not None
+        if self._monitor is None:
+            return None
         step = DrawnStep(
             terms,
             kept,

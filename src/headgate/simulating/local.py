@@ -1,0 +1,125 @@
+"""How much of the windows is in a miniature, from moment to moment.
+
+The drawn keys have now a little more than their share of the rows and now a little less. With
+memory in proportion to what is there at the time, that does not matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.compiling import compiled
+
+PARTS_OF_WINDOW = 16
+MOST_PARTS = 1 << 18
+FEW = 0.05
+"""Of the most that windows hold."""
+OFTEN = 4
+"""How often in a window memory is scaled anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Rows of a side by part of the time."""
+
+    first: int
+    part_us: int
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, time: np.ndarray, like: "Counted") -> "Counted":
+        """Times counted by the same parts."""
+        rows = np.zeros(len(like.rows), np.int64)
+        _count(time, like.first, like.part_us, rows)
+        return cls(like.first, like.part_us, rows)
+
+    @classmethod
+    def nothing(cls, first: int, last: int, window: int) -> "Counted":
+        """No rows yet, in parts of a window."""
+        part = max(window // PARTS_OF_WINDOW, (last - first) // MOST_PARTS, 1)
+        return cls(first, part, np.zeros((last - first) // part + 1, np.int64))
+
+    def held(self, window: int) -> np.ndarray:
+        """How many rows a window of this length holds, at the end of each part."""
+        so_far = np.concatenate([[0], np.cumsum(self.rows)])
+        back = max(round(window / self.part_us), 1)
+        held: np.ndarray = so_far[1:] - so_far[np.maximum(np.arange(len(self.rows)) + 1 - back, 0)]
+        return held
+
+
+class Scale(NamedTuple):
+    """How much of what could be stored is in a trace."""
+
+    rows: float
+    bytes: float
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """The share of the rows held by the windows that is in the trace, by part of the time."""
+
+    first: int
+    part_us: int
+    share: np.ndarray
+    step_rows: int
+    """Rows of the trace after which to scale memory anew."""
+
+    @classmethod
+    def of(
+        cls,
+        whole: "Sequence[np.ndarray]",
+        drawn: "Sequence[np.ndarray]",
+        windows: "Sequence[int]",
+        share: float,
+        rows: int,
+    ) -> "Local | None":
+        """From the times of rows that are stored: of all rows and of those drawn, by side.
+
+        Parameters
+        ----------
+        windows
+            Of each side, in microseconds.
+        share
+            The share that was drawn on the whole.
+        rows
+            Of the trace, those that are not stored included.
+        """
+        ends = [(int(time.min()), int(time.max())) for time in whole if len(time)]
+        if not ends:
+            return None
+        first, last = min(low for low, _ in ends), max(high for _, high in ends)
+        longest = max(windows)
+        counted = Counted.nothing(first, last, longest)
+        held, here = (
+            np.sum(
+                [
+                    Counted.of(time, counted).held(window)
+                    for time, window in zip(side, windows, strict=True)
+                ],
+                axis=0,
+            )
+            for side in (whole, drawn)
+        )
+        # While windows are nearly empty, their share says little.
+        few = FEW * held.max()
+        part = longest / max(last - first, longest)
+        return cls(
+            first,
+            counted.part_us,
+            (here + few * share) / (held + few),
+            int(rows * part / OFTEN),
+        )
+
+    def at(self, time: int, scale: Scale) -> Scale:
+        """How to scale rows and bytes at a time, given how they are scaled on the whole."""
+        place = min(max((time - self.first) // self.part_us, 0), len(self.share) - 1)
+        now = float(self.share[place])
+        return Scale(now, now * scale.bytes / max(scale.rows, 1e-300))
+
+
+@compiled
+def _count(time: np.ndarray, first: int, part: int, rows: np.ndarray) -> None:
+    for row in range(time.size):
+        rows[(time[row] - first) // part] += 1
