@@ -135,7 +135,8 @@ def _optimum(
             points.append(_point(LABEL, budget, best, material))
         except ModuleNotFoundError:
             return (), (f'{LABEL} needs a flow solver: pip install "headgate[offline]".',)
-    which = "" if small.is_whole and material.is_whole else " from the middle of the time"
+    is_all = (small.is_whole and material.is_whole) or material.rows is not None
+    which = "" if is_all else " from the middle of the time"
     return tuple(points), (OPTIMUM_NOTE.format(label=LABEL, rows=small.count, which=which),)
 
 
