@@ -96,6 +96,40 @@ def prop(
     return _allocation(curves, weigh, _in_proportion(curves, float(memory)))
 
 
+def in_whole(
+    curves: Mapping[str, QualityCurve],
+    given: Allocation,
+    memory: int,
+    weights: Mapping[str, float] | None = None,
+    least: int = 0,
+) -> Allocation:
+    """The same in whole rows or bytes, never more than there are; each join gets the least.
+
+    What rounding down leaves over goes to the joins that stand lowest.
+
+    Examples
+    --------
+    >>> easy, hard = QualityCurve([0, 1, 100], [0.0, 0.9, 1.0]), QualityCurve([0, 100], [0.0, 1.0])
+    >>> in_whole({"easy": easy, "hard": hard}, alloc({"easy": easy, "hard": hard}, 50), 50).memory
+    {'easy': 1, 'hard': 49}
+    """
+    weigh = _checked(curves, memory, weights)
+    if memory < least * len(curves):
+        raise SpecError(
+            f"{memory:,} is too little for {len(curves)} joins that need {least:,} each at least: "
+            f"give more"
+        )
+    # One that has less than the least is filled up at the cost of those that have most.
+    whole = {name: max(int(amount * (1 + ROUNDED)), least) for name, amount in given.memory.items()}
+    while sum(whole.values()) > memory:
+        most = max(whole, key=lambda name: whole[name])
+        whole[most] = max(whole[most] - (sum(whole.values()) - memory), least)
+    while (spare := memory - sum(whole.values())) > 0:
+        lowest = min(curves, key=lambda name: curves[name].standing(whole[name], weigh[name]))
+        whole[lowest] += 1 if spare <= len(curves) else spare // len(curves)
+    return _allocation(curves, weigh, whole)
+
+
 def _checked(
     curves: Mapping[str, QualityCurve], memory: float, weights: Mapping[str, float] | None
 ) -> dict[str, float]:
@@ -197,7 +231,7 @@ def _in_proportion(curves: Mapping[str, QualityCurve], memory: float) -> dict[st
 
 
 def _allocation(
-    curves: Mapping[str, QualityCurve], weights: Mapping[str, float], memory: dict[str, float]
+    curves: Mapping[str, QualityCurve], weights: Mapping[str, float], memory: Mapping[str, float]
 ) -> Allocation:
     standings = [curves[name].standing(memory[name], weights[name]) for name in curves]
     worst = min(standings)
