@@ -118,9 +118,13 @@ def output_of(profile: Profile, model: str, side: int) -> MemoryCurve:
 
 
 def error_curve(
-    profile: Profile, model: str, aggregate: Aggregate, by_cluster: bool = False
+    profile: Profile,
+    model: str,
+    aggregate: Aggregate,
+    by_cluster: bool = False,
+    in_bytes: bool = False,
 ) -> QualityCurve:
-    """The error of an aggregate over a sample, against stored rows.
+    """The error of an aggregate over a sample, against memory.
 
     Parameters
     ----------
@@ -129,6 +133,8 @@ def error_curve(
     by_cluster
         Rows are kept for their whole window, with all their matches. The values of a cluster are
         taken to be the same, which is the worst case.
+    in_bytes
+        Whether memory is counted in bytes, or in rows.
     """
     windows = (profile.sides.left.window, profile.sides.right.window)
     rates = (profile.rates.left, profile.rates.right)
@@ -144,6 +150,10 @@ def error_curve(
         stored = stored_rows(known, rates, windows)
         needs = np.array([surely_enough(stored(share)) for share in SHARES])
         errors = [aggregate.error(share, results) for share in SHARES]
+    if in_bytes:
+        waits = [rates[side] * windows[side].span for side in (0, 1)]
+        sizes = [rows.row_bytes for rows in profile.rows]
+        needs = needs * float(np.average(sizes, weights=waits)) if sum(waits) else needs
     return QualityCurve(
         np.concatenate([[0.0], np.maximum.accumulate(needs)]),
         np.concatenate([errors[:1], errors]),
