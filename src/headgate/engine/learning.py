@@ -5,7 +5,8 @@ Models are those of earlier steps alone, so nothing looks ahead. What a step lea
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,11 +30,13 @@ from headgate.engine.open_rows import (
     ghost_batch,
     joined,
 )
+from headgate.engine.rivals import BothRows
 from headgate.engine.step import Step
-from headgate.models import AgeCurves
+from headgate.engine.trial import Trial
+from headgate.engine.worth_of_keys import Worth
 from headgate.monitor import Evidence, Monitor, Room
 from headgate.monitor.monitor import BUCKETS, Candidates
-from headgate.policies.learned import Learned
+from headgate.policies.learned import KEEP_HISTORY, Learned
 from headgate.policies.random import uniform
 from headgate.sampling.learned import LearnedCluster, relative_sizes
 from headgate.spec import RowWindow, Window
@@ -54,36 +57,16 @@ def new_monitor(windows: tuple[Window, Window], room: Room) -> Monitor:
     )
 
 
-@dataclass(frozen=True)
-class Worth:
-    """What keys are worth, by code: rows of each side a microsecond; and the age model."""
+class Finished(NamedTuple):
+    """What a step hands to the next beside the monitor."""
 
-    by_code: np.ndarray | None
-    curves: AgeCurves | None
-
-    @classmethod
-    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int, important: bool) -> "Worth":
-        """What a monitor makes of the keys it tracks, given their codes.
-
-        Other keys are rarer, and worth nothing beside those; but where rows matter differently
-        (``important``) they are told apart by that, so they get half of what the rarest has.
-        """
-        by_code = None
-        if monitor.knows_keys:
-            rates = monitor.counts / monitor.counted
-            rarest = rates[rates > 0].min(initial=np.inf)
-            rest = rarest / 2 if important and rarest < np.inf else 0.0
-            by_code = np.full((codes + 1, 2), rest)
-            by_code[tracked] = np.maximum(rates, rest)
-            by_code[-1] = 0.0  # the code of null
-        return cls(by_code, monitor.curves())
-
-    def weights(self, side: int, code: np.ndarray) -> np.ndarray:
-        """For rows of a side: how many rows of the other come with their key, a microsecond."""
-        if self.by_code is None:
-            return np.zeros(len(code))
-        weights: np.ndarray = self.by_code[code, 1 - side]
-        return weights
+    open_rows: OpenRows
+    tracked: np.ndarray
+    """Codes of the keys that are counted now."""
+    evidence: Evidence
+    """What this step alone has to say of recall."""
+    rivals: BothRows | None
+    """Rows that other policies are tried on."""
 
 
 class LearningStep:
@@ -101,6 +84,8 @@ class LearningStep:
         The codes of the keys the monitor tracks, in its order.
     key_bytes
         The most that a key takes.
+    rivals
+        What the last step left of the rows that other policies are tried on.
     """
 
     def __init__(
@@ -116,6 +101,7 @@ class LearningStep:
         open_rows: OpenRows,
         tracked: np.ndarray,
         key_bytes: int,
+        rivals: BothRows | None = None,
     ) -> None:
         self.monitor = monitor
         self._key_bytes = key_bytes
@@ -135,7 +121,12 @@ class LearningStep:
         self._open = self._fitting(open_rows, arriving, keep_late)
         important = terms.combine != Combine.NONE
         self._worth = Worth.of(monitor, tracked, codes, important)
+        self._trial: Trial | None = None
+        self.switched = False
+        """Whether the policy is another than in the step before."""
         if isinstance(terms.policy, Learned):
+            if terms.policy.tries_others:
+                self._trial = Trial(terms, arriving, codes, progress, watermark, keep_late, rivals)
             terms, stored, arriving = self._settled(terms, stored, arriving)
         elif isinstance(terms.policy, LearnedCluster):
             terms, arriving = self._sized(terms, terms.policy, arriving)
@@ -171,17 +162,21 @@ class LearningStep:
         """Pairs in blocks, as `Step` gives them."""
         return self.step.pairs()
 
-    def finish(self) -> tuple[OpenRows, np.ndarray, Evidence]:
-        """After the last pair: learn, and say which rows are open, which codes are tracked now,
-        and what this step has to say of recall."""
+    def finish(self) -> "Finished":
+        """After the last pair: learn, and say what the next step must know."""
         sides = [self._followed(side) for side in (0, 1)]
         self._learn(sides)
+        rivals = None
+        if self._trial is not None:
+            rivals = self._trial.play(
+                self.monitor, self._worth, self.step, self._stored_rows, self._key_bytes
+            )
         self.monitor.finished += sides[0].finished_evidence + sides[1].finished_evidence
         tracked = self._count_keys(self.monitor.room.most_keys(self._key_bytes))
         opened = OpenRows(
             *(joined(both) for both in zip(sides[0].open, sides[1].open, strict=True))
         )
-        return opened, tracked, sides[0].evidence + sides[1].evidence
+        return Finished(opened, tracked, sides[0].evidence + sides[1].evidence, rivals)
 
     def _fitting(
         self, open_rows: OpenRows, arriving: tuple[Batch, Batch], keep_late: bool
@@ -224,19 +219,33 @@ class LearningStep:
         policy = terms.policy
         assert isinstance(policy, Learned)
         known = self._worth.by_code
-        settled = policy.follow(
-            self._worth.curves,
-            None if known is None else known.ravel(),
-            self.monitor.fit.better,
-            self.monitor.fading(sum(self._stored_rows)),
-            self.monitor.followed,
-        )
-        if settled.keeps_history and self.monitor.followed != settled.name:
+        weights, followed = None if known is None else known.ravel(), self.monitor.followed
+        if self.monitor.standing.tells:
+            # What was followed before anything was tried has no claim to be kept.
+            incumbent = followed if self.monitor.contested else ""
+            settled = policy.named(
+                self.monitor.standing.leader(incumbent), self._worth.curves, weights
+            )
+            self.monitor.contested = True
+        elif self._trial is not None and self.monitor.room.most_tried(self._key_bytes):
+            # Whatever it turns out to be is best begun from a fair sample.
+            settled = policy.neutral
+        else:
+            settled = policy.follow(
+                self._worth.curves,
+                weights,
+                self.monitor.fit.better,
+                self.monitor.fading(sum(self._stored_rows)),
+                followed,
+            )
+        if settled.keeps_history and followed not in KEEP_HISTORY:
             stored = (self._as_expected(stored[0], 0), self._as_expected(stored[1], 1))
+        self.switched = bool(followed) and followed != settled.name
+        self.monitor.switched += int(self.switched)
         self.monitor.followed = settled.name
         if settled.weighs_keys:
-            stored = (self._weighed(stored[0], 0), self._weighed(stored[1], 1))
-            arriving = (self._weighed(arriving[0], 0), self._weighed(arriving[1], 1))
+            stored = (self._worth.weighed(stored[0], 0), self._worth.weighed(stored[1], 1))
+            arriving = (self._worth.weighed(arriving[0], 0), self._worth.weighed(arriving[1], 1))
         pace = terms.pace
         if pace is not None:
             by_key = settled.weighs_matches
@@ -264,15 +273,19 @@ class LearningStep:
         ]
         return terms, (sized[0], sized[1])
 
-    def _weighed(self, batch: Batch, side: int) -> Batch:
-        return batch._replace(weight=self._worth.weights(side, batch.code))
-
     def _as_expected(self, batch: Batch, side: int) -> Batch:
         """Rows stored under a policy that kept no history, with the one that their keys suggest:
-        as many matches of late as come in a stay."""
+        as many matches as come in their time, the last of them as long ago as they are apart."""
         stay_us = sum(self._stored_rows) / self.monitor.rate if self.monitor.rate else 0.0
-        now = np.full(len(batch.time), self._before.clock >> 1)
-        return batch._replace(touched=now, recent=self._worth.weights(side, batch.code) * stay_us)
+        now = self._before.clock >> 1
+        weights = self._worth.weights(side, batch.code)
+        with np.errstate(divide="ignore"):
+            last = np.maximum(batch.time, now - np.minimum(1 / weights, 1e18))
+        return batch._replace(
+            matches=np.minimum(weights * (now - batch.time), 1e9).astype(np.int32),
+            touched=last.astype(np.int64),
+            recent=weights * stay_us,
+        )
 
     def _marked(self, batch: Batch, side: int) -> Batch:
         """Stored rows, the watched ones among them marked."""

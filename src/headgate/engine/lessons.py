@@ -13,10 +13,11 @@ from headgate.engine.held import Held, code_tables, judged, key_bytes, matched
 from headgate.engine.importance import Definitions
 from headgate.engine.learning import LearningStep, new_monitor
 from headgate.engine.open_rows import OpenRows
+from headgate.engine.rivals import BothRows
 from headgate.engine.shape import Shape
 from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor, Room
-from headgate.monitor.monitor import COUNTS_BYTES, WATCHED_BYTES
+from headgate.monitor.monitor import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
 from headgate.policies import Policy
 from headgate.spec import Window
 
@@ -35,12 +36,17 @@ class Lessons:
         Of each side's open rows, the columns that decide what matches.
     tracked
         The keys the monitor counts, in its order.
+    rivals, rival_columns
+        Of each side, the rows that other policies are tried on, and the columns that decide what
+        they match; None where none are.
     """
 
     monitor: Monitor
     open_rows: OpenRows
     open_columns: tuple[pa.Table, pa.Table]
     tracked: pa.Table
+    rivals: BothRows | None = None
+    rival_columns: tuple[pa.Table, pa.Table] | None = None
 
     @classmethod
     def none_yet(
@@ -75,6 +81,8 @@ class LessonsLearned:
         What the monitor takes now.
     is_learning
         Whether the policy was chosen by what was learned.
+    switched
+        Whether it is another than before.
     """
 
     lessons: Lessons
@@ -82,6 +90,7 @@ class LessonsLearned:
     policy: Policy
     bytes: int
     is_learning: bool
+    switched: bool = False
 
 
 class LearnsFromTables:
@@ -104,14 +113,22 @@ class LearnsFromTables:
             *(rows.only(matched(shape, rows.table, place % 2)) for place, rows in enumerate(held)),
             *lessons.open_columns,
         ]
+        self._were_tried = lessons.rival_columns or (tables[2].slice(0, 0), tables[3].slice(0, 0))
+        tables += self._were_tried
         codes, values, self._count = code_tables(shape, tables, [lessons.tracked])
+        rivals = lessons.rivals
+        if rivals is not None:
+            rivals = (
+                rivals[0]._replace(code=codes[6], value=values[6]),
+                rivals[1]._replace(code=codes[7], value=values[7]),
+            )
         batches = [
             rows.batch(code, value) for rows, code, value in zip(held, codes, values, strict=False)
         ]
         batches = judged(batches, held, definitions)
         self._came, self._were_open = tables[2:4], lessons.open_columns
         self._key_names = (list(shape.keys.left), list(shape.keys.right))
-        self._tracked, self._tracked_codes = lessons.tracked, codes[6]
+        self._tracked, self._tracked_codes = lessons.tracked, codes[8]
         self._came_codes = codes[2:4]
         self._key_bytes = key_bytes(shape, tables[2:6])
         self._is_learning = terms.policy.learns
@@ -127,8 +144,9 @@ class LearnsFromTables:
             lessons.open_rows._replace(
                 code=np.concatenate(codes[4:6]), value=np.concatenate(values[4:6])
             ),
-            codes[6],
+            codes[8],
             self._key_bytes,
+            rivals,
         )
 
     @property
@@ -143,20 +161,39 @@ class LearnsFromTables:
 
     def finish(self) -> LessonsLearned:
         """After the last pair: what was learned."""
-        open_rows, tracked, evidence = self._learning.finish()
-        columns = [
-            pa.concat_tables([self._were_open[side], self._came[side]])
-            .take(pa.array(open_rows.source[open_rows.side == side]))
-            .combine_chunks()
+        open_rows, tracked, evidence, rivals = self._learning.finish()
+        left, right = (
+            self._taken(self._were_open, side, open_rows.source[open_rows.side == side])
             for side in (0, 1)
-        ]
+        )
+        tried = None
+        if rivals is not None:
+            tried = (
+                self._taken(self._were_tried, 0, rivals[0].source),
+                self._taken(self._were_tried, 1, rivals[1].source),
+            )
         lessons = Lessons(
-            self._learning.monitor, open_rows, (columns[0], columns[1]), self._keys(tracked)
+            self._learning.monitor, open_rows, (left, right), self._keys(tracked), rivals, tried
         )
-        size = len(open_rows.time) * (self._key_bytes + WATCHED_BYTES) + len(tracked) * (
-            self._key_bytes + COUNTS_BYTES
+        rows_tried = sum(len(side.time) for side in rivals or ())
+        size = (
+            len(open_rows.time) * (self._key_bytes + WATCHED_BYTES)
+            + len(tracked) * (self._key_bytes + COUNTS_BYTES)
+            + rows_tried * (self._key_bytes + TRIED_BYTES)
         )
-        return LessonsLearned(lessons, evidence, self._learning.policy, size, self._is_learning)
+        return LessonsLearned(
+            lessons,
+            evidence,
+            self._learning.policy,
+            size,
+            self._is_learning,
+            self._learning.switched,
+        )
+
+    def _taken(self, before: tuple[pa.Table, pa.Table], side: int, source: np.ndarray) -> pa.Table:
+        """Rows of a side out of those kept before and those that came."""
+        both = pa.concat_tables([before[side], self._came[side]])
+        return both.take(pa.array(source)).combine_chunks()
 
     def _keys(self, codes: np.ndarray) -> pa.Table:
         """The keys behind some codes: counted before, or come in this step."""

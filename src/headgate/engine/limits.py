@@ -5,12 +5,23 @@ from headgate.engine.batch import Terms
 from headgate.engine.relation import Relation
 from headgate.models.cost.structure import Pair
 from headgate.monitor import Part, Room
-from headgate.monitor.monitor import KEYS_A_ROW, MOST_KEYS, MOST_WATCHED, WATCHED_A_ROW
+from headgate.monitor.monitor import (
+    KEYS_A_ROW,
+    MOST_KEYS,
+    MOST_TRIED,
+    MOST_WATCHED,
+    TRIED_A_ROW,
+    WATCHED_A_ROW,
+)
 from headgate.policies import Policy
 from headgate.spec import Budget, SpecError, Window
 from headgate.spec.budget import UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
+TRYING = (0.2, 0.4, 0.4)
+"""Where policies are tried in miniature: the parts for watched rows, for keys, and for that."""
+LEAST_TRIED = 30
+"""Rows of a budget that trying policies needs; with less, chance would decide."""
 USUAL_ENTRY_BYTES = 128
 """More than most entries of a monitor take, keys included."""
 
@@ -41,10 +52,9 @@ def terms_for(
     room = room_for(budget, policy, shards, monitor)
     rows, memory = UNLIMITED, UNLIMITED
     if budget.rows is not None:
-        rows = budget.rows // shards - (room.watched.rows or 0) - (room.keys.rows or 0)
+        rows = budget.rows // shards - room.rows
     if budget.memory is not None:
-        monitored = (room.watched.bytes or 0) + (room.keys.bytes or 0)
-        memory = int((budget.memory // shards - monitored) * (1 - reserve))
+        memory = int((budget.memory // shards - room.bytes) * (1 - reserve))
     if rows < 1 or memory <= BOOKKEEPING_BYTES:
         raise SpecError(
             f"a budget of {budget} is too small for one row in each of {shards} shards: "
@@ -86,11 +96,15 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
     Examples
     --------
     >>> from headgate.policies import Learned
-    >>> room_for(Budget(rows=1000), Learned("auto"), shards=2, monitor=0.05)
-    Room(watched=Part(rows=12, bytes=None), keys=Part(rows=12, bytes=None), seed=0)
+    >>> room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
+    Room(watched=Part(rows=50, bytes=None), keys=Part(rows=100, bytes=None), seed=0,
+         tried=Part(rows=100, bytes=None))
     """
     watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
     keys = HALF if policy.counts_keys else 0.0
+    tried = 0.0
+    if policy.tries_others and budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED:
+        watched, keys, tried = TRYING
 
     def part(share: float, most_rows: int, most_bytes: int) -> Part:
         rows, size = budget.rows, budget.memory
@@ -103,4 +117,5 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
         part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES),
         part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * USUAL_ENTRY_BYTES),
         seed,
+        part(tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
     )

@@ -16,6 +16,7 @@ from headgate.engine.batch import NO_WATERMARK, Batch, PairBlock, Progress, Term
 from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import OpenRows
 from headgate.engine.pacer import Pacer, PaceState, Passed, covered_s
+from headgate.engine.rivals import BothRows
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
 from headgate.monitor import Evidence, Monitor
@@ -47,6 +48,8 @@ class Replay:
         Keeps the replay within its processor time, where that is limited.
     before_s
         Processor time already taken for the rows, by all of them alike.
+    learning_rows
+        Rows after which a monitor first has a say; fewer where each stands for many.
     """
 
     def __init__(
@@ -59,14 +62,17 @@ class Replay:
         key_bytes: int = 8,
         pacer: Pacer | None = None,
         before_s: float = 0.0,
+        learning_rows: int = LEARNING_ROWS_AT_ONCE,
     ) -> None:
         self._terms, self._codes = terms, codes
         self._pacer, self._pacing = pacer, PaceState()
         self._before_row_s = before_s / max(len(left.time) + len(right.time), 1)
         self._sides = (left, right)
         self._monitor, self._key_bytes = monitor, key_bytes
+        self._learning_rows = learning_rows
         self._open = OpenRows.none()
         self._tracked = np.empty(0, np.int64)
+        self._rivals: BothRows | None = None
         self.stats = Stats()
         self.let_in = (0, 0)
         """Rows of each side that there was time to look at."""
@@ -112,7 +118,7 @@ class Replay:
             for block in step.pairs():
                 yield block._replace(left=numbers[0][block.left], right=numbers[1][block.right])
             if learning is not None:
-                self._open, self._tracked, _ = learning.finish()
+                self._open, self._tracked, _, self._rivals = learning.finish()
                 self.followed[learning.policy.label] += len(arriving[0]) + len(arriving[1])
                 rows = tuple(
                     side._replace(weight=weight)
@@ -151,6 +157,7 @@ class Replay:
             self._open,
             self._tracked,
             self._key_bytes,
+            self._rivals,
         )
 
     def _paced_rows(self, size: int, time: np.ndarray) -> int:
@@ -181,7 +188,8 @@ class Replay:
         while at < len(order):
             size = max(ROWS_AT_ONCE, 2 * (len(stored[0]) + len(stored[1])))
             if self._monitor is not None:
-                size = min(size, most_to_learn_from(at, len(stored[0]) + len(stored[1])))
+                rows = len(stored[0]) + len(stored[1])
+                size = min(size, most_to_learn_from(at, rows, self._learning_rows))
             elif self._terms.policy.observes:
                 size = most_to_observe(len(stored[0]) + len(stored[1]))
             if self._pacer is not None:
@@ -202,14 +210,14 @@ def observed_rates(left: Batch, right: Batch) -> tuple[float, float]:
     return len(left.time) / seconds, len(right.time) / seconds
 
 
-def most_to_learn_from(seen: int, stored: int) -> int:
+def most_to_learn_from(seen: int, stored: int, least: int = LEARNING_ROWS_AT_ONCE) -> int:
     """Rows after which to look at the models again.
 
     Early on there is much to learn, later they change little; but what is hot may be something else
     once all that is stored was replaced a few times. Every step takes up all that is stored, so it
     should bring as much.
     """
-    return max(LEARNING_ROWS_AT_ONCE, 2 * stored, min(seen // 8, 6 * stored))
+    return max(least, 2 * stored, min(seen // 8, 6 * stored))
 
 
 def most_to_observe(stored: int) -> int:

@@ -1,7 +1,7 @@
 """A join as asked for, complete and checked: what every way of running it starts from."""
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 
 from headgate.engine.batch import Terms
 from headgate.engine.index_choice import cheapest_indexes
@@ -13,6 +13,9 @@ from headgate.policies import Policy
 from headgate.policies.base import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
+
+ENOUGH_ROWS = 5000.0
+"""Of budgets up to so many rows "auto" takes the usual part to learn in; of others less."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,9 @@ class Request:
         """The part of the budget that is the monitor's, on a stream or where all is at hand."""
         if self.budget.monitor is not None:
             return self.budget.monitor
+        if self.policy.tries_others:
+            # What is learned gets better with the root of its room: much room needs less of it.
+            return MONITOR * min(1.0, sqrt(ENOUGH_ROWS / self.budget.about_rows))
         if self.policy.learns:
             return MONITOR
         # A sample says how good it is by its weights.

@@ -116,6 +116,11 @@ class TableStep:
         left, right = self._arriving
         return Passed.of_step(self._step, (len(left.rows.time), len(right.rows.time)), seconds)
 
+    @property
+    def keeps_history(self) -> bool:
+        """Whether the policy that was followed goes by what happened to rows."""
+        return self._step.keeps_history
+
     def alive(self, side: int) -> np.ndarray:
         """For each stored row of a side and then each arrival that took part: stored now?"""
         return self._step.alive(side)
@@ -130,7 +135,7 @@ class TableStep:
         """The rows of a side that are stored now, with their history up to now."""
         rows = self._stored[side].followed_by(self._arriving[side].rows)
         rows = replace(rows, sequence=self._step.sequences(side))
-        if self._policy.keeps_history:
+        if self.keeps_history:
             matches, touched = self._step.histories(side)
             recent = self._step.recent(side)
             rows = replace(rows, matches=matches, touched=touched, recent=recent)

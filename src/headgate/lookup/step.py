@@ -206,6 +206,11 @@ class LookupStep:
     def learned(self) -> None:
         """Nothing is learned."""
 
+    @property
+    def keeps_history(self) -> bool:
+        """Whether the policy goes by what happened to rows."""
+        return self._policy.keeps_history
+
     def alive(self, side: int) -> np.ndarray:
         """For each stored row of a side and then each arrival: stored now?"""
         return self._step.alive(side)
@@ -228,7 +233,7 @@ class LookupStep:
             return arrivals
         alive = self.alive(STORED)
         rows = self._stored.where(alive[: len(self._stored.place)]).followed_by(arrivals)
-        if self._policy.keeps_history:
+        if self.keeps_history:
             matches, touched = self._step.histories(STORED)
             rows = replace(rows, matches=matches[alive], touched=touched[alive])
         return rows

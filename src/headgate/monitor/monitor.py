@@ -10,6 +10,7 @@ from headgate.models import AgeCurves
 from headgate.monitor.ages import AgeLearner, Fading
 from headgate.monitor.fit import Fit
 from headgate.monitor.recall import Evidence
+from headgate.monitor.standing import Standing
 
 BUCKETS = 120
 HALF_LIFE_WINDOWS = 2.0
@@ -20,15 +21,18 @@ sooner. What is hot changes within long windows; and where nothing changes, keys
 storing come often enough in that time for counts to be good."""
 
 
+STANDING_STAYS = 20.0
+"""And for how other policies did, where that is later: rare pairs take time to tell them apart."""
 LEAST_SHARE = 2.0**-40
 MOST_WATCHED, MOST_KEYS = 4096, 1 << 16
 """More of them would tell little more, and all of them are written with every batch."""
 MOST_ENTRIES = 1 << 30
-WATCHED_A_ROW, KEYS_A_ROW = 2, 4
-"""Watched rows, and tracked keys, that count as a stored row where only rows are limited; they
-have no payload, and less bookkeeping."""
-WATCHED_BYTES, COUNTS_BYTES = 48, 16
-"""What a watched row, and a tracked key, takes beside the key."""
+MOST_TRIED = 1 << 14
+WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 4, 3
+"""Watched rows, tracked keys, and rows that other policies are tried on, that count as a stored
+row where only rows are limited; they have no payload, and less bookkeeping."""
+WATCHED_BYTES, COUNTS_BYTES, TRIED_BYTES = 48, 16, 40
+"""What a watched row, a tracked key, and a row that policies are tried on takes beside the key."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,17 @@ class Room:
     watched: Part
     keys: Part
     seed: int = 0
+    tried: Part = Part(rows=0)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a budget that it takes."""
+        return sum(part.rows or 0 for part in (self.watched, self.keys, self.tried))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a budget that it takes."""
+        return sum(part.bytes or 0 for part in (self.watched, self.keys, self.tried))
 
     def most_watched(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes may be watched at once."""
@@ -66,6 +81,10 @@ class Room:
     def most_keys(self, key_bytes: int) -> int:
         """How many keys of so many bytes may be counted."""
         return min(self.keys.holds(KEYS_A_ROW, key_bytes + COUNTS_BYTES), MOST_KEYS)
+
+    def most_tried(self, key_bytes: int) -> int:
+        """How many rows with keys of so many bytes other policies may be tried on at once."""
+        return min(self.tried.holds(TRIED_A_ROW, key_bytes + TRIED_BYTES), MOST_TRIED)
 
 
 @dataclass(frozen=True)
@@ -136,6 +155,14 @@ class Monitor:
     fit: Fit = field(default_factory=Fit)
     followed: str = ""
     """The policy that was chosen last, by its name."""
+    switched: int = 0
+    """How often another was chosen than before."""
+    standing: Standing = field(default_factory=Standing)
+    """How policies do that are tried in miniature."""
+    contested: bool = False
+    """Whether it was chosen by how they do."""
+    tried: float = 0.0
+    """The share of the arrivals that they are tried on; 0 before it begins."""
     pairs: int = 0
     lost: int = 0
     """Pairs made, and rows lost, since the beginning."""
@@ -177,8 +204,10 @@ class Monitor:
         """
         factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
         of_keys = min(factor, 0.5 ** (arrived / max(stored, 1) / HALF_LIFE_STAYS))
+        of_standing = max(factor, 0.5 ** (arrived / max(stored, 1) / STANDING_STAYS))
         self.ages.forget(factor)
         self.fit.forget(factor)
+        self.standing.forget(of_standing)
         self.counts = self.counts * of_keys
         self.counted = self.counted * of_keys + lived
         self.lived = self.lived * factor + lived
@@ -213,6 +242,10 @@ class Monitor:
                 "arrived": self.arrived,
                 "fit": asdict(self.fit),
                 "followed": self.followed,
+                "switched": self.switched,
+                "contested": self.contested,
+                "tried": self.tried,
+                "standing": {"names": self.standing.names, "made": _rounded(self.standing.made)},
                 "pairs": self.pairs,
                 "lost": self.lost,
                 "matches": _rounded(self.ages.matches),
@@ -225,6 +258,11 @@ class Monitor:
         given = json.loads(text)
         self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
         self.arrived, self.followed = given["arrived"], given["followed"]
+        self.switched, self.tried = given["switched"], given["tried"]
+        self.contested = given["contested"]
+        self.standing = Standing(tuple(given["standing"]["names"]))
+        if self.standing.names:
+            self.standing.made = np.array(given["standing"]["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

@@ -133,6 +133,11 @@ class Policy(ABC):
         return False
 
     @property
+    def tries_others(self) -> bool:
+        """Whether other policies are tried in miniature, to follow the best."""
+        return False
+
+    @property
     def watches_ages(self) -> bool:
         """Whether it must be told at what age rows match."""
         return False

@@ -8,14 +8,20 @@ import numpy as np
 from headgate.models import AgeCurves
 from headgate.policies.age import Age
 from headgate.policies.base import Arrivals, FixedScore, Policy
+from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.ijoin import Ijoin
 from headgate.policies.life import Life
+from headgate.policies.lru import Lru
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
-from headgate.spec import Window
+from headgate.spec import RowWindow, Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
+MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fifo(), Lru())}
+"""LFU is not among them: a row's first score is how many partners it finds as it comes, and in a
+miniature it finds few."""
+KEEP_HISTORY = (Lru.name, Ijoin.name)
 FADING = 0.05
 """How much rows' matches must fade in a stay for IJOIN to do better than counts of keys: what is
 hot then stays so for some twenty stays at most (`headgate reproduce ijoin` shows both sides)."""
@@ -54,8 +60,21 @@ class Learned(FixedScore):
 
     @property
     def keeps_history(self) -> bool:
-        """IJOIN would need it."""
-        return self.important and self.wanted == "auto"
+        """Some of those that "auto" may follow need it."""
+        return self.wanted == "auto"
+
+    @property
+    def tries_others(self) -> bool:
+        """ "auto" does, where all result rows count alike."""
+        return self.wanted == "auto" and not self.important
+
+    def rivals(self, windows: tuple[Window, Window]) -> tuple[str, ...]:
+        """The policies that are tried in miniature, so that the best of them can be followed."""
+        if not self.tries_others:
+            return ()
+        if any(isinstance(window, RowWindow) and window.rows for window in windows):
+            return (*MODEL_FREE, Prob.name)
+        return (*MODEL_FREE, Prob.name, Life.name, Age.name)
 
     @property
     def neutral(self) -> Policy:
@@ -103,11 +122,17 @@ class Learned(FixedScore):
                 if wanted == Age.name and abs(rate) < 2 * error:
                     # A curve that may be flat does not tell rows apart.
                     return Greedy()
-        if wanted == Age.name:
+        return self.named(wanted, curves, weights)
+
+    def named(self, name: str, curves: AgeCurves | None, weights: np.ndarray | None) -> Policy:
+        """The policy of that name, with what is known; the neutral one where that is not enough."""
+        if name in MODEL_FREE:
+            return MODEL_FREE[name]
+        if name == Age.name:
             return self.neutral if curves is None else Age(curves)
         if weights is None:
             return self.neutral
-        return Prob(None) if wanted == Prob.name else Life.of_weights(weights)
+        return Prob(None) if name == Prob.name else Life.of_weights(weights)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """As RANDOM."""

@@ -5,7 +5,7 @@ import pyarrow as pa
 from headgate.spec import SpecError
 
 _MAGIC = b"HG"
-FORMAT = 5
+FORMAT = 6
 """Version of everything kept in state; raise it when what follows changes meaning."""
 _PREFIX = _MAGIC + FORMAT.to_bytes(6, "little")
 _QUICK = pa.Codec("zstd", 1)

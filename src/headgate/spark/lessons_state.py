@@ -7,10 +7,14 @@ import pyarrow as pa
 
 from headgate.engine.lessons import Lessons
 from headgate.engine.open_rows import OpenRows
+from headgate.engine.rivals import RivalRows
+from headgate.policies.learned import KEEP_HISTORY
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.plan import ShardPlan
 
-VALUE = "facts string, left binary, right binary, tracked binary"
+VALUE = (
+    "facts string, left binary, right binary, tracked binary, left_tried binary, right_tried binary"
+)
 _ROW_COLUMNS = OpenRows._fields[:-3]  # codes, values and sources mean nothing in another batch
 
 
@@ -33,11 +37,19 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
     left, right = (
         side.select(lessons.open_columns[place].column_names) for place, side in enumerate(sides)
     )
+    open_rows = OpenRows._make([*columns, none.astype(np.int32), np.empty(0), none])
+    keys = tracked.select(lessons.tracked.column_names)
+    if kept[4] is None:
+        return Lessons(lessons.monitor, open_rows, (left, right), keys)
+    names = lessons.monitor.standing.names
+    tried = [from_blob(kept[4]), from_blob(kept[5])]
     return Lessons(
         lessons.monitor,
-        OpenRows._make([*columns, none.astype(np.int32), np.empty(0), none]),
+        open_rows,
         (left, right),
-        tracked.select(lessons.tracked.column_names),
+        keys,
+        (_rival_rows(tried[0], names), _rival_rows(tried[1], names)),
+        (tried[0].select(left.column_names), tried[1].select(right.column_names)),
     )
 
 
@@ -53,9 +65,57 @@ def write_lessons(variable: Any, lessons: Lessons) -> int:
     for side, name in enumerate(_COUNTS):
         tracked = tracked.append_column(name, pa.array(lessons.monitor.counts[:, side]))
     blobs.append(to_blob(tracked, compress=True))
+    tried: list[bytes | None] = [None, None]
+    if lessons.rivals is not None and lessons.rival_columns is not None:
+        names = lessons.monitor.standing.names
+        tried = [
+            to_blob(_rival_table(columns, rivals, names), compress=True)
+            for columns, rivals in zip(lessons.rival_columns, lessons.rivals, strict=True)
+        ]
     facts = lessons.monitor.facts()
-    variable.update((facts, *blobs))
-    return len(facts) + sum(map(len, blobs))
+    variable.update((facts, *blobs, *tried))
+    return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
+
+
+def _rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
+    """Rows that policies are tried on, with who stores them and what happened to them there."""
+    table = columns
+    held = (rows.held << np.arange(len(rows.held))[:, None]).sum(axis=0)
+    for name in _RIVAL_COLUMNS:
+        table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
+    table = table.append_column(_hidden("held"), pa.array(held, pa.int64()))
+    for place in _with_history(names):
+        for name in _RIVAL_HISTORY:
+            history = pa.array(getattr(rows, name)[place])
+            table = table.append_column(_hidden(f"{name}_{place}"), history)
+    return table
+
+
+def _rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
+    """The same, read back."""
+
+    def column(name: str) -> np.ndarray:
+        values: np.ndarray = table.column(_hidden(name)).to_numpy()
+        return values
+
+    rows = RivalRows.none(len(names))
+    count = table.num_rows
+    held = (column("held") >> np.arange(len(names))[:, None]) & 1
+    matches = np.zeros((len(names), count), np.int32)
+    touched = np.tile(column("time"), (len(names), 1))
+    for place in _with_history(names):
+        matches[place], touched[place] = (column(f"{name}_{place}") for name in _RIVAL_HISTORY)
+    return rows._replace(
+        **{name: column(name) for name in _RIVAL_COLUMNS},
+        code=np.zeros(count, np.int32),
+        held=held.astype(np.bool_),
+        matches=matches,
+        touched=touched,
+    )
+
+
+def _with_history(names: tuple[str, ...]) -> list[int]:
+    return [place for place, name in enumerate(names) if name in KEEP_HISTORY]
 
 
 def _hidden(name: str) -> str:
@@ -63,3 +123,4 @@ def _hidden(name: str) -> str:
 
 
 _COUNTS = (_hidden("left"), _hidden("right"))
+_RIVAL_COLUMNS, _RIVAL_HISTORY = ("time", "size", "sequence"), ("matches", "touched")

@@ -10,7 +10,7 @@ from headgate.engine.lessons import LessonsLearned
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.monitor import Evidence
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
-from headgate.policies import Age, Greedy, Ijoin, Random
+from headgate.policies import Age, Fifo, Greedy, Ijoin, Lru, Random
 from headgate.sampling import EqCluster
 
 STATE_FIGURES = (
@@ -40,12 +40,16 @@ MONITOR_FIGURES = (
     "shards_by_age",
     "shards_by_key",
     "shards_by_residence",
+    "shards_by_recency",
     "shards_by_importance",
+    "tried_rows",
+    "switched",
 )
 """How many shards have a monitor, what monitors keep, and how many shards follow a neutral policy
-(for want of a model), rank rows by age, by key, or by what they brought of late (IJOIN); shards
-with a policy that learns nothing are in none of the four. And how many go by importance, so that
-recall is a share of it."""
+(RANDOM, or what stands for it), rank rows by age, by key, by what they brought of late (IJOIN) or
+by how recent they or their last match are (FIFO, LRU); shards with a policy that learns nothing are
+in none of these. How many go by importance, so that recall is a share of it. On how many rows other
+policies are tried, and how many shards have changed to another in this batch."""
 TOTAL_FIGURES = ("total_pairs", "total_lost")
 FIGURES = (
     *(entry.name for entry in fields(Stats)),
@@ -98,6 +102,9 @@ def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
         "shards_by_age": int(learned.is_learning and isinstance(policy, Age)),
         "shards_by_key": int(learned.is_learning and policy.weighs_keys),
         "shards_by_residence": int(learned.is_learning and isinstance(policy, Ijoin)),
+        "shards_by_recency": int(learned.is_learning and isinstance(policy, Fifo | Lru)),
+        "tried_rows": sum(len(side.time) for side in lessons.rivals or ()),
+        "switched": int(learned.switched),
         "total_pairs": lessons.monitor.pairs,
         "total_lost": lessons.monitor.lost,
         **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),

@@ -60,6 +60,9 @@ class FinishedStep(Protocol):
     @property
     def after(self) -> Progress: ...
 
+    @property
+    def keeps_history(self) -> bool: ...
+
     def alive(self, side: int) -> np.ndarray: ...
 
     def kept_arrivals(self, side: int) -> Held: ...
@@ -175,7 +178,7 @@ class ShardState:
         for side in (0, 1):
             self._update_side(step, side, held[side])
         self._reclaim(step.stats.stored_bytes)
-        if self.plan.terms.policy.keeps_history:
+        if step.keeps_history:
             self._log_history(step, held)
         self.progress = step.after
         learned = step.learned()

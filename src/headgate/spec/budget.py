@@ -11,6 +11,7 @@ UNLIMITED = 1 << 62
 MONITOR = 0.05
 """The part of a budget a monitor takes, where it is needed and nothing else is said."""
 MOST_MONITOR = 0.5
+USUAL_ROW_BYTES = 128
 
 
 @dataclass(frozen=True, init=False)
@@ -35,7 +36,8 @@ class Budget:
     monitor
         The part of the budget for learning how the streams behave and how good the answer is.
         When left out, a twentieth where a model must be learned and on streams, which tell their
-        recall; nothing otherwise.
+        recall; nothing otherwise. Under "auto" less of a budget of more than 5,000 rows: 2.5 % of
+        20,000, 1.1 % of 100,000.
 
     Examples
     --------
@@ -89,6 +91,13 @@ class Budget:
             return None
         left, right = self.split
         return left / (left + right), right / (left + right)
+
+    @property
+    def about_rows(self) -> float:
+        """How many rows of a usual size can be stored."""
+        by_rows = UNLIMITED if self.rows is None else self.rows
+        by_bytes = UNLIMITED if self.memory is None else self.memory / USUAL_ROW_BYTES
+        return min(by_rows, by_bytes)
 
     def __str__(self) -> str:
         parts = [] if self.rows is None else [f"{self.rows:,} rows"]

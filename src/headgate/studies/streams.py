@@ -109,6 +109,19 @@ def zipf(
     return Streams(sides[0], sides[1], (window, window))
 
 
+def keyed(
+    keys: tuple[np.ndarray, np.ndarray],
+    seconds: tuple[np.ndarray, np.ndarray],
+    windows: tuple[int, int],
+) -> Streams:
+    """Streams of the given keys, at the given seconds from the start."""
+    left, right = (
+        _table(key, np.rint(at * SECOND_US).astype(np.int64), name)
+        for key, at, name in zip(keys, seconds, TIMES, strict=True)
+    )
+    return Streams(left, right, windows)
+
+
 def recall_by_part(
     streams: Streams, outcome: Outcome, exact: Outcome, seconds: int, parts: int
 ) -> np.ndarray:

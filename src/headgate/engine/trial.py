@@ -1,0 +1,101 @@
+"""Trying policies in miniature in a step: on how many rows, and within their room."""
+
+import numpy as np
+
+from headgate.engine.batch import Batch, Progress, Terms
+from headgate.engine.rivals import BothRows, RivalRows, Round, coins
+from headgate.engine.step import Step
+from headgate.engine.worth_of_keys import Worth
+from headgate.monitor import Monitor
+from headgate.monitor.standing import Standing
+from headgate.policies.learned import Learned
+from headgate.spec.budget import UNLIMITED
+
+ALIKE = 2.5
+"""Rivals store many of the same rows: so many times what each may store, all together have."""
+
+
+class Trial:
+    """Rivals of the policy that is followed, in the step at hand; parameters are the step's."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        arriving: tuple[Batch, Batch],
+        codes: int,
+        progress: Progress,
+        watermark: int,
+        keep_late: bool,
+        rows: BothRows | None,
+    ) -> None:
+        self._terms, self._arriving, self._codes = terms, arriving, codes
+        self._progress, self._watermark, self._keep_late = progress, watermark, keep_late
+        policy = terms.policy
+        assert isinstance(policy, Learned)
+        self._policy, self._names = policy, policy.rivals(terms.windows)
+        self._rows = rows or (RivalRows.none(len(self._names)), RivalRows.none(len(self._names)))
+
+    def play(
+        self,
+        monitor: Monitor,
+        worth: Worth,
+        step: Step,
+        stored_rows: tuple[int, ...],
+        key_bytes: int,
+    ) -> BothRows:
+        """Once the join has had its step: let the rivals have theirs; what they store after it.
+
+        Nothing is tried before memory first runs full: until then all policies do the same.
+        """
+        most = monitor.room.most_tried(key_bytes)
+        capacity = self._capacity()
+        came = sum(len(batch.time) for batch in self._arriving)
+        full = sum(stored_rows) + came > capacity or monitor.tried > 0
+        if not most or not full or not came:
+            return self._rows
+        if monitor.standing.names != self._names:
+            monitor.standing = Standing(self._names)
+            monitor.tried = min(1.0, most / (ALIKE * capacity))
+        weights = None if worth.by_code is None else worth.by_code.ravel()
+        left, right = (step.sequences(side)[stored_rows[side] :] for side in (0, 1))
+        rows, made = Round(
+            self._terms,
+            self._progress,
+            self._arriving,
+            (left, right),
+            self._codes,
+            self._watermark,
+            self._keep_late,
+            monitor.seed,
+            monitor.tried,
+        ).play(
+            tuple(self._policy.named(name, worth.curves, weights) for name in self._names),
+            self._rows,
+            worth.weighed,
+        )
+        monitor.standing.add(made)
+        return _fitting(rows, monitor, most)
+
+    def _capacity(self) -> float:
+        """How many rows the join can store, about."""
+        sizes = np.concatenate([batch.size for batch in self._arriving])
+        pools = (0,) if self._terms.pooled else (0, 1)
+        rows = float(sum(self._terms.most_rows[pool] for pool in pools))
+        size = float(sum(self._terms.most_bytes[pool] for pool in pools))
+        if not len(sizes) or size >= UNLIMITED:
+            return rows
+        return min(rows, size / max(float(sizes.mean()), 1.0))
+
+
+def _fitting(rows: BothRows, monitor: Monitor, most: int) -> BothRows:
+    """The rows, fewer of them where they take more than their room; the share says how many."""
+    while len(rows[0].time) + len(rows[1].time) > most:
+        share = monitor.tried / 2
+        left, right = (
+            side.where(coins(monitor.seed, which, side.sequence) < share)
+            for which, side in enumerate(rows)
+        )
+        # What was made with twice as many rows counts for half.
+        monitor.standing.forget(0.5)
+        monitor.tried, rows = share, (left, right)
+    return rows

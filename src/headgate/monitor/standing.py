@@ -1,0 +1,63 @@
+"""How policies do that are tried beside the one that is followed, and which to follow next."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+GROUPS = 16
+"""Rows tried fall into so many groups at random; how the groups differ says what is chance."""
+SURE = 2.5
+"""Standard errors by which a policy must be ahead to be followed instead."""
+LEAST_GAIN = 0.02
+"""And by how much of what the present one makes: changing one's mind is not free, since what is
+stored was chosen by other rules, and it can take a window to be replaced."""
+LEAST_PAIRS = 64.0
+"""Pairs that must have been made in all before anything can be told."""
+
+
+@dataclass
+class Standing:
+    """Pairs made by each policy that is tried, by group of rows; older ones count for less.
+
+    Examples
+    --------
+    >>> standing = Standing(("fifo", "prob"))
+    >>> standing.leader("fifo")
+    'fifo'
+    >>> chance = np.random.default_rng(1)
+    >>> standing.add(np.stack([chance.poisson(20, GROUPS), chance.poisson(40, GROUPS)]))
+    >>> standing.leader("fifo"), standing.leader("prob")
+    ('prob', 'prob')
+    """
+
+    names: tuple[str, ...] = ()
+    made: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.made = np.zeros((len(self.names), GROUPS))
+
+    def forget(self, factor: float) -> None:
+        """Let the past count for so much of itself."""
+        self.made = self.made * factor
+
+    def add(self, made: np.ndarray) -> None:
+        """Take in the pairs of a step, by policy and group."""
+        self.made = self.made + made
+
+    @property
+    def tells(self) -> bool:
+        """Whether enough was seen to go by."""
+        return bool(self.made.sum(axis=1).max(initial=0.0) >= LEAST_PAIRS)
+
+    def leader(self, followed: str) -> str:
+        """The policy to follow, given the one that was: another only if it is surely better."""
+        if followed not in self.names:
+            return self.names[int(np.argmax(self.made.sum(axis=1)))] if self.tells else followed
+        own = self.made[self.names.index(followed)]
+        ahead = self.made - own
+        lead = ahead.sum(axis=1)
+        chance = np.sqrt(GROUPS) * ahead.std(axis=1, ddof=1)
+        surely = (lead > SURE * chance) & (lead > LEAST_GAIN * own.sum())
+        if not self.tells or not surely.any():
+            return followed
+        return self.names[int(np.argmax(np.where(surely, lead, -np.inf)))]

@@ -1,0 +1,83 @@
+"""Looking at a stream for a few stretches of its time, instead of at a few of its keys.
+
+What a row is worth by its own history (how often it matched, and when last) shows only among all
+rows of its key. So for policies that go by it a few stretches are looked at, with as many keys as
+possible. Memory is empty when a stretch begins; after one window it holds what it would have held,
+and only from then on pairs are counted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.compiling import compiled
+
+LENGTH = 4
+"""Windows in a stretch, the first of which fills memory."""
+FEWEST, MOST = 3, 16
+TOO_MUCH = 0.6
+"""Where stretches would cover more of the time than this, they are no help."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Times, in microseconds: where each stretch begins, counts from, and ends (not included)."""
+
+    begin: np.ndarray
+    counts_from: np.ndarray
+    end: np.ndarray
+    part: float
+    """Of all the time, the part that is looked at."""
+
+    @property
+    def part_counted(self) -> float:
+        """Of all the time, the part in which pairs count."""
+        counted = float((self.end - self.counts_from).sum())
+        return self.part * counted / float((self.end - self.begin).sum())
+
+    def where(self, time: np.ndarray) -> np.ndarray:
+        """For each time: 0 outside, 1 where memory is being filled, 2 where pairs count."""
+        found = np.zeros(len(time), np.uint8)
+        _where(time, self.begin, self.counts_from, self.end, found)
+        return found
+
+
+def choose_stretches(
+    first: int, last: int, window: int, part: float, seed: int = 0
+) -> Stretches | None:
+    """Stretches that cover this part of the time or more, evenly spread; None where those of a
+    useful length would cover most of it.
+
+    Examples
+    --------
+    >>> found = choose_stretches(0, 1_000_000, window=1000, part=0.04)
+    >>> len(found.begin), found.part
+    (10, 0.04)
+    >>> choose_stretches(0, 10_000, window=1000, part=0.04) is None
+    True
+    """
+    lasts = last - first
+    if window <= 0 or lasts <= 0:
+        return None
+    count = min(max(int(part * lasts / (LENGTH * window)), FEWEST), MOST)
+    length = max(LENGTH * window, int(part * lasts / count))
+    if count * length > TOO_MUCH * lasts:
+        return None
+    room = lasts // count - length
+    shift = int(np.random.default_rng(seed).integers(room + 1))
+    begin = first + shift + np.arange(count, dtype=np.int64) * (lasts // count)
+    return Stretches(begin, begin + window, begin + length, count * length / lasts)
+
+
+@compiled
+def _where(
+    time: np.ndarray,
+    begin: np.ndarray,
+    counts_from: np.ndarray,
+    end: np.ndarray,
+    found: np.ndarray,
+) -> None:
+    for row in range(time.size):
+        at = np.searchsorted(begin, time[row], side="right") - 1
+        if at >= 0 and time[row] < end[at]:
+            found[row] = 2 if time[row] >= counts_from[at] else 1

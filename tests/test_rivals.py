@@ -1,0 +1,122 @@
+"""Policies tried in miniature: what they make is what they would make, and the best is followed."""
+
+import numpy as np
+import pytest
+
+import headgate as hg
+from headgate.engine.rivals import RivalRows
+from headgate.monitor import monitor as monitors
+from headgate.monitor.standing import GROUPS, LEAST_PAIRS, Standing
+from headgate.policies import Learned
+from headgate.studies.streams import Streams, aging, zipf
+
+ROWS = 4_000
+
+
+def tried_pairs(
+    monkeypatch: pytest.MonkeyPatch, streams: Streams, budget: hg.Budget, share: float
+) -> dict[str, float]:
+    """Pairs that each rival made in miniature on a share of the rows, scaled up."""
+    made: dict[str, float] = {}
+    add = Standing.add
+
+    def noted(standing: Standing, pairs: np.ndarray) -> None:
+        for name, own in zip(standing.names, pairs.sum(axis=1), strict=True):
+            made[name] = made.get(name, 0.0) + own / share
+        add(standing, pairs)
+
+    monkeypatch.setattr(Standing, "add", noted)
+    monkeypatch.setattr("headgate.engine.trial.ALIKE", 1e9 / (budget.rows or 1) / share)
+    monkeypatch.setattr(monitors, "MOST_TRIED", 10**9)
+    monkeypatch.setattr(monitors, "TRIED_A_ROW", 10**9)
+    streams.join("auto", budget)
+    return made
+
+
+@pytest.mark.parametrize(("share", "within"), [(1.0, 0.02), (0.1, 0.2)])
+def test_a_rival_makes_in_miniature_what_it_makes_alone(
+    monkeypatch: pytest.MonkeyPatch, share: float, within: float
+) -> None:
+    streams = zipf(60_000, 600, seed=3, keys=3_000, exponent=0.8, window=60)
+    budget = hg.Budget(rows=1_500, monitor=0.05)
+    alone = {
+        name: streams.join(name, hg.Budget(rows=1_425, monitor=0)).stats.pairs
+        for name in ("random", "fifo", "lru")
+    }
+    made = tried_pairs(monkeypatch, streams, budget, share)
+    for name, pairs in alone.items():
+        assert made[name] == pytest.approx(pairs, rel=within), name
+
+
+@pytest.mark.parametrize(
+    ("streams", "best"),
+    [
+        (aging(120_000, 600, window=60, shapes=["falling"], seed=1), ("FIFO", "LRU")),
+        (aging(120_000, 600, window=60, shapes=["rising"], seed=1), ("AGE",)),
+        (zipf(150_000, 600, seed=2, window=60), ("PROB", "LRU")),
+    ],
+    ids=["falling", "rising", "zipf"],
+)
+def test_auto_follows_who_makes_the_most_and_stays_near_it(
+    streams: Streams, best: tuple[str, ...]
+) -> None:
+    budget = hg.Budget(rows=ROWS)
+    outcome = streams.join("auto", budget)
+    followed = outcome.followed
+    assert sum(followed.get(name, 0) for name in best) > 0.7 * sum(followed.values()), followed
+    most = max(
+        streams.join(name, budget).stats.pairs
+        for name in ("random", "fifo", "lru", "prob", "life", "age")
+    )
+    assert outcome.stats.pairs > 0.92 * most
+    assert outcome.stats.pairs > 0.95 * streams.join("fifo", budget).stats.pairs
+
+
+def test_stored_rows_and_what_is_learned_stay_within_the_budget() -> None:
+    streams = zipf(60_000, 600, seed=2, window=60)
+    request = streams.request("auto", hg.Budget(rows=ROWS))
+    outcome = request.run(*streams.tables)
+    from headgate.engine.limits import room_for
+
+    room = room_for(request.budget, request.policy, 1, request.monitor_share(live=False))
+    assert room.tried.rows and room.tried.rows > 0
+    assert outcome.stats.peak_rows + room.rows <= ROWS
+
+
+def test_small_budgets_try_nothing_and_go_by_the_models() -> None:
+    from headgate.engine.limits import room_for
+
+    room = room_for(hg.Budget(rows=500), Learned("auto"), 1, 0.05)
+    assert room.tried.rows == 0
+    assert room.watched.rows == 12
+
+
+def test_the_leader_is_left_only_for_one_that_is_surely_better() -> None:
+    standing = Standing(("fifo", "prob", "age"))
+    chance = np.random.default_rng(5)
+    near = np.stack([chance.poisson(rate, GROUPS) for rate in (50.0, 51.0, 20.0)])
+    standing.add(near)
+    assert standing.leader("fifo") == "fifo"
+    assert standing.leader("age") in ("fifo", "prob")
+    standing.add(np.stack([np.zeros(GROUPS), np.full(GROUPS, 20.0), np.zeros(GROUPS)]))
+    assert standing.leader("fifo") == "prob"
+
+
+def test_one_lucky_row_is_no_lead() -> None:
+    standing = Standing(("fifo", "prob"))
+    lucky = np.full((2, GROUPS), 10.0)
+    lucky[1, 3] += 500.0
+    standing.add(lucky)
+    assert standing.leader("fifo") == "fifo"
+
+
+def test_nothing_is_told_by_a_few_pairs() -> None:
+    standing = Standing(("fifo", "prob"))
+    standing.add(np.stack([np.zeros(GROUPS), np.full(GROUPS, (LEAST_PAIRS - 1) / GROUPS)]))
+    assert not standing.tells
+    assert standing.leader("fifo") == "fifo"
+
+
+def test_rows_without_a_rival_are_let_go() -> None:
+    rows = RivalRows.none(3)
+    assert rows.where(np.zeros(0, bool)).held.shape == (3, 0)
