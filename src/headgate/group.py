@@ -1,8 +1,12 @@
 """JoinGroup: several joins that live within one budget."""
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headgate.join import WindowJoin
 from headgate.planner.allocation import Allocation, alloc, checked_weights, in_whole, prop
@@ -21,6 +25,11 @@ from headgate.policies import Age, Learned, Life, Policy, Prob, Random
 from headgate.profiling import Profile
 from headgate.spec import Budget, Sample, SpecError
 
+if TYPE_CHECKING:
+    from headgate.spark import DataFrame
+    from headgate.spark.sharing import SharedStreams
+
+FIT_FOR_A_FOLDER = re.compile(r"\w[\w-]*")
 LEAST_BYTES = 4096
 """What a join gets at least, so that it can store a row."""
 FIXED = {Age.name: AGE, Prob.name: FREQUENCY, Life.name: FREQUENCY, Random.name: NEITHER}
@@ -176,6 +185,55 @@ class JoinGroup:
             theirs.worst,
         )
 
+    def stream(
+        self,
+        streams: "Mapping[str, tuple[DataFrame, DataFrame]]",
+        *,
+        folder: "str | os.PathLike[str]",
+        profiles: "Mapping[str, Profile | QualityCurve] | None" = None,
+        shards: int | None = None,
+    ) -> "SharedStreams":
+        """Join pairs of streaming DataFrames within the one budget, shared anew as they drift.
+
+        Start a query on each of the DataFrames that are returned, in this process. Each says with
+        every batch how it fares; when another division would be better for the worst-off, limits
+        are moved, without a restart: who gives up memory sheds at once, and only then is it given
+        to who needs it, so that all together never store more than the budget. Metrics of every
+        batch are in ``query.lastProgress["observedMetrics"][name]``, with the ``limit`` in force.
+
+        Parameters
+        ----------
+        streams
+            For each join its left and right stream, as `WindowJoin.stream` takes them.
+        folder
+            Where limits are published, on this machine and reached by Spark under the same path.
+            Kept from run to run, as checkpoints are.
+        profiles
+            What is known of the streams beforehand, as `plan` takes it; else all begin alike.
+        shards
+            As `WindowJoin.stream` takes it, for each join.
+        """
+        from headgate.spark.sharing import share
+
+        if self.measure != Measure.RECALL.value:
+            raise SpecError(
+                f"a group is shared anew by the recall that its queries tell, and this one goes by "
+                f"{self.measure}: run the joins of group.plan(...) instead"
+            )
+        self._check_named(streams, "streams")
+        unfit = [name for name in self.joins if not FIT_FOR_A_FOLDER.fullmatch(name)]
+        if unfit:
+            raise SpecError(
+                f"join {unfit[0]!r} has no name for a folder and for metrics: give one of letters, "
+                f"digits, _ and -"
+            )
+        if profiles is None:
+            begin = dict.fromkeys(self.joins, self._whole // len(self.joins))
+        else:
+            begin = {name: part.memory for name, part in self.plan(profiles).shares.items()}
+        place = Path(folder).absolute()
+        return share(self.join_within, streams, self._whole, self.weights, begin, place, shards)
+
     def join_within(self, name: str, memory: int) -> WindowJoin:
         """A join with so many rows or bytes of the group's budget."""
         join = self.joins[name]
@@ -196,10 +254,10 @@ class JoinGroup:
         """What every join must have."""
         return 1 if self.budget.rows is not None else LEAST_BYTES
 
-    def _check_named(self, profiles: "Mapping[str, Profile | QualityCurve]") -> None:
-        if set(profiles) != set(self.joins):
+    def _check_named(self, given: Mapping[str, object], what: str = "profiles") -> None:
+        if set(given) != set(self.joins):
             raise SpecError(
-                f"profiles are given for {', '.join(map(repr, profiles)) or 'none'} and the joins "
+                f"{what} are given for {', '.join(map(repr, given)) or 'none'} and the joins "
                 f"are {', '.join(map(repr, self.joins))}: give one for each join"
             )
 
