@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.planner.balance import EVERY, Balancer, Member
 from headgate.planner.expected import AGE, FREQUENCY
-from headgate.planner.live import EXACT, FULL, RECENCY, TIMES, Streams, expected_figures, live_curve
+from headgate.planner.live import (
+    EXACT,
+    FULL,
+    PASSED,
+    RECENCY,
+    TIMES,
+    Streams,
+    expected_figures,
+    live_curve,
+)
 from headgate.planner.quality import QualityCurve
 from headgate.spec.quantity import SECOND_US
 
@@ -43,6 +52,7 @@ class Pretended:
             "exact_pairs": 100.0,
             EXACT: 1.0,
             FULL: self.curve.full,
+            PASSED: 0.5,
             **expected,
         }
 

@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
-from headgate.spark.sharing import KEPT
+from headgate.planner.balance import Member
+from headgate.spark.sharing import KEPT, members_before
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
 
@@ -121,7 +123,10 @@ class TestOneShard:
         assert figures["expected_fourfold"] == pytest.approx(exact, rel=0.01)
 
 
-BATCHES, DRIFTS_AT = 16, 6
+NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+BATCHES, DRIFTS_AT = 12, 2
+LAST = 3
+"""Batches that are judged."""
 ROWS_A_BATCH = 1000
 WHOLE = 2000
 """Of the 4,000 rows that both exact joins hold."""
@@ -182,18 +187,26 @@ class Running:
 
 def recall_after_drift(figures: list[dict[str, Any]]) -> float:
     """The share of the exact result made in the last batches, by what watched rows tell."""
-    last = [each for each in figures if each["exact_pairs"]][-5:]
+    last = [each for each in figures if each["exact_pairs"]][-LAST:]
     return sum(each["pairs"] for each in last) / sum(each["exact_pairs"] for each in last)
 
 
+@pytest.fixture
+def quick(spark: SparkSession) -> Iterator[SparkSession]:
+    """Without a batch for the watermark alone after every other."""
+    spark.conf.set(NO_DATA, "false")
+    yield spark
+    spark.conf.unset(NO_DATA)
+
+
 def test_two_queries_that_drift_are_balanced_without_a_restart(
-    spark: SparkSession, drifting: dict[str, tuple[list[pa.Table], ...]], tmp_path: Path
+    quick: SparkSession, drifting: dict[str, tuple[list[pa.Table], ...]], tmp_path: Path
 ) -> None:
     group = hg.JoinGroup(
         budget=hg.Budget(rows=WHOLE),
         joins={name: make_join("age", hg.Budget(rows=1, monitor=0.1)) for name in drifting},
     )
-    streams = {name: read(spark, tmp_path / name) for name in drifting}
+    streams = {name: read(quick, tmp_path / name) for name in drifting}
     shared = group.stream(streams, folder=tmp_path / "limits", shards=2)
     assert shared.limits == dict.fromkeys(drifting, WHOLE // 2)
     running = Running(dict(shared), tmp_path)
@@ -222,7 +235,7 @@ def test_two_queries_that_drift_are_balanced_without_a_restart(
     assert in_force[-1]["orders"] > 1.2 * WHOLE / 2
     recalls = {name: recall_after_drift(figures[name]) for name in drifting}
     # What half of the budget brings the hard one, fixed: as much of its window as fits.
-    _, rising = (make_join("age", hg.Budget(rows=WHOLE // 2)) for _ in range(2))
+    rising = make_join("age", hg.Budget(rows=WHOLE // 2))
     tables = [pa.concat_tables(side) for side in drifting["orders"]]
     split = rising.run(*tables)
     late = split_recall(split.pairs, rising.within(hg.Budget(rows=10**6)).run(*tables).pairs)
@@ -230,9 +243,26 @@ def test_two_queries_that_drift_are_balanced_without_a_restart(
     assert (tmp_path / "limits" / KEPT).exists()
 
 
+def test_a_folder_remembers_who_was_told_what(tmp_path: Path) -> None:
+    assert members_before(tmp_path, {"ads": 1}) is None
+    (tmp_path / KEPT).write_text('{"ads": {"told": 30, "in_force": 50}}')
+    assert members_before(tmp_path, {"ads": 2}) == {"ads": Member(30, 50, shards=2)}
+    with pytest.raises(hg.SpecError, match="belongs to a group of ads, and this one is of orders"):
+        members_before(tmp_path, {"orders": 1})
+
+
+def test_groups_that_cannot_be_streamed_are_refused(tmp_path: Path) -> None:
+    join = make_join("fifo", hg.Budget(rows=1))
+    group = hg.JoinGroup(budget=hg.Budget(rows=10), joins={"a/b": join})
+    with pytest.raises(hg.SpecError, match="streams are given for none"):
+        group.stream({}, folder=tmp_path)
+    with pytest.raises(hg.SpecError, match="'a/b' has no name for a folder"):
+        group.stream({"a/b": (None, None)}, folder=tmp_path)  # type: ignore[dict-item]
+
+
 def split_recall(pairs: pa.Table, exact: pa.Table) -> float:
-    """Of the last five batches, with a budget that stays."""
-    after = START_US + (BATCHES - 5) * 10 * 1_000_000
+    """Of the last batches, with a budget that stays."""
+    after = START_US + (BATCHES - LAST) * 10 * 1_000_000
     made, all_of_it = (
         np.count_nonzero(table.column(SIDE_TIMES[1]).cast(pa.int64()).to_numpy() >= after)
         for table in (pairs, exact)

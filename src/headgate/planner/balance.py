@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.planner.allocation import Allocation, alloc, in_whole
-from headgate.planner.live import FIGURES, live_curve
+from headgate.planner.live import FIGURES, FULL, PASSED, live_curve
 from headgate.planner.quality import QualityCurve
 
 EVERY = 3
 """Batches of every join between two decisions."""
 FADES = 0.6
 """What a batch counts for beside the one after it."""
+SETTLES = 1.0
+"""Windows that a new limit must have been in force before what comes of it is measured: what is
+stored was chosen under the old one."""
 WORTH_IT = 0.02
 """How much better off the worst-off join must be for limits to be moved."""
 LEAST_PART = 0.05
@@ -35,7 +38,9 @@ class Member:
     """The limit that its metrics showed last."""
     shards: int = 1
     batches: int = 0
-    """Heard of since the last decision."""
+    """Heard of since the last decision, and since its limit has settled."""
+    settles: float = 0.0
+    """Windows until then."""
     pairs: float = 0.0
     exact: float = 0.0
     """Pairs made, and pairs of the exact join, in the batches of late."""
@@ -49,13 +54,19 @@ class Member:
     def hear(self, figures: Mapping[str, Any]) -> None:
         """Take in the metrics of a batch."""
         self.in_force = int(figures["limit"])
+        if figures[FULL]:
+            self.figures = {name: float(figures[name]) for name in FIGURES}
+        if self.in_force != self.told:
+            self.batches, self.pairs, self.exact, self.settles = 0, 0.0, 0.0, SETTLES
+            return
+        if self.settles > 0:
+            self.settles -= figures[PASSED] / self.shards
+            return
         self.batches += 1
         exact = figures["exact_pairs"]
         if exact:
             self.pairs = FADES * self.pairs + figures["pairs"]
             self.exact = FADES * self.exact + exact
-        if figures[FIGURES[1]]:
-            self.figures = {name: float(figures[name]) for name in FIGURES}
 
     def curve(self) -> QualityCurve | None:
         """Its recall against memory, as far as is known."""
@@ -81,7 +92,7 @@ class Balancer:
     >>> balancer = Balancer(100, {"a": 1.0, "b": 1.0}, {"a": Member(50, 50), "b": Member(50, 50)})
     >>> balancer.wants({"a": 80, "b": 20})
     {'b': 20}
-    >>> balancer.hear("b", {"limit": 20, "pairs": 1, "exact_pairs": 1, "expected_full": 0})
+    >>> balancer.hear("b", {"limit": 20, "pairs": 1, "exact_pairs": 1, FULL: 0})
     {'a': 80}
     """
 

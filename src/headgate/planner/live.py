@@ -19,10 +19,10 @@ from headgate.policies import Age, Fifo, Lru, Policy
 RECENCY = "recency"
 TIMES = {"quarter": 0.25, "half": 0.5, "now": 1.0, "double": 2.0, "fourfold": 4.0}
 """Of its present memory."""
-EXACT, FULL = "expected_exact", "expected_full"
-FIGURES = (EXACT, FULL, *(f"expected_{name}" for name in TIMES))
-"""Matches a second that are expected of the exact join and of each amount of memory; and the memory
-that the exact join takes, in rows or bytes."""
+EXACT, FULL, PASSED = "expected_exact", "expected_full", "windows_passed"
+FIGURES = (EXACT, FULL, PASSED, *(f"expected_{name}" for name in TIMES))
+"""Matches a second that are expected of the exact join and of each amount of memory; the memory
+that the exact join takes, in rows or bytes; and how many of its windows passed in a batch."""
 LEAST, MOST = 0.002, 0.998
 """Shares nearer to nothing, or to all, say nothing of the shape of a curve."""
 STEEPEST = 4.0
@@ -115,7 +115,7 @@ def ranks_by(policy: Policy) -> str:
 
 
 def expected_figures(
-    streams: Streams, by: str, rows: float, row_bytes: float | None
+    streams: Streams, by: str, rows: float, row_bytes: float | None, passed_us: float = 0.0
 ) -> dict[str, float]:
     """What a shard says of itself.
 
@@ -125,9 +125,12 @@ def expected_figures(
         The rows that its memory holds now.
     row_bytes
         What a row takes, where memory is counted in bytes.
+    passed_us
+        The event time that has passed.
     """
     unit = 1.0 if row_bytes is None else row_bytes
-    told = dict.fromkeys(FIGURES, 0.0) | {FULL: streams.rows * unit}
+    windows = passed_us / max(*streams.spans_us, 1)
+    told = dict.fromkeys(FIGURES, 0.0) | {FULL: streams.rows * unit, PASSED: windows}
     output = streams.output(by)
     if output is None or output.most <= 0:
         return told

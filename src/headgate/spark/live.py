@@ -1,5 +1,6 @@
 """What a shard of a join with a shared budget says of itself."""
 
+from headgate.engine.batch import NO_WATERMARK, Progress
 from headgate.engine.lessons import LessonsLearned
 from headgate.engine.tables import TableStep
 from headgate.planner.live import FIGURES, Streams, expected_figures, ranks_by
@@ -15,7 +16,7 @@ def limits_of(plan: ShardPlan) -> dict[str, int]:
 
 
 def expected_of_shard(
-    plan: ShardPlan, step: TableStep, learned: LessonsLearned | None
+    plan: ShardPlan, before: Progress, step: TableStep, learned: LessonsLearned | None
 ) -> dict[str, float]:
     """What it would make of more memory, and of less; zeros where nobody asks or nothing is known.
 
@@ -46,4 +47,5 @@ def expected_of_shard(
         live = sum(plan.terms.most_bytes[pool] for pool in pools)
         size = stats.stored_bytes / stats.stored_rows
         most_rows, row_bytes = int(live / size), size * paid / live
-    return expected_figures(streams, ranks_by(learned.policy), most_rows, row_bytes)
+    passed = step.after.clock - before.clock >> 1 if before.clock != NO_WATERMARK else 0
+    return expected_figures(streams, ranks_by(learned.policy), most_rows, row_bytes, passed)

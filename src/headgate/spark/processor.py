@@ -91,7 +91,7 @@ class JoinProcessor(ShardProcessor):
         important = definitions is not None
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         figures = {**state.figures, **limits_of(plan)}
-        expected = expected_of_shard(plan, step, state.learned)
+        expected = expected_of_shard(plan, progress, step, state.learned)
         yield stats_row(step.stats, figures, watch.laps, state.learned, important, expected)
         settle()
 
