@@ -1,0 +1,1 @@
+"""From what is known of streams to how memory is best used."""
