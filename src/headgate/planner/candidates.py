@@ -28,10 +28,11 @@ def candidates(case: Case) -> tuple[Candidate, ...]:
     if not kept.looking.any():
         # Where heavy keys have lost rows, their histories tell of too few matches.
         found.append(Candidate("LRU", Lru()))
-    found += [by_age(case), by_key(case, Prob), by_key(case, Life)]
-    moving = by_process(case)
-    if moving is not None:
-        found.append(moving)
+    if case.can_judge:
+        found += [by_age(case), by_key(case, Prob), by_key(case, Life)]
+        moving = by_process(case)
+        if moving is not None:
+            found.append(moving)
     if kept.is_whole and case.request.budget.monitor != 0:
         found.append(Candidate("AUTO", Learned("auto")))
     return tuple(found)

@@ -19,8 +19,10 @@ from headgate.simulating import Trace
 from headgate.simulating.draw import BUCKET_BITS, BUCKETS, Draw
 from headgate.simulating.trace import Sampled, Whole
 from headgate.spec import Budget, Keys, MaxSubset, RowWindow, Side, SpecError
+from headgate.spec.budget import MONITOR, RESERVE
 from headgate.spec.quantity import SECOND_US
 
+EASILY = 1.2
 KEY, TIME = "key", "at"
 """Columns of the trace."""
 
@@ -37,11 +39,15 @@ class Case:
         What its streams are like.
     shards
         Into how many shards it is to be cut; None where that is open.
+    live
+        Whether it is to run as a stream, where a monitor tells recall and memory leaves room for
+        rows that are dead but not yet reclaimed.
     """
 
     request: Request
     profile: Profile
     shards: int | None = None
+    live: bool = False
 
     def __post_init__(self) -> None:
         _check_same_streams(self.request, self.profile)
@@ -96,7 +102,11 @@ class Case:
         rows = asked.rows
         if rows is None and asked.memory is None:
             rows = max(round(2 * self.needed_rows), 1)
-        return Budget(rows, asked.memory, split, asked.monitor)
+        memory, monitor = asked.memory, asked.monitor
+        if self.live:
+            memory = None if memory is None else round((1 - RESERVE) * memory)
+            monitor = MONITOR if monitor is None else monitor
+        return Budget(rows, memory, split, monitor)
 
     @cached_property
     def room(self) -> float:
@@ -124,9 +134,19 @@ class Case:
         return self.room >= self.needed_rows
 
     @property
+    def fits_easily(self) -> bool:
+        """Whether there is room to spare, so that nothing is missed although streams vary."""
+        return self.room >= EASILY * self.needed_rows
+
+    @property
     def same_windows(self) -> bool:
         """Whether the streams were profiled with the join's own windows."""
         return self.windows_us == tuple(side.window.span for side in self.profile.sides)
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether half of the time is a window or more: enough to learn from, or to judge by."""
+        return self.profile.span_us >= 2 * max(self.windows_us)
 
     @cached_property
     def ages(self) -> AgeCurves:
@@ -252,8 +272,8 @@ def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
         (round(kept.whole.left * sizes[0]), round(kept.whole.right * sizes[1])),
     )
     trace = Trace.of_sample(asked, drawn, whole)
-    left, right = (
+    stored_left, stored_right = (
         batch._replace(size=np.full(len(batch.time), round(size), np.int64))
         for batch, size in zip(trace.rows, sizes, strict=True)
     )
-    return replace(trace, rows=(left, right))
+    return replace(trace, rows=(stored_left, stored_right))

@@ -90,7 +90,7 @@ class Tried:
         if gain <= NEGLIGIBLE:
             return False
         off = more - gain * self.met
-        return gain > student.ppf(CONFIDENCE, PARTS - 1) * _spread(off) / total
+        return gain > float(student.ppf(CONFIDENCE, PARTS - 1)) * _spread(off) / total
 
 
 def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
@@ -106,7 +106,7 @@ def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
     else:
         first, end = span_of(kept)
         half = first + (end - first) * middle // PARTS
-        hindsight = half - first < max(case.windows_us)
+        hindsight = not case.can_judge
         if hindsight:
             runs = [simulate(trace, candidate.learned(None), budget)]
             made = runs[0].made.by_time

@@ -164,8 +164,11 @@ def _taken(
         stored = ~is_heavy[at] | (coin[at] < share)
         parts.append((rows.time[at], number[rows.code[at]].astype(np.int32), stored))
     values = material.values
+    time, code, stored = (Both(left, right) for left, right in zip(*parts, strict=True))
     return KeptRows(
-        *(Both(parts[0][what], parts[1][what]) for what in range(3)),
+        time,
+        code,
+        stored,
         looking=looking[:, keys],
         share=share,
         whole=whole,
