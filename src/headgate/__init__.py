@@ -26,6 +26,7 @@ from headgate.lookup import (
 )
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
+from headgate.planner import Plan
 from headgate.profiler import profile
 from headgate.profiling import Profile
 from headgate.spec import (
@@ -74,6 +75,7 @@ __all__ = [
     "MaxImportance",
     "MaxSubset",
     "Outcome",
+    "Plan",
     "PostgresTable",
     "Profile",
     "Retry",
