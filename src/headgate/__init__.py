@@ -27,6 +27,7 @@ from headgate.lookup import (
 )
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
+from headgate.planner import Plan
 from headgate.planner.expected import Aggregate
 from headgate.planner.quality import QualityCurve
 from headgate.profiler import profile
@@ -82,6 +83,7 @@ __all__ = [
     "MaxImportance",
     "MaxSubset",
     "Outcome",
+    "Plan",
     "PostgresTable",
     "Profile",
     "QualityCurve",

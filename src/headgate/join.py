@@ -23,8 +23,10 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
+from headgate.planner import Draft, Plan, make_plan
 from headgate.policies import Learned, Policy, make_policy
 from headgate.policies.base import Sampler
+from headgate.profiling import Profile
 from headgate.sampling import make_sampler, sampler_within
 from headgate.spec import (
     Budget,
@@ -248,6 +250,47 @@ class WindowJoin(Request):
         Request.__init__(other, **{**known, "budget": budget, "policy": policy})
         return other
 
+    def plan(
+        self, profile: Profile, *, shards: int | None = None, live: bool = False
+    ) -> "Plan[WindowJoin]":
+        """What to do within the budget, and what to expect of it.
+
+        ``print(plan.explain())`` says which model, policy, split, indexes and sampling scheme are
+        best, with the recall, error or cost to expect and what was rejected; ``plan.join`` is the
+        join that does so. See `Plan`.
+
+        Parameters
+        ----------
+        profile
+            What `headgate.profile` found of the streams, or of a piece of them: two windows long
+            or more, for models to be learned and judged.
+        shards
+            Into how many shards the join is to be cut; the plan says how many would do otherwise.
+        live
+            Whether it is to run as a stream: a monitor then takes a twentieth of the budget to tell
+            recall, and of a budget in bytes a fifth is kept back.
+        """
+        return make_plan(self, profile, shards, live, self._as_planned)
+
+    def _as_planned(self, draft: Draft) -> "WindowJoin":
+        asked = self.budget
+        sampled = isinstance(draft.goal, Sample)
+        return WindowJoin(
+            left_on=self.keys.left,
+            right_on=self.keys.right,
+            left=self.left,
+            right=self.right,
+            budget=Budget(asked.rows, asked.memory, draft.split, asked.monitor, asked.cpu),
+            goal=draft.goal,
+            policy="auto" if sampled else draft.policy,
+            frequencies=draft.frequencies,
+            ages=draft.ages,
+            rates=draft.rates,
+            suffix=self.suffix,
+            seed=self.seed,
+            index=draft.index or "auto",
+        )
+
     def run(
         self,
         left: "pa.Table | pd.DataFrame",
@@ -264,6 +307,7 @@ class WindowJoin(Request):
         redefined
             What is important, as it changes on the way: event times, and the goal from then on.
         """
+        self.budget.check_settled()
         began = process_time()
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = self._shape_of(tables)
@@ -386,6 +430,7 @@ class WindowJoin(Request):
             once, ``at`` (the event time from which it holds). One that cannot be taken up is
             counted (``misdefined``) and changes nothing.
         """
+        self.budget.check_settled()
         from headgate.spark import stream
 
         return stream(self, left, right, shards, name, redefined)
@@ -402,6 +447,7 @@ class WindowJoin(Request):
 
         ``redefined`` is as `run` takes it.
         """
+        self.budget.check_settled()
         from headgate.spark import batch
 
         return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])

@@ -95,8 +95,13 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     terms = request.weighed(_scaled(terms, trace.scale))
     rows = _weighed(trace, request.policy)
     if share:
-        room = scaled_room(room_for(budget, request.policy, 1, share, request.seed), trace)
-        replay: Replay = DrawnReplay(terms, trace, rows, new_monitor(trace.windows, room))
+        room = room_for(budget, request.policy, 1, share, request.seed)
+        monitor = new_monitor(trace.windows, scaled_room(room, trace))
+        if trace.draw.is_whole:
+            # All that the join would do, policies tried beside the one that is followed included.
+            replay: Replay = Replay(terms, *rows, trace.codes, monitor, trace.key_bytes)
+        else:
+            replay = DrawnReplay(terms, trace, rows, monitor)
     else:
         replay = Replay(terms, *rows, trace.codes)
     made = Tally.of(trace)

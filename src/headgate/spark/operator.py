@@ -33,10 +33,8 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.warm import warm_kernel
 from headgate.spec import MaxImportance, RowWindow, SpecError
+from headgate.spec.budget import RESERVE
 from headgate.spec.importance import Change
-
-RESERVE = 0.2
-"""The part of a memory budget kept back for rows given up whose bytes are not yet reclaimed."""
 
 
 def stream(
