@@ -221,6 +221,28 @@ class TestWhatIsRefused:
         with pytest.raises(hg.SpecError, match="other keys or windows"):
             group.plan({"a": profile_of("keyed")})
 
-    def test_a_measured_curve_serves_any_policy(self) -> None:
+    def test_what_was_measured_serves_any_policy(self) -> None:
+        """FIFO keeps what comes late to no purpose; a what-if knows how little that is."""
+        pair = streams()["late"]
+        group = self.make(budget=hg.Budget(rows=500))
+        found = hg.whatif(
+            *pair.tables, join=group.joins["a"], policies=["fifo", "age"], memory=[500]
+        )
+        plan = group.plan({"a": found})
+        (point,) = found.curve("fifo")
+        assert plan.shares["a"].quality == pytest.approx(point.recall)
+        assert plan.joins["a"].run(*pair.tables).recall == pytest.approx(point.recall)
+        random = hg.JoinGroup(
+            budget=hg.Budget(rows=500), joins={"a": pair.request("random", hg.Budget(rows=1))}
+        )
+        with pytest.raises(hg.SpecError, match="has not tried RANDOM, but AGE, FIFO"):
+            random.plan({"a": found})
+        auto = hg.JoinGroup(
+            budget=hg.Budget(rows=500), joins={"a": pair.request("auto", hg.Budget(rows=1))}
+        )
+        best = max(point.recall for point in found.points)
+        assert auto.plan({"a": found}).shares["a"].quality == pytest.approx(best)
+
+    def test_a_curve_of_ones_own_serves_any_policy(self) -> None:
         plan = self.make().plan({"a": hg.QualityCurve([0, 20], [0.0, 1.0])})
         assert plan.shares["a"].quality == 0.5

@@ -152,6 +152,14 @@ class TestWhoGetsWhat:
         assert found.quality["stair"] == pytest.approx(0.2)
         assert found.quality["smooth"] == pytest.approx(0.6)
 
+    def test_steps_that_take_just_what_there_is_are_all_taken(self) -> None:
+        tenth = QualityCurve([0, 0.1, 0.1], [0.1, 0.1, 1.0])
+        for joins in range(2, 9):
+            curves = {str(at): tenth for at in range(joins)} | {
+                "line": QualityCurve([0, 3], [0.1, 1.0])
+            }
+            assert alloc(curves, joins * 0.1 + 1).worst == pytest.approx(0.4)
+
     def test_memory_that_helps_nobody_goes_to_those_that_lack_some(self) -> None:
         flat = QualityCurve([0, 10, 40], [0.0, 1.0, 1.0])
         filled = QualityCurve([0, 10], [0.0, 1.0])

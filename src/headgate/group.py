@@ -23,12 +23,16 @@ from headgate.planner.quality import Measure, QualityCurve
 from headgate.planner.shares import Share, as_text
 from headgate.policies import Age, Learned, Life, Policy, Prob, Random
 from headgate.profiling import Profile
+from headgate.sizing.found import WhatIf
+from headgate.sizing.quality import measured_curve
 from headgate.spec import Budget, Sample, SpecError
 
 if TYPE_CHECKING:
     from headgate.spark import DataFrame
     from headgate.spark.sharing import SharedStreams
 
+Known = Profile | WhatIf | QualityCurve
+"""What can be known of a join's streams."""
 FIT_FOR_A_FOLDER = re.compile(r"\w[\w-]*")
 LEAST_BYTES = 4096
 """What a join gets at least, so that it can store a row."""
@@ -156,14 +160,15 @@ class JoinGroup:
                     f"aggregates={{{name!r}: hg.Aggregate(mean=, deviation=, window=)}}"
                 )
 
-    def plan(self, profiles: "Mapping[str, Profile | QualityCurve]") -> GroupPlan:
+    def plan(self, profiles: Mapping[str, Known]) -> GroupPlan:
         """How the budget is best shared out.
 
         Parameters
         ----------
         profiles
-            For each join the profile of its streams; or, where more is known, its recall or error
-            against memory as a `QualityCurve`, in the unit of the budget.
+            For each join the profile of its streams; or, where more is known, what `whatif` found
+            for them, or its recall or error against memory as a `QualityCurve`, in the unit of the
+            budget.
         """
         self._check_named(profiles)
         curves, why = {}, {}
@@ -190,7 +195,7 @@ class JoinGroup:
         streams: "Mapping[str, tuple[DataFrame, DataFrame]]",
         *,
         folder: "str | os.PathLike[str]",
-        profiles: "Mapping[str, Profile | QualityCurve] | None" = None,
+        profiles: Mapping[str, Known] | None = None,
         shards: int | None = None,
     ) -> "SharedStreams":
         """Join pairs of streaming DataFrames within the one budget, shared anew as they drift.
@@ -274,7 +279,7 @@ class JoinGroup:
             why=why,
         )
 
-    def _curve(self, name: str, known: "Profile | QualityCurve") -> tuple[QualityCurve, str]:
+    def _curve(self, name: str, known: Known) -> tuple[QualityCurve, str]:
         """What a join makes of memory, and where that is known from."""
         join = self.joins[name]
         if isinstance(known, QualityCurve):
@@ -284,10 +289,14 @@ class JoinGroup:
                     f"{self.measure}: give one of {self.measure}"
                 )
             return known, ""
+        if isinstance(known, WhatIf) and self.measure == Measure.RECALL.value:
+            label = "auto" if _wanted(join.policy) == "auto" else join.policy.label
+            return measured_curve(known, label, self.budget.memory is not None), "as measured"
         if not isinstance(known, Profile):
             raise SpecError(
-                f"profiles[{name!r}] is {known!r}: give what hg.profile(...) found, or a "
-                f"QualityCurve"
+                f"profiles[{name!r}] is {known!r}: give what hg.profile(...) found"
+                + (", or hg.whatif(...)" if self.measure == Measure.RECALL.value else "")
+                + ", or a QualityCurve"
             )
         self._check_same_streams(name, known)
         in_bytes = self.budget.memory is not None
@@ -316,12 +325,16 @@ class JoinGroup:
 
 def _model(name: str, policy: Policy, profile: Profile) -> tuple[str, str]:
     """The model of what a policy makes of memory, and why that one."""
-    wanted = policy.wanted if isinstance(policy, Learned) else policy.name
+    wanted = _wanted(policy)
     if wanted == "auto":
         return better_model(profile)
     if wanted in FIXED:
         return FIXED[wanted], f"policy {policy.label}"
     raise SpecError(
-        f"what policy {policy.label} of {name!r} makes of memory has no formula: give a "
-        f"QualityCurve for {name!r} (hg.whatif measures one), or choose AGE, PROB or auto"
+        f"what policy {policy.label} of {name!r} makes of memory has no formula: give what "
+        f"hg.whatif(...) found for {name!r} instead of a profile, or choose AGE, PROB or auto"
     )
+
+
+def _wanted(policy: Policy) -> str:
+    return policy.wanted if isinstance(policy, Learned) else policy.name

@@ -15,6 +15,8 @@ from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
 from headgate.planner.balance import Member
+from headgate.spark.changes import publish_limit
+from headgate.spark.operator import stream
 from headgate.spark.sharing import KEPT, members_before
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
@@ -241,6 +243,32 @@ def test_two_queries_that_drift_are_balanced_without_a_restart(
     late = split_recall(split.pairs, rising.within(hg.Budget(rows=10**6)).run(*tables).pairs)
     assert min(recalls.values()) > late + 0.05
     assert (tmp_path / "limits" / KEPT).exists()
+
+
+def test_a_limit_told_to_a_query_outlives_it(quick: SparkSession, tmp_path: Path) -> None:
+    """Told before its second batch; the query is stopped, and another takes its checkpoint up."""
+    sides = aging([True] * 4, 800, 80, seed=4)
+    join = make_join("fifo", hg.Budget(rows=150, monitor=0.2))
+
+    def run(batches: range, folder: Path) -> list[dict[str, Any]]:
+        frames = read(quick, tmp_path / "join")
+        frame = stream(join, *frames, shards=2, name="join", limits=folder)
+        running = Running({"join": frame}, tmp_path)
+        try:
+            for batch in batches:
+                if batch == 1:
+                    publish_limit(folder, 40)
+                running.feed({"join": sides}, batch)
+            return running.figures("join")
+        finally:
+            running.stop()
+
+    before = run(range(2), tmp_path / "limits")
+    after = run(range(2, 4), tmp_path / "limits")
+    assert (before[0]["limit"], before[-1]["limit"]) == (150, 40)
+    assert before[0]["stored_rows"] > 40
+    assert [each["limit"] for each in after] == [40] * len(after)
+    assert all(each["peak_rows"] <= 40 for each in after)
 
 
 def test_a_folder_remembers_who_was_told_what(tmp_path: Path) -> None:

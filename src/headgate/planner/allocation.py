@@ -66,7 +66,10 @@ def alloc(
     given: dict[str, float] = {}
     rising, left = dict(curves), float(memory)
     while rising:
-        lower, upper = _highest(rising, weigh, left)
+        # A step that takes just what there is must not be missed for a rounded sum, nor what was
+        # reached in one round in the next: what rounding may add grows with the rounds.
+        rounded = (1 + len(given)) * ROUNDED * memory
+        lower, upper = _highest(rising, weigh, left + rounded)
         needs = {name: _needs(rising, weigh, name, lower) for name in rising}
         # Nobody can rise by more than doubles tell apart, or what hinders it is a step.
         steps = {name: _needs(rising, weigh, name, upper) - needs[name] for name in rising}
@@ -74,7 +77,7 @@ def alloc(
         stays = at_best or [max(steps, key=lambda name: steps[name])]
         for name in stays:
             given[name] = needs[name]
-            left = max(left - needs[name], 0.0)
+            left -= needs[name]
             del rising[name]
     return _allocation(curves, weigh, _with_spare(curves, given, float(memory)))
 
@@ -190,9 +193,7 @@ def _highest(
     """Two neighbouring standings: all joins reach the lower within memory, not the upper."""
 
     def fits(standing: float) -> bool:
-        needed = sum(_needs(curves, weights, name, standing) for name in curves)
-        # A step that takes just what there is must not be missed for a rounded sum.
-        return needed <= memory * (1 + ROUNDED)
+        return sum(_needs(curves, weights, name, standing) for name in curves) <= memory
 
     upper = max(curve.standing(inf, weights[name]) for name, curve in curves.items())
     if fits(upper):
