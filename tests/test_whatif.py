@@ -230,3 +230,17 @@ def test_what_cannot_be_asked_is_refused() -> None:
         hg.whatif(*STREAMS.tables, join=JOIN, checkpoint="somewhere")
     with pytest.raises(hg.SpecError, match="hold no row"):
         hg.whatif(*(table.slice(0, 0) for table in STREAMS.tables), join=JOIN)
+
+
+def test_several_processes_tell_the_same(found: WhatIf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headgate.sizing.grid.WORTH_A_PROCESS", 1)
+    memory = list(found.memory[:2])
+    asked = {"join": JOIN, "policies": ["fifo", "prob"], "memory": memory, "optimum": False}
+    told = []
+    twice = hg.whatif(
+        *STREAMS.tables, **asked, jobs=2, progress=lambda done, of: told.append((done, of))
+    )
+    assert told == [(done, 4) for done in range(5)]
+    for point in twice.points:
+        (same,) = [one for one in found.curve(point.policy) if one.rows == point.rows]
+        assert point.recall == same.recall

@@ -92,7 +92,7 @@ def whatif(
     --------
     >>> import headgate as hg
     >>> from headgate.demo.auctions import auction_stream
-    >>> stream = auction_stream(rows=16_000, seed=1)
+    >>> stream = auction_stream(rows=64_000, seed=1)
     >>> found = hg.whatif(
     ...     stream.auctions,
     ...     stream.bids,
@@ -103,7 +103,7 @@ def whatif(
     ...     policies=["age", "fifo"],
     ...     optimum=False,
     ... )
-    >>> found.policies, found.memory_for(0.95, "age").rows < found.memory_for(0.95, "fifo").rows
+    >>> found.policies, found.memory_for(0.5, "age").rows < found.memory_for(0.5, "fifo").rows
     (('AGE', 'FIFO'), True)
     """
     request = join or _join(left, right, on, left_on, right_on, where, goal)

@@ -21,6 +21,9 @@ from headgate.simulating.trace import Scale, Trace
 from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
 from headgate.spec.budget import UNLIMITED
 
+SHORTFALL = 1.0 / math.sqrt(2.0 * math.pi)
+"""The mean of a standard normal number's positive part."""
+
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
@@ -155,7 +158,8 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
 
     A ratio over drawn keys; of a heavy key, over its rows that were stored and its rows that
     looked for partners, which were drawn by themselves; over stretches of time, where not all was
-    looked at. What each adds to the error is how far it is from the ratio.
+    looked at. What each adds to the error is how far it is from the ratio. What a miniature gets
+    wrong because its windows hold few rows comes on top.
     """
     met = trace.met
     if met.total <= 0:
@@ -176,8 +180,18 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
         count = len(off)
         spread = math.sqrt((1.0 - trace.stretches.part) * float(off @ off) * count / (count - 1))
         error = math.hypot(error, float(student.ppf(0.975, count - 1)) * spread)
-    error /= met.total
+    error = error / met.total + _of_chance(trace, share)
     return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))
+
+
+def _of_chance(trace: Trace, share: float) -> float:
+    """How much recall the windows of a miniature may cost by filling and emptying at random.
+
+    Where what is held varies by a standard error, the mean of what does not fit is at most
+    `SHORTFALL` of it: when memory is just what is held on average.
+    """
+    held = max(trace.needs.peak_rows, 1)
+    return SHORTFALL * share * math.sqrt((1.0 - trace.draw.share) / held)
 
 
 def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:

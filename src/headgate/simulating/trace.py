@@ -172,7 +172,7 @@ class Trace:
             raise SpecError(f"share={share!r}: give the share of the rows, above 0 and at most 1")
         within = whole
         if by_time and share < 1.0 and stretches is None:
-            stretches = _stretches(request, tables, shape, share, seed)
+            stretches = stretches_of(request, tables, share, seed)
         if stretches is not None:
             tables = tuple(
                 table.filter(pa.array(stretches.where(microseconds(table.column(time))) > 0))
@@ -391,10 +391,11 @@ def _moved(batch: Batch, stretches: Stretches) -> Batch:
     return batch._replace(time=time, touched=time)
 
 
-def _stretches(
-    request: Request, tables: tuple[pa.Table, pa.Table], shape: Shape, share: float, seed: int
+def stretches_of(
+    request: Request, tables: tuple[pa.Table, pa.Table], share: float, seed: int
 ) -> Stretches | None:
-    """The stretches to look at; None where that is no help."""
+    """Stretches of time that have this share of the rows, or so; None where they are no help."""
+    shape = shape_of(request, tables)
     if any(isinstance(window, RowWindow) and window.span for window in request.windows):
         return None
     times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]

@@ -47,8 +47,9 @@ def answer(
         pairs=_pairs(material),
         rows=material.rows or trace.whole.rows,
         buffered=material.rows is not None,
-        looked_at=trace.count,
+        looked_at=_looked_at(material),
         share=trace.draw.share,
+        drawn_by="times" if material.is_tiny else "keys",
         question=question(material),
         notes=(*material.notes, *_by_history(material, cells), *notes),
         importance=isinstance(request.goal, MaxImportance),
@@ -68,6 +69,12 @@ def question(material: Material) -> str:
         for which, side in (("left", request.left), ("right", request.right))
     ]
     return f"Join on {', '.join(on)}; {'; '.join(sides)}."
+
+
+def _looked_at(material: Material) -> int:
+    if material.is_tiny and material.times is not None:
+        return material.times.count
+    return material.keys.count
 
 
 def _pairs(material: Material) -> float:
@@ -98,10 +105,16 @@ def _by_history(material: Material, cells: Sequence[Cell]) -> tuple[str, ...]:
     )
     if times.stretches is None or not labels:
         return ()
-    over = f"{times.count:,} rows in {len(times.stretches.begin)} stretches of time instead."
+    count = len(times.stretches.begin)
     if material.is_tiny:
-        return (f"Windows hold few rows of the drawn keys, so policies were run over {over}",)
-    return (f"{', '.join(labels)} go by what happened to rows, and were run over {over}",)
+        return (
+            f"Windows hold few rows, so all keys were looked at in {count} stretches of time, "
+            f"evenly spread.",
+        )
+    return (
+        f"{', '.join(labels)} go by what happened to rows, and were run over {times.count:,} rows "
+        f"in {count} stretches of time instead.",
+    )
 
 
 def _optimum(

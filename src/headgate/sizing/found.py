@@ -63,7 +63,7 @@ class WhatIf:
     looked_at
         Rows of both sides that were looked at.
     share
-        Of the keys, the share that was drawn; 1 where all rows were looked at.
+        The share of rows that was asked for; 1 where all rows were looked at.
     question
         The join, in a line.
     notes
@@ -80,6 +80,8 @@ class WhatIf:
     question: str
     notes: tuple[str, ...] = ()
     importance: bool = False
+    drawn_by: str = "keys"
+    """Of what a share was looked at: of the "keys", or, with all keys, of the "times"."""
     buffered: bool = False
     """Whether `rows` are those in the buffers of a running join, and `pairs` those of a window."""
 

@@ -13,7 +13,7 @@ from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.policies.base import Kind
 from headgate.simulating import Trace
-from headgate.simulating.trace import shape_of
+from headgate.simulating.trace import shape_of, stretches_of
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
 from headgate.spec import RowWindow
 
@@ -95,9 +95,11 @@ def material_of_tables(
     if keys.is_whole:
         needs = Needs(float(keys.needs.peak_rows), float(keys.needs.peak_bytes))
         return Material(keys, None, small, needs)
-    by_time = Trace.of_tables(request, *tables, **wanted, by_time=True)
-    needs = needs_of_tables(request, tables)
-    return Material(keys, None if by_time.stretches is None else by_time, small, needs)
+    part = keys.draw.share
+    times = None
+    if stretches_of(request, tables, part, seed) is not None:
+        times = Trace.of_tables(request, *tables, share=part, seed=seed, by_time=True)
+    return Material(keys, times, small, needs_of_tables(request, tables))
 
 
 def needs_of_tables(request: Request, tables: tuple[pa.Table, pa.Table]) -> Needs:

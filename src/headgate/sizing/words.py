@@ -156,10 +156,12 @@ def _how(found: "WhatIf") -> Section:
     elif found.is_exact:
         how = "Exact: the join itself was run over all rows, once for every policy and memory."
     else:
+        share = f"{100 * found.share:.3g} % of the keys, with memory scaled alike"
+        if found.drawn_by == "times":
+            share = "a part of the time, with memory as it is"
         how = (
             f"By miniature: the join was run over {found.looked_at:,} of "
-            f"{sum(found.rows):,} rows ({found.share:.2%} of the keys) with memory scaled alike; "
-            f"± is a 95 % interval.".replace("%", " %").replace("95  %", "95 %")
+            f"{sum(found.rows):,} rows ({share}); ± is a 95 % interval."
         )
     return Section("How it was found", (how, *found.notes))
 
