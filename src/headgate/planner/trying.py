@@ -26,6 +26,8 @@ LEAST_ERROR = 0.005
 TOGETHER = (1, 2, 4)
 """Parts of the time that are taken together: what lasts longer than one part shows in more."""
 CONFIDENCE = 0.95
+ENOUGH = 3
+"""Windows in half of the time, so that one of them can be left out."""
 NEGLIGIBLE = 0.002
 """Of recall: less than that is no reason for anything."""
 
@@ -83,14 +85,19 @@ class Tried:
         return self.candidate.label
 
     def beats(self, other: "Tried") -> bool:
-        """Whether it made more by more than noise: part by part, on the same rows."""
+        """Whether it made more by more than noise: stretch by stretch, on the same rows.
+
+        Stretches are long, so that neither rows kept in turn nor what is hot for a while counts as
+        noise in one and as gain in the next.
+        """
         more = self.made - other.made
         total = max(float(self.met.sum()), 1.0)
         gain = float(more.sum()) / total
         if gain <= NEGLIGIBLE:
             return False
-        off = more - gain * self.met
-        return gain > float(student.ppf(CONFIDENCE, PARTS - 1)) * _spread(off) / total
+        together = max(TOGETHER)
+        noise = _spread(more - gain * self.met, together) / total
+        return gain > float(student.ppf(CONFIDENCE, PARTS // together - 1)) * noise
 
 
 def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
@@ -111,7 +118,11 @@ def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
             runs = [simulate(trace, candidate.learned(None), budget)]
             made = runs[0].made.by_time
         else:
-            spans = ((half, end), (first, half))
+            # Rows of one half meet rows of the other across the middle; whoever has time to spare
+            # learns nothing there.
+            apart = max(case.windows_us)
+            apart = apart if half - first >= ENOUGH * apart else 0
+            spans = ((half + apart, end), (first, half - apart))
             runs = [simulate(trace, candidate.learned(span), budget) for span in spans]
             made = np.concatenate([runs[0].made.by_time[:middle], runs[1].made.by_time[middle:]])
     met = runs[0].met.by_time

@@ -8,7 +8,12 @@ from headgate.planner.draft import Draft
 
 
 def plan_index(case: Case, draft: Draft) -> Draft:
-    """As asked for; else the cheapest, where the machine was calibrated; else the usual."""
+    """As asked for; else the cheapest, where the machine was calibrated; else the usual.
+
+    Where the join is not told, it may yet choose on a machine that was: by the rates.
+    """
+    if draft.rates is None and draft.sampling is None and min(case.rates) > 0:
+        draft = replace(draft, rates=case.rates)
     if draft.index is not None:
         return replace(draft, shown_index=draft.index)
     found = None

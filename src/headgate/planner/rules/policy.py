@@ -7,6 +7,7 @@ from headgate.planner.case import Case
 from headgate.planner.draft import Draft
 from headgate.planner.trying import Candidate, Tried, try_out
 from headgate.policies import Age, Learned, Life, Policy, Prob
+from headgate.policies.offline.planned import Planned
 from headgate.spec import MaxImportance, Sample, SpecError
 
 
@@ -15,7 +16,7 @@ def plan_policy(case: Case, draft: Draft) -> Draft:
     asked = case.request.policy
     if isinstance(case.request.goal, Sample):
         return draft
-    if asked.is_offline:
+    if asked.is_offline or isinstance(asked, Planned):
         raise SpecError(
             f'policy "{asked.label.lower()}" is a plan itself, made with every row at hand: '
             f'give policy="auto" to have one chosen'
