@@ -129,6 +129,15 @@ MORE_JOINS = Study(
             "(within 0.03)",
             lambda results: follows_closed_form(results, 0.03),
         ),
+        Claim(
+            "closed-form-with-few-rows",
+            "The same for joins that got fewer than ten rows (within 0.03)",
+            lambda results: follows_closed_form(results, 0.03, few=True),
+            departs="beside two or more hard joins ALLOC leaves IC a single row, and its recall is "
+            "about 0.39 where the formula says 0.46. Likely because the formula goes by the "
+            "average number of rows of each value in the window, and a single row cannot average: "
+            "values worth keeping overlap at times and are absent at others",
+        ),
     ),
     figures=(Figure(draw),),
 )
