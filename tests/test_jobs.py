@@ -22,7 +22,7 @@ from headgate.jobs import Job, JobError, read_job
 from headgate.jobs.explain import explained
 from headgate.jobs.figures import Figures
 from headgate.jobs.lines import Lines
-from headgate.jobs.planning import verdict
+from headgate.jobs.planning import advice, verdict
 from headgate.jobs.section import Section
 from headgate.jobs.settings import scrubbed
 from headgate.jobs.view import View, batch_line, summary
@@ -72,6 +72,21 @@ checkpoint = "checkpoint"
 spark.executor.memory = "2g"
 "spark.sql.shuffle.partitions" = 4
 """
+
+
+def profiled_auctions() -> hg.Profile:
+    """What the sides of `GOOD` are like."""
+    from headgate.demo.auctions import auction_stream
+
+    stream = auction_stream(16_000)
+    return hg.profile(
+        stream.auctions,
+        stream.bids,
+        left_on="id",
+        right_on="auction",
+        left=hg.Side(time="opened_at", window="10 minutes"),
+        right=hg.Side(time="bid_at", window="0 seconds"),
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -189,21 +204,33 @@ class TestAGoodFile:
         assert job_of(changed("[join]", f"[join]\nwhere = {written}", text)).join.where == where
 
     def test_may_bring_a_profile(self) -> None:
-        from headgate.demo.auctions import auction_stream
-
-        stream = auction_stream(3_200)
-        found = hg.profile(
-            stream.auctions,
-            stream.bids,
-            left_on="id",
-            right_on="auction",
-            left=hg.Side(time="opened_at", window="10 minutes"),
-            right=hg.Side(time="bid_at", window="0 seconds"),
-        )
+        found = profiled_auctions()
         Path("profile.json").write_text(found.to_json())
         job = job_of(changed('policy = "auto"', 'policy = "age"\nprofile = "profile.json"'))
         assert not isinstance(job.join.policy, Learned)
         assert job.join.rates == tuple(found.rates)
+
+    def test_does_as_planned_where_a_profile_is_all_it_is_told(self) -> None:
+        Path("profile.json").write_text(profiled_auctions().to_json())
+        text = changed('policy = "auto"', 'profile = "profile.json"')
+        text = changed('rows = 1000, memory = "64 MB"', 'rows = 10, split = "planned"', text)
+        job = job_of(text)
+        assert isinstance(job.join.policy, hg.policies.Age)
+        assert job.join.budget.split == "pooled"
+
+    def test_is_told_where_the_profile_is_of_other_streams(self) -> None:
+        Path("profile.json").write_text(profiled_auctions().to_json())
+        text = changed('policy = "auto"', 'profile = "profile.json"')
+        text = changed('window = "10 minutes"', 'window = "11 minutes"', text)
+        with pytest.raises(JobError, match=r"join\.profile: the left window is 11 minutes"):
+            job_of(text)
+
+    def test_is_not_run_before_it_is_planned(self) -> None:
+        Path("job.toml").write_text(changed("rows = 1000", 'rows = 1000, split = "planned"'))
+        shown = CliRunner().invoke(app, ["run", "--check", "job.toml"])
+        assert shown.exit_code != 0
+        line = next(n for n, it in enumerate(GOOD.splitlines(), 1) if it.startswith("budget"))
+        assert f"job.toml:{line}: join.budget: split" in " ".join(shown.output.split())
 
 
 class TestWhatIsWrong:
@@ -399,6 +426,12 @@ class TestTheCommand:
         stored = Stored(peak=Both(100.0, 20.0), mean=Both(90.0, 10.0), bytes=12_000.0)
         found = SimpleNamespace(stored_rows=stored)
         assert said in verdict(job, found)
+
+    def test_a_plan_says_what_to_do_and_to_expect(self) -> None:
+        job = job_of(changed('rows = 1000, memory = "64 MB"', "rows = 10"))
+        shown = advice(job, profiled_auctions())
+        assert "left     AGE, 10 rows" in shown
+        assert "expect   recall 0." in shown
 
     def test_the_reference_has_a_complete_example(self) -> None:
         example = REFERENCE.read_text().split("```toml\n")[1].split("```")[0]

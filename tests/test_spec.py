@@ -208,8 +208,8 @@ def test_a_budget_of_memory_that_cannot_be_read_is_refused() -> None:
 def test_a_split_is_pooled_or_two_weights(split: object) -> None:
     says = message(Budget, rows=10, split=split)
     assert says == (
-        f'split {split!r} is not accepted: give "pooled", or two weights such as (3, 1), '
-        f"none negative and not both zero"
+        f'split {split!r} is not accepted: give "pooled", "planned", or two weights such as '
+        f"(3, 1), none negative and not both zero"
     )
 
 

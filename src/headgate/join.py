@@ -3,7 +3,8 @@
 import math
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, fields
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,11 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape, check_types
 from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
+from headgate.planner import Draft, Plan, make_plan
 from headgate.policies import Learned, Policy, make_policy
 from headgate.policies.base import Sampler
-from headgate.sampling import make_sampler
+from headgate.profiling import Profile
+from headgate.sampling import make_sampler, sampler_within
 from headgate.spec import (
     Budget,
     Goal,
@@ -171,13 +174,8 @@ class WindowJoin(Request):
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
         known_rates = _checked_rates(rates)
-        if budget.cpu is not None and isinstance(goal, Sample):
-            raise SpecError(
-                f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
-                f"row that was left out: give rows= or memory=, or a smaller "
-                f'hg.Sample("uniform", fraction=...)'
-            )
         if isinstance(goal, Sample):
+            _check_time_for_a_sample(budget)
             if policy != "auto":
                 raise SpecError(
                     f"policy={policy!r} is not accepted with a sample: the goal says who is kept"
@@ -216,17 +214,7 @@ class WindowJoin(Request):
                 f"none: give on=, or choose another policy"
             )
         chosen.check((left.window, right.window))
-        if budget.cpu is not None and (chosen.is_offline or chosen.samples):
-            raise SpecError(
-                f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
-                f"some out: give rows= alone, or choose another policy"
-            )
-        if isinstance(chosen, Learned) and budget.monitor == 0:
-            raise SpecError(
-                f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
-                f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
-                f"another policy"
-            )
+        _check_budget(budget, chosen)
         super().__init__(
             keys=keys,
             left=left,
@@ -239,6 +227,68 @@ class WindowJoin(Request):
             seed=seed,
             index=parse_index(index, keyed=bool(keys.left)),
             rates=known_rates,
+        )
+
+    def within(self, budget: Budget) -> "WindowJoin":
+        """The same join with another budget.
+
+        Examples
+        --------
+        >>> import headgate as hg
+        >>> side = hg.Side(time="at", window="1 minute")
+        >>> join = hg.WindowJoin(on="key", left=side, right=side, budget=hg.Budget(rows=10))
+        >>> print(join.within(hg.Budget(memory="1 MB")).budget)
+        1 MB
+        """
+        policy = self.policy
+        if isinstance(self.goal, Sample):
+            _check_time_for_a_sample(budget)
+            policy = sampler_within(self.goal, policy, budget, self.rates, self.windows)
+        _check_budget(budget, policy)
+        known = {entry.name: getattr(self, entry.name) for entry in fields(Request)}
+        other = copy(self)
+        Request.__init__(other, **{**known, "budget": budget, "policy": policy})
+        return other
+
+    def plan(
+        self, profile: Profile, *, shards: int | None = None, live: bool = False
+    ) -> "Plan[WindowJoin]":
+        """What to do within the budget, and what to expect of it.
+
+        ``print(plan.explain())`` says which model, policy, split, indexes and sampling scheme are
+        best, with the recall, error or cost to expect and what was rejected; ``plan.join`` is the
+        join that does so. See `Plan`.
+
+        Parameters
+        ----------
+        profile
+            What `headgate.profile` found of the streams, or of a piece of them: two windows long
+            or more, for models to be learned and judged.
+        shards
+            Into how many shards the join is to be cut; the plan says how many would do otherwise.
+        live
+            Whether it is to run as a stream: a monitor then takes a twentieth of the budget to tell
+            recall, and of a budget in bytes a fifth is kept back.
+        """
+        return make_plan(self, profile, shards, live, self._as_planned)
+
+    def _as_planned(self, draft: Draft) -> "WindowJoin":
+        asked = self.budget
+        sampled = isinstance(draft.goal, Sample)
+        return WindowJoin(
+            left_on=self.keys.left,
+            right_on=self.keys.right,
+            left=self.left,
+            right=self.right,
+            budget=Budget(asked.rows, asked.memory, draft.split, asked.monitor, asked.cpu),
+            goal=draft.goal,
+            policy="auto" if sampled else draft.policy,
+            frequencies=draft.frequencies,
+            ages=draft.ages,
+            rates=draft.rates,
+            suffix=self.suffix,
+            seed=self.seed,
+            index=draft.index or "auto",
         )
 
     def run(
@@ -257,6 +307,7 @@ class WindowJoin(Request):
         redefined
             What is important, as it changes on the way: event times, and the goal from then on.
         """
+        self.budget.check_settled()
         began = process_time()
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = self._shape_of(tables)
@@ -379,6 +430,7 @@ class WindowJoin(Request):
             once, ``at`` (the event time from which it holds). One that cannot be taken up is
             counted (``misdefined``) and changes nothing.
         """
+        self.budget.check_settled()
         from headgate.spark import stream
 
         return stream(self, left, right, shards, name, redefined)
@@ -395,6 +447,7 @@ class WindowJoin(Request):
 
         ``redefined`` is as `run` takes it.
         """
+        self.budget.check_settled()
         from headgate.spark import batch
 
         return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
@@ -415,6 +468,30 @@ class WindowJoin(Request):
                     f"give a timestamp column (cast it first)"
                 )
         return shape.under(self.where, (tables[0].schema, tables[1].schema))
+
+
+def _check_time_for_a_sample(budget: Budget) -> None:
+    if budget.cpu is not None:
+        raise SpecError(
+            f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
+            f"row that was left out: give rows= or memory=, or a smaller "
+            f'hg.Sample("uniform", fraction=...)'
+        )
+
+
+def _check_budget(budget: Budget, chosen: Policy) -> None:
+    """Whether a policy can do with a budget of this kind."""
+    if budget.cpu is not None and (chosen.is_offline or chosen.samples):
+        raise SpecError(
+            f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
+            f"some out: give rows= alone, or choose another policy"
+        )
+    if isinstance(chosen, Learned) and budget.monitor == 0:
+        raise SpecError(
+            f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
+            f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
+            f"another policy"
+        )
 
 
 def _checked_rates(rates: Any) -> tuple[float, float] | None:

@@ -11,7 +11,16 @@ from headgate.jobs.source import Source
 from headgate.join import WindowJoin
 from headgate.policies import make_policy
 from headgate.profiling.profile import Profile
-from headgate.spec import Band, Budget, Compare, MaxImportance, Predicate, Side, SpecError
+from headgate.spec import (
+    Band,
+    Budget,
+    Compare,
+    MaxImportance,
+    Predicate,
+    Sample,
+    Side,
+    SpecError,
+)
 from headgate.spec.window import parse_window
 
 _LIMITS = ("rows", "memory", "cpu")
@@ -56,7 +65,7 @@ def read_join(
     if settings["index"] is not None:
         keyed = left_key is not None
         problems.attempt(section.at("index"), lambda: parse_index(settings["index"], keyed=keyed))
-    models = _read_profile(section)
+    seen = _read_profile(section)
     if left_key is None and right_key is None and where is None and not section.has("where"):
         given = any(side.has("key") for side in sides)
         if not given:
@@ -71,7 +80,12 @@ def read_join(
         return None
     given_settings = {name: value for name, value in settings.items() if value is not None}
     sides_given = (left, right)
-    return problems.attempt(
+    is_planned = seen is not None and where is None and settings["policy"] in (None, "auto")
+    models = {}
+    if seen is not None and (not is_planned or isinstance(goal, Sample)):
+        rates = tuple(seen.rates)
+        models = {"ages": seen.ages, "frequencies": seen.frequencies, "rates": rates}
+    join = problems.attempt(
         section.path,
         lambda: WindowJoin(
             left=sides_given[0],
@@ -84,6 +98,9 @@ def read_join(
             **{**models, **given_settings},
         ),
     )
+    if join is None or seen is None or not is_planned:
+        return join
+    return problems.attempt(section.at("profile"), lambda: join.plan(seen, live=True).join)
 
 
 def _read_budget(section: Section) -> Budget | None:
@@ -132,11 +149,11 @@ def _read_where(section: Section) -> Predicate | None:
     return table.problems.attempt(table.path, made)
 
 
-def _read_profile(section: Section) -> dict[str, Any]:
-    """The models in a profile that ``headgate profile`` saved."""
+def _read_profile(section: Section) -> Profile | None:
+    """A profile that ``headgate profile`` or ``headgate plan`` saved."""
     path = section.text("profile", "the profile.json that headgate profile saved")
     if path is None:
-        return {}
+        return None
 
     def loaded() -> Profile:
         try:
@@ -146,10 +163,7 @@ def _read_profile(section: Section) -> dict[str, Any]:
                 raise
             raise SpecError(f"{path} cannot be read as a profile: {error}") from None
 
-    found = section.problems.attempt(section.at("profile"), loaded)
-    if found is None:
-        return {}
-    return {"ages": found.ages, "frequencies": found.frequencies, "rates": tuple(found.rates)}
+    return section.problems.attempt(section.at("profile"), loaded)
 
 
 def _check_columns(

@@ -13,6 +13,7 @@ from headgate.jobs.explain import explained
 from headgate.jobs.figures import Figures
 from headgate.jobs.job import Job, read_job
 from headgate.jobs.pipeline import start
+from headgate.jobs.problems import JobError, Problem
 from headgate.jobs.settings import scrubbed
 from headgate.jobs.view import View, batch_line, summary
 
@@ -37,7 +38,7 @@ class Stop:
 
 def check(file: Path, console: Console) -> int:
     """Check a job without running it."""
-    job = read_job(file)
+    job = _settled(file)
     console.print(explained(job))
     console.print(f"{file} is in order.", style="green", highlight=False)
     return 0
@@ -45,7 +46,7 @@ def check(file: Path, console: Console) -> int:
 
 def run(file: Path, log: Path | None, console: Console) -> int:
     """Run a job until it ends or is stopped; the exit status says how it went."""
-    job = read_job(file)
+    job = _settled(file)
     from headgate.spark.session import check_ready, start_session
 
     check_ready()
@@ -62,6 +63,18 @@ def run(file: Path, log: Path | None, console: Console) -> int:
             return _watch(session, job, stop, figures, str(where), console)
     finally:
         session.stop()
+
+
+def _settled(file: Path) -> Job:
+    """A job that can be run: with nothing left to be planned."""
+    job = read_job(file)
+    if job.join.budget.split == "planned":
+        message = (
+            'join.budget: split = "planned" leaves it to a plan how memory is shared: give the '
+            "profile.json that headgate plan saves as join.profile, or another split"
+        )
+        raise JobError(str(file), [Problem(job.lines.of(("join", "budget")), message)])
+    return job
 
 
 def _watch(session: Any, job: Job, stop: Stop, figures: Figures, log: str, console: Console) -> int:

@@ -28,12 +28,12 @@ def plan(file: Path, log: Path | None, look: bool, console: Console) -> int:
     folder = Path("out") / job.name
     found = _found_by_spark(job, log or folder / "spark.log", console)
     console.print(as_tables(found))
-    console.print(verdict(job, found), highlight=False, soft_wrap=True)
+    console.print(advice(job, found), highlight=False, soft_wrap=True, markup=False)
     kept = folder / "profile.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(found.to_json())
     console.print(
-        f'Saved {kept}: with profile = "{kept}" in [join] the job need not learn it again.',
+        f'Saved {kept}: with profile = "{kept}" in [join] the job does as planned.',
         highlight=False,
         soft_wrap=True,
         markup=False,
@@ -51,6 +51,13 @@ def why_unseen(job: Job) -> str | None:
     if not job.join.keys.left:
         return "the join has no keys, and a profile goes by them"
     return None
+
+
+def advice(job: Job, found: Profile) -> str:
+    """What to do within the budget, and what to expect."""
+    if job.join.where is not None:
+        return verdict(job, found)
+    return job.join.plan(found, shards=job.shards, live=True).explain()
 
 
 def verdict(job: Job, found: Profile) -> str:

@@ -3,9 +3,11 @@
 The sample is of keys: it has all rows of a sampled key, so that each of its matches is there.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from headgate.columns.codes import NULL
 from headgate.columns.times import NO_TIME
@@ -58,6 +60,8 @@ class Material:
     sample: Both[Rows]
     choice: Choice
     """Which keys the sample has."""
+    values: np.ndarray | None = None
+    """By code: the key itself, where keys are one column of whole numbers."""
 
     @property
     def covers(self) -> tuple[int, int] | None:
@@ -90,3 +94,24 @@ def sampled(
         keep[keep] = taken[code[keep]]
         kept.append(Rows.sorted(time[keep], code[keep], weight, drawn))
     return Both(kept[0], kept[1])
+
+
+def whole_numbers(
+    columns: Sequence[Sequence[pa.ChunkedArray]], codes: Sequence[np.ndarray], count: int
+) -> np.ndarray | None:
+    """By code: the key itself, where keys are one column of whole numbers; None where not.
+
+    Examples
+    --------
+    >>> keys = [[pa.chunked_array([[7, None, 9]])], [pa.chunked_array([[9, 4]])]]
+    >>> codes = [np.array([0, NULL, 1]), np.array([1, 2])]
+    >>> whole_numbers(keys, codes, 3).tolist()
+    [7, 9, 4]
+    """
+    if any(len(side) != 1 or not pa.types.is_integer(side[0].type) for side in columns):
+        return None
+    values = np.zeros(count, np.int64)
+    for (column,), code in zip(columns, codes, strict=True):
+        known = code != NULL
+        values[code[known]] = column.cast(pa.int64(), safe=False).fill_null(0).to_numpy()[known]
+    return values

@@ -6,6 +6,7 @@ from headgate.models import AgeCurves, Frequencies
 from headgate.profiling.ages import Aged
 from headgate.profiling.explain import explain
 from headgate.profiling.facts import Both, Pairs, SideRows, Stored
+from headgate.profiling.kept import keep_rows
 from headgate.profiling.material import Material, Question
 from headgate.profiling.profile import Profile
 from headgate.profiling.stored import peak_rows
@@ -34,6 +35,7 @@ def measure(question: Question, material: Material) -> Profile:
         stored_rows=_stored(material, windows, rates),
         explains=explain(sample, windows, first, last),
         notes=_notes(question, material, pairs),
+        trace=keep_rows(material, (windows.left > 0, windows.right > 0 or not windows.left)),
     )
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.models import AgeCurves, Frequencies
 from headgate.profiling.facts import Both, Explains, Pairs, SideRows, Skew, Stored
+from headgate.profiling.kept import KeptRows
 from headgate.spec import Keys, Side, SpecError, TimeWindow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMAT = 1
+FORMAT = 2
 MICROSECOND = timedelta(microseconds=1)
 
 
@@ -44,6 +45,8 @@ class Profile:
         Which model explains the matches better, and by how much.
     notes
         What a reader should know of how the figures came about.
+    trace
+        Rows to try joins on, as numbers; None where there are none.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Profile:
     stored_rows: Stored
     explains: Explains
     notes: tuple[str, ...] = ()
+    trace: KeptRows | None = None
 
     @property
     def span_us(self) -> int:
@@ -129,6 +133,7 @@ class Profile:
                 },
                 "explains": asdict(self.explains),
                 "notes": list(self.notes),
+                "trace": None if self.trace is None else self.trace.to_dict(),
             }
         )
 
@@ -162,6 +167,7 @@ class Profile:
             stored_rows=Stored(Both(*stored["peak"]), Both(*stored["mean"]), stored["bytes"]),
             explains=Explains(**given["explains"]),
             notes=tuple(given["notes"]),
+            trace=None if given["trace"] is None else KeptRows.from_dict(given["trace"]),
         )
 
 

@@ -13,7 +13,7 @@ from headgate.engine.inputs import as_arrow
 from headgate.engine.shape import Shape, check_types
 from headgate.profiling.choice import choose, rows_by_hash
 from headgate.profiling.facts import Both, SideRows
-from headgate.profiling.material import Material, Question, sampled
+from headgate.profiling.material import Material, Question, sampled, whole_numbers
 from headgate.profiling.skew import KeyCounts
 from headgate.spec import SpecError
 
@@ -51,6 +51,7 @@ def material_of(question: Question, tables: Both[pa.Table]) -> Material:
         keys=keys,
         sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
         choice=choice,
+        values=whole_numbers((key_columns.left, key_columns.right), codes, count),
     )
 
 

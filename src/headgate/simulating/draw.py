@@ -141,12 +141,15 @@ def draw_rows(
     wanted = heavy[order[:most]]
     for side in (0, 1):
         if stores[1 - side] and len(wanted) and not evenly:
-            looking[side, wanted] = _looking(counts[side, wanted], share, MORE_PROBES * aim / 2)
+            looking[side, wanted] = looking_shares(
+                counts[side, wanted], share, MORE_PROBES * aim / 2
+            )
     return Draw(share, looking, seed)
 
 
-def _looking(rows: np.ndarray, share: float, more: float) -> np.ndarray:
-    """For keys with so many rows: as many of each as there is room for, the share at least."""
+def looking_shares(rows: np.ndarray, share: float, more: float) -> np.ndarray:
+    """For keys with so many rows, the share of them that looks for partners: as many of each as
+    there is room for beside a share of all, and that share at least."""
     low, high = 0.0, float(rows.max(initial=0))
     for _ in range(60):
         each = (low + high) / 2

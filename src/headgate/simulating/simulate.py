@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from headgate.engine.batch import Batch
 from headgate.engine.learning import new_monitor
 from headgate.engine.limits import room_for, terms_for
-from headgate.engine.replay import observed_rates
+from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
 from headgate.engine.stats import Stats
 from headgate.monitor import Estimate
@@ -96,10 +96,14 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     )
     monitor = None
     if share:
-        room = scaled_room(room_for(budget, request.policy, 1, share, request.seed), trace)
-        monitor = new_monitor(trace.windows, room)
-    rows = _weighed(trace, request.policy)
-    replay = DrawnReplay(request.weighed(terms), trace, rows, monitor)
+        room = room_for(budget, request.policy, 1, share, request.seed)
+        monitor = new_monitor(trace.windows, scaled_room(room, trace))
+    terms, rows = request.weighed(terms), _weighed(trace, request.policy)
+    if trace.draw.is_whole and trace.stretches is None:
+        # All that the join would do, policies tried beside the one that is followed included.
+        replay = Replay(terms, *rows, trace.codes, monitor, trace.key_bytes)
+    else:
+        replay = DrawnReplay(terms, trace, rows, monitor)
     made = Tally.of(trace)
     for block in replay.pairs():
         made.add(block)

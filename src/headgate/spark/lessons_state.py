@@ -8,6 +8,7 @@ import pyarrow as pa
 from headgate.engine.lessons import Lessons
 from headgate.engine.open_rows import OpenRows
 from headgate.engine.rivals import RivalRows
+from headgate.monitor.standing import Standing
 from headgate.policies.learned import KEEP_HISTORY
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.plan import ShardPlan
@@ -40,6 +41,10 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
     open_rows = OpenRows._make([*columns, none.astype(np.int32), np.empty(0), none])
     keys = tracked.select(lessons.tracked.column_names)
     if kept[4] is None:
+        return Lessons(lessons.monitor, open_rows, (left, right), keys)
+    if not plan.room.tried.holds(1, 1):
+        # The budget has become too small for trying policies since.
+        lessons.monitor.standing, lessons.monitor.tried = Standing(), 0.0
         return Lessons(lessons.monitor, open_rows, (left, right), keys)
     names = lessons.monitor.standing.names
     tried = [from_blob(kept[4]), from_blob(kept[5])]

@@ -16,13 +16,14 @@ from headgate.policies.base import Kind
 from headgate.spark import lookup_metrics
 from headgate.spark.local_copy import forget_old_operators
 from headgate.spark.lookup_processor import LookupPlan, LookupProcessor
-from headgate.spark.operator import RESERVE, arrow_schema, shard_column
+from headgate.spark.operator import arrow_schema, shard_column
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import describe
 from headgate.spark.requirements import WATERMARK, check_names, check_state_store
 from headgate.spark.shards import shard_labels
 from headgate.spark.warm import warm_kernel
 from headgate.spec import SpecError
+from headgate.spec.budget import RESERVE
 
 WIDER = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
 """Spark has no unsigned numbers."""

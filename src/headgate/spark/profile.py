@@ -16,7 +16,7 @@ from headgate.columns.codes import encode_together
 from headgate.columns.sizes import row_bytes
 from headgate.profiling.choice import Choice, choose
 from headgate.profiling.facts import Both, SideRows
-from headgate.profiling.material import Material, Question, sampled
+from headgate.profiling.material import Material, Question, sampled, whole_numbers
 from headgate.profiling.measure import measure
 from headgate.profiling.profile import Profile
 from headgate.profiling.skew import KeyCounts
@@ -143,12 +143,11 @@ def _material(question: Question, sides: Both[_Side]) -> Material:
         ),
     )
     tables = [side.sampled(choice) for side in sides]
-    codes, count = encode_together(
-        [
-            [table.column(name) for name in side.names]
-            for side, table in zip(sides, tables, strict=True)
-        ]
-    )
+    columns = [
+        [table.column(name) for name in side.names]
+        for side, table in zip(sides, tables, strict=True)
+    ]
+    codes, count = encode_together(columns)
     hashes = np.zeros(count, np.uint64)
     for code, table in zip(codes, tables, strict=True):
         hashes[code] = _unsigned(table.column(HASH).to_numpy())
@@ -158,6 +157,7 @@ def _material(question: Question, sides: Both[_Side]) -> Material:
         keys=keys,
         sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
         choice=choice,
+        values=whole_numbers(columns, codes, count),
     )
 
 

@@ -6,11 +6,13 @@ from typing import Literal
 from headgate.spec.errors import SpecError
 from headgate.spec.quantity import format_bytes, parse_bytes
 
-Split = Literal["pooled"] | tuple[float, float]
+Split = Literal["pooled", "planned"] | tuple[float, float]
 UNLIMITED = 1 << 62
 MONITOR = 0.05
 """The part of a budget a monitor takes, where it is needed and nothing else is said."""
 MOST_MONITOR = 0.5
+RESERVE = 0.2
+"""The part of a memory budget that a stream keeps back for bytes that are held but not live."""
 USUAL_ROW_BYTES = 128
 
 
@@ -27,7 +29,7 @@ class Budget:
         rows already shed whose bytes are not yet reclaimed.
     split
         ``"pooled"`` compares rows of both sides with each other; a pair of weights such as
-        ``(3, 1)`` gives each side a fixed share.
+        ``(3, 1)`` gives each side a fixed share; ``"planned"`` leaves it to ``join.plan``.
     cpu
         Processor time, as a part of one core (2.0 is two cores). On a stream, of the time that
         passes; in `run` and `batch`, where all is at hand, of the event time that the rows cover,
@@ -87,10 +89,20 @@ class Budget:
     @property
     def shares(self) -> tuple[float, float] | None:
         """The fraction of the budget each side has for itself; None when pooled."""
+        self.check_settled()
         if isinstance(self.split, str):
             return None
         left, right = self.split
         return left / (left + right), right / (left + right)
+
+    def check_settled(self) -> None:
+        """Raise where the split is yet to be planned."""
+        if self.split == "planned":
+            raise SpecError(
+                'split="planned" leaves it to a plan how memory is shared: run '
+                "join.plan(profile).join, with what hg.profile(...) found of the streams, or give "
+                'split="pooled"'
+            )
 
     @property
     def about_rows(self) -> float:
@@ -115,6 +127,8 @@ def _is_number(given: object) -> bool:
 def _parse_split(split: object) -> Split:
     if split == "pooled":
         return "pooled"
+    if split == "planned":
+        return "planned"
     if isinstance(split, tuple | list) and len(split) == 2:
         left, right = split
         if (
@@ -125,8 +139,8 @@ def _parse_split(split: object) -> Split:
         ):
             return float(left), float(right)
     raise SpecError(
-        f'split {split!r} is not accepted: give "pooled", or two weights such as (3, 1), '
-        f"none negative and not both zero"
+        f'split {split!r} is not accepted: give "pooled", "planned", or two weights such as '
+        f"(3, 1), none negative and not both zero"
     )
 
 

@@ -89,6 +89,22 @@ class Plan:
         """Nothing is done: the strategy has no plan within the limits."""
         return cls.of(workload, name, (0.0, 0.0), (0.0, 0.0), feasible=False)
 
+    def shares(self, side: int) -> tuple[float, float]:
+        """Of all rows of a side: the shares that probe and that are stored.
+
+        Examples
+        --------
+        >>> join = Workload([8, 2], [1, 9], windows=(10, 0), update=1, produce=0.1, budget=18)
+        >>> Plan.of(join, "heavy keys", (1, 1), (np.array([1.0, 0.0]), 0)).shares(0)
+        (1.0, 0.8)
+        """
+        rates = np.ones(len(self.probe[side]))
+        if self._workload is not None:
+            rates = self._workload.rates[side]
+        total = float(rates.sum())
+        probe, insert = (float((rates * each[side]).sum()) for each in (self.probe, self.insert))
+        return (probe / total, insert / total) if total else (1.0, 1.0)
+
     def __repr__(self) -> str:
         if not self.feasible:
             return f"Plan({self.name}: infeasible)"

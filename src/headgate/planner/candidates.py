@@ -1,0 +1,95 @@
+"""The policies that a plan chooses among, the simplest first."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from headgate.models import ExponentialLife
+from headgate.planner.case import Case
+from headgate.planner.lessons import Moving, Span, ages_between, frequencies_between, moving_between
+from headgate.planner.trying import Candidate
+from headgate.policies import Age, Fifo, Heeb, Learned, Life, Lru, Policy, Prob, Random
+from headgate.spec import TimeWindow
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def candidates(case: Case) -> tuple[Candidate, ...]:
+    """Every policy that can be tried on the case's rows.
+
+    Those without a model come first, then those told a model by the profile, and last the one that
+    learns as it goes, which takes a part of memory for it.
+    """
+    kept = case.profile.trace
+    assert kept is not None
+    found = [
+        Candidate("FIFO", Fifo()),
+        Candidate("RANDOM", Random(case.request.seed)),
+    ]
+    if not kept.looking.any():
+        # Where heavy keys have lost rows, their histories tell of too few matches.
+        found.append(Candidate("LRU", Lru()))
+    if case.can_judge:
+        found += [by_age(case), by_key(case, Prob), by_key(case, Life)]
+        moving = by_process(case)
+        if moving is not None:
+            found.append(moving)
+    if kept.is_whole and case.request.budget.monitor != 0:
+        found.append(Candidate("AUTO", Learned("auto")))
+    return tuple(found)
+
+
+def by_age(case: Case) -> Candidate:
+    """AGE with the profile's curves."""
+    kept = case.profile.trace
+    assert kept is not None
+    return Candidate(
+        "AGE",
+        Age(case.ages),
+        "age",
+        lambda span: Age(ages_between(kept, case.windows_us, span)),
+    )
+
+
+def by_key(case: Case, kind: type[Prob] | type[Life]) -> Candidate:
+    """PROB or LIFE with the profile's counts of keys."""
+    kept, skew = case.profile.trace, case.profile.skew
+    assert kept is not None
+    listed = (
+        skew.left.listed / max(skew.left.keys, 1),
+        skew.right.listed / max(skew.right.keys, 1),
+    )
+    return Candidate(
+        kind.name.upper(),
+        kind(case.profile.frequencies),
+        "frequency",
+        lambda span: kind(frequencies_between(kept, case.key_names, listed, span)),
+    )
+
+
+def by_process(case: Case) -> Candidate | None:
+    """HEEB with processes fitted to the values; None where they do not move."""
+    kept = case.profile.trace
+    assert kept is not None
+    moving = moving_between(kept, None)
+    if moving is None:
+        return None
+    told = heeb_of(case, moving)
+
+    def learned(span: Span | None) -> Policy:
+        part = moving_between(kept, span)
+        return told if part is None else heeb_of(case, part)
+
+    return Candidate("HEEB", told, "process", learned)
+
+
+def heeb_of(case: Case, moving: Moving) -> Heeb:
+    """HEEB for the room there is."""
+    heeb = Heeb(
+        *moving.processes,
+        every=TimeWindow(moving.step_us),
+        start=EPOCH + timedelta(microseconds=moving.start_us),
+        rates=moving.rates,
+    )
+    arriving = sum(rate for rate, stores in zip(moving.rates, case.stores, strict=True) if stores)
+    rows = min(case.room, case.needed_rows)
+    return replace(heeb, survival=ExponentialLife.of_budget(max(rows, 1.0), max(arriving, 1e-9)))

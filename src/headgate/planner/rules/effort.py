@@ -1,0 +1,43 @@
+"""What to skip under a processor budget: who probes, who is stored, and what comes of it."""
+
+from dataclasses import replace
+
+from headgate.models.effort import Workload, best_plan
+from headgate.planner.case import Case
+from headgate.planner.draft import Draft, Effort
+from headgate.spec.quantity import SECOND_US
+
+FORESEEN = 0.8
+"""Where counts of keys foresee less than this part of the pairs, keys are not told apart."""
+
+
+def plan_effort(case: Case, draft: Draft) -> Draft:
+    """Nothing, where what memory allows takes no more time than there is; else the best shares."""
+    cpu = case.request.budget.cpu
+    if cpu is None:
+        return draft
+    work = workload(case, cpu)
+    taken = cost_within_memory(case, 1.0 if draft.chosen is None else draft.chosen.recall.value)
+    if taken <= cpu:
+        return replace(draft, effort=Effort(None, taken, work.exact_cost))
+    plan = best_plan(work)
+    return replace(draft, effort=Effort(plan, plan.cost, work.exact_cost))
+
+
+def cost_within_memory(case: Case, recall: float) -> float:
+    """Processor time that the join takes with the recall that memory allows, in cores."""
+    stored = sum(rate for rate, does in zip(case.rates, case.stores, strict=True) if does)
+    return case.costs.of(sum(case.rates), stored, case.pairs_a_second * recall)
+
+
+def workload(case: Case, cpu: float) -> Workload:
+    """The join's work a second, by key where keys come as they were counted."""
+    costs = case.costs
+    left, right = (span / SECOND_US for span in case.windows_us)
+    priced = (costs.store, costs.pair, cpu, costs.arrive)
+    by_key = Workload.of_frequencies(case.profile.frequencies, case.rates, (left, right), *priced)
+    if FORESEEN * case.pairs_a_second <= by_key.exact_output <= case.pairs_a_second / FORESEEN:
+        return by_key
+    met = case.rates[0] * case.rates[1] * (left + right)
+    chance = min(case.pairs_a_second / met, 1.0) if met else 0.0
+    return Workload.of_selectivity(chance, case.rates, (left, right), *priced)

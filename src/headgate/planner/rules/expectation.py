@@ -1,0 +1,57 @@
+"""What to expect: recall with its interval, the error of a sample, processor time, and what the
+exact join would need."""
+
+from dataclasses import replace
+
+from headgate.planner.case import Case
+from headgate.planner.closed import recall_by_model
+from headgate.planner.draft import Draft, Expectation
+from headgate.planner.rules.effort import cost_within_memory
+from headgate.spec import MaxImportance
+
+TRIED = "tried on the profile's rows"
+BY_MODEL = "by the model alone"
+BY_WORK = "by the cost of work, which is another on every machine"
+
+
+def plan_expectation(case: Case, draft: Draft) -> Draft:
+    """From the run of what was chosen; by formulas where there was none."""
+    recall, low, high, basis = _recall(case, draft)
+    fifo = next((each.recall.value for each in draft.tried if each.label == "FIFO"), None)
+    expect = Expectation(
+        recall,
+        low,
+        high,
+        basis,
+        None if draft.sampling is None else draft.sampling.error,
+        _cores(case, draft, recall),
+        case.needed_rows,
+        case.needed_bytes,
+        fifo,
+    )
+    return replace(draft, expect=expect)
+
+
+def _recall(case: Case, draft: Draft) -> tuple[float | None, float | None, float | None, str]:
+    if draft.sampling is not None:
+        return None, None, None, BY_MODEL
+    if isinstance(case.request.goal, MaxImportance):
+        return None, None, None, "not known"
+    value: float | None
+    if draft.chosen is not None:
+        found = draft.chosen.recall
+        value, low, high, basis = found.value, found.low, found.high, TRIED
+    else:
+        model = draft.model.name if draft.model else "none"
+        value, low, high, basis = recall_by_model(case, model), None, None, BY_MODEL
+    if draft.effort is not None and draft.effort.plan is not None:
+        most = draft.effort.plan.recall
+        return most if value is None else min(value, most), None, None, BY_WORK
+    return value, low, high, basis
+
+
+def _cores(case: Case, draft: Draft, recall: float | None) -> float:
+    """Processor time that the join itself takes."""
+    if draft.effort is not None:
+        return draft.effort.takes
+    return cost_within_memory(case, 1.0 if recall is None else recall)

@@ -1,0 +1,108 @@
+"""Which policy: candidates are run, and it is the simplest that none beats by more than noise."""
+
+from dataclasses import replace
+
+from headgate.planner.candidates import by_age, by_key, candidates
+from headgate.planner.case import Case
+from headgate.planner.draft import Draft
+from headgate.planner.trying import Candidate, Tried, try_out
+from headgate.policies import Age, Learned, Life, Policy, Prob
+from headgate.policies.offline.planned import Planned
+from headgate.spec import MaxImportance, Sample, SpecError
+
+
+def plan_policy(case: Case, draft: Draft) -> Draft:
+    """Try, and choose; where the policy was asked for, it is only given its model."""
+    asked = case.request.policy
+    if isinstance(case.request.goal, Sample):
+        return draft
+    if asked.is_offline or isinstance(asked, Planned):
+        raise SpecError(
+            f'policy "{asked.label.lower()}" is a plan itself, made with every row at hand: '
+            f'give policy="auto" to have one chosen'
+        )
+    if isinstance(case.request.goal, MaxImportance):
+        note = (
+            "a profile does not know what rows are worth, so policies were not tried: the join "
+            "does what it was asked for"
+        )
+        return replace(draft, as_asked=True, notes=(*draft.notes, note))
+    if case.trace is None:
+        return _without_rows(case, draft)
+    own = asked_for(case)
+    if case.fits_easily and own is None:
+        # Nothing tells policies apart; this one finds its way when more comes.
+        adapts = try_out(case, Candidate("AUTO", asked), case.budget)
+        return _settled(draft, adapts, (adapts,))
+    tried = tuple(try_out(case, each, case.budget) for each in candidates(case))
+    if own is not None:
+        chosen = next((each for each in tried if each.label == own.label), None)
+        if chosen is None or chosen.candidate.policy != own.policy:
+            chosen = try_out(case, own, case.budget)
+        others = tuple(each for each in tried if each.label != own.label)
+        return _settled(draft, chosen, (*others, chosen), as_asked=True)
+    return _settled(draft, best_of(tried), tried)
+
+
+def best_of(tried: tuple[Tried, ...]) -> Tried:
+    """The first that the best does not beat by more than noise: they come the simplest first."""
+    best = max(tried, key=lambda each: each.recall.value)
+    return next(each for each in tried if not best.beats(each))
+
+
+def asked_for(case: Case) -> Candidate | None:
+    """The policy that the join was asked for, with a model where it is to have one; None where it
+    is to be chosen."""
+    asked = case.request.policy
+    if not isinstance(asked, Learned):
+        return Candidate(asked.label, asked, _model_of(asked))
+    if asked.wanted == "auto":
+        return None
+    if asked.wanted == Age.name:
+        return by_age(case)
+    return by_key(case, Prob if asked.wanted == Prob.name else Life)
+
+
+def _model_of(policy: Policy) -> str:
+    return {"ages": "age", "frequencies": "frequency", "processes": "process"}.get(
+        policy.model, "none"
+    )
+
+
+def _settled(
+    draft: Draft, chosen: Tried, tried: tuple[Tried, ...], as_asked: bool = False
+) -> Draft:
+    notes = draft.notes
+    if chosen.hindsight:
+        notes = (
+            *notes,
+            "the profile covers less than two windows, so the model was judged on the rows it "
+            "was learned from, which flatters it",
+        )
+    return replace(
+        draft,
+        policy=chosen.candidate.policy,
+        chosen=chosen,
+        tried=tried,
+        as_asked=as_asked,
+        notes=notes,
+    )
+
+
+def _without_rows(case: Case, draft: Draft) -> Draft:
+    """By which model explains the matches."""
+    note = "the profile has no rows to try policies on: what is expected follows from its model"
+    draft = replace(draft, notes=(*draft.notes, note))
+    if not isinstance(case.request.policy, Learned):
+        return replace(draft, as_asked=True)
+    better = case.profile.explains.better
+    wanted = case.request.policy.wanted
+    told: dict[str, Policy] = {
+        Age.name: Age(case.ages),
+        Prob.name: Prob(case.profile.frequencies),
+        Life.name: Life(case.profile.frequencies),
+    }
+    if wanted != "auto":
+        return replace(draft, policy=told[wanted], as_asked=True)
+    by_model = {"age": told[Age.name], "frequency": told[Prob.name]}
+    return replace(draft, policy=by_model.get(better or "", case.request.policy))

@@ -1,0 +1,51 @@
+"""How many shards: as many as keys fall on evenly enough, since each has its own part of memory."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from headgate.columns.hashing import hash_keys
+from headgate.planner.case import Case
+from headgate.planner.draft import Draft, Shards
+
+NUMBERS = (2, 4, 8, 16, 32, 64)
+MUCH = 1.25
+"""Times an even part: what the fullest shard may have."""
+SPREADS = 16
+"""Ways to spread keys that are looked at; where they fall on Spark is a matter of luck."""
+
+
+def plan_shards(case: Case, draft: Draft) -> Draft:
+    """Spread the heavy keys, and see what the fullest shard would have."""
+    numbers = sorted({*NUMBERS, *([] if case.shards is None else [case.shards])})
+    load, rest = _loads(case)
+    fullest = {number: _fullest(load, rest, number) for number in numbers}
+    even = [number for number in NUMBERS if fullest[number] <= MUCH]
+    return replace(draft, shards=Shards(case.shards, max(even, default=1), fullest))
+
+
+def _loads(case: Case) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+    """What is stored of each heavy key, by its hash, and of all others; in parts of the whole."""
+    total = max(sum(case.window_rows), 1e-300)
+    hashes, parts = [np.empty(0, np.uint64)], [np.empty(0)]
+    for side, known in enumerate((case.profile.frequencies.left, case.profile.frequencies.right)):
+        if len(known.share):
+            hashes.append(hash_keys(known.columns)[0])
+            parts.append(known.share * case.window_rows[side] / total)
+    keys, place = np.unique(np.concatenate(hashes), return_inverse=True)
+    load = np.bincount(place, np.concatenate(parts), minlength=len(keys))
+    return (keys, load), max(1.0 - float(load.sum()), 0.0)
+
+
+def _fullest(load: tuple[np.ndarray, np.ndarray], rest: float, shards: int) -> float:
+    """What the fullest has over an even part, on average over ways to spread the keys."""
+    keys, parts = load
+    found = []
+    for spread in range(SPREADS):
+        mixed = (keys ^ np.uint64(spread * 0x9E3779B97F4A7C15 % (1 << 64))) * np.uint64(
+            0xBF58476D1CE4E5B9
+        )
+        shard = (mixed >> np.uint64(33)) % np.uint64(shards)
+        held = np.bincount(shard.astype(np.int64), parts, minlength=shards)
+        found.append(float(held.max(initial=0.0)) * shards + rest)
+    return float(np.mean(found))

@@ -1,0 +1,45 @@
+"""How memory splits between the windows: pooled, unless a fixed split does better."""
+
+from dataclasses import replace
+
+from headgate.models import best_split
+from headgate.planner.case import Case
+from headgate.planner.closed import output_curves
+from headgate.planner.draft import Draft, SplitTried
+from headgate.planner.trying import Tried, try_out
+from headgate.spec import Budget
+from headgate.spec.budget import Split
+
+SPLITS: tuple[tuple[float, float], ...] = ((1.0, 3.0), (1.0, 1.0), (3.0, 1.0))
+"""Tried beside the one that the models find best."""
+
+
+def plan_split(case: Case, draft: Draft) -> Draft:
+    """Try a few splits with the policy that was chosen."""
+    if case.request.budget.split != "planned":
+        return draft
+    if not all(case.stores) or case.fits or draft.chosen is None:
+        return draft
+    best: Tried = draft.chosen
+    chosen: Split = "pooled"
+    splits = [SplitTried("pooled", best.recall.value)]
+    for split in (*_by_model(case, draft), *SPLITS):
+        tried = try_out(case, best.candidate, replace_split(case, split))
+        splits.append(SplitTried(split, tried.recall.value))
+        if tried.beats(best):
+            best, chosen = tried, split
+    return replace(draft, split=chosen, chosen=best, splits=tuple(splits))
+
+
+def replace_split(case: Case, split: Split) -> Budget:
+    """The case's memory with another split."""
+    budget = case.budget
+    return Budget(budget.rows, budget.memory, split, budget.monitor)
+
+
+def _by_model(case: Case, draft: Draft) -> list[tuple[float, float]]:
+    curves = output_curves(case, draft.model.name if draft.model else "none")
+    if curves is None:
+        return []
+    found = best_split(*curves, case.room)
+    return [(found.left, found.right)] if found.left + found.right > 0 else []
