@@ -101,6 +101,13 @@ def test_the_leader_is_left_only_for_one_that_is_surely_better() -> None:
     assert standing.leader("fifo") == "prob"
 
 
+def test_of_two_that_make_the_same_the_one_that_leaves_more_room_is_better() -> None:
+    standing = Standing(("fifo", "prob"), (0.0, 0.03))
+    standing.add(np.full((2, GROUPS), 50.0))
+    assert standing.leader("prob") == "fifo"
+    assert standing.leader("fifo") == "fifo"
+
+
 def test_one_lucky_row_is_no_lead() -> None:
     standing = Standing(("fifo", "prob"))
     lucky = np.full((2, GROUPS), 10.0)

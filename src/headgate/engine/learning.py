@@ -182,6 +182,7 @@ class LearningStep:
                 self.step,
                 self._stored_rows,
                 self._room.most_tried(self._key_bytes),
+                self._key_bytes,
             )
         self.monitor.spared = None if self._room == self.monitor.room else self._room
         self.monitor.finished += sides[0].finished_evidence + sides[1].finished_evidence

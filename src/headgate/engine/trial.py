@@ -7,8 +7,9 @@ from headgate.engine.rivals import BothRows, RivalRows, Round, coins
 from headgate.engine.step import Step
 from headgate.engine.worth_of_keys import Worth
 from headgate.monitor import Monitor
+from headgate.monitor.monitor import KEYS_A_ROW
 from headgate.monitor.standing import Standing
-from headgate.policies.learned import Learned
+from headgate.policies.learned import BY_KEY, Learned
 from headgate.spec.budget import UNLIMITED
 
 ALIKE = 2.5
@@ -42,11 +43,12 @@ class Trial:
         step: Step,
         stored_rows: tuple[int, ...],
         most: int,
+        key_bytes: int,
     ) -> BothRows:
         """Once the join has had its step: let the rivals have theirs; what they store after it.
 
         Nothing is tried before memory first runs full: until then all policies do the same.
-        ``most`` is how many rows they may be tried on.
+        ``most`` is how many rows they may be tried on, ``key_bytes`` the most that a key takes.
         """
         capacity = self._capacity()
         came = sum(len(batch.time) for batch in self._arriving)
@@ -54,7 +56,10 @@ class Trial:
         if not most or not full or not came:
             return self._rows
         if monitor.standing.names != self._names:
-            monitor.standing = Standing(self._names)
+            needs = [monitor.room.needed(by_key).most_keys(key_bytes) for by_key in (False, True)]
+            part = (needs[1] - needs[0]) / KEYS_A_ROW / capacity
+            costs = tuple(part if name in BY_KEY else 0.0 for name in self._names)
+            monitor.standing = Standing(self._names, costs)
             monitor.tried = min(1.0, most / (ALIKE * capacity))
         weights = None if worth.by_code is None else worth.by_code.ravel()
         left, right = (step.sequences(side)[stored_rows[side] :] for side in (0, 1))

@@ -266,7 +266,11 @@ class Monitor:
                 "steady": self.steady,
                 "spared": None if self.spared is None else asdict(self.spared),
                 "tried": self.tried,
-                "standing": {"names": self.standing.names, "made": _rounded(self.standing.made)},
+                "standing": {
+                    "names": self.standing.names,
+                    "costs": self.standing.costs,
+                    "made": _rounded(self.standing.made),
+                },
                 "pairs": self.pairs,
                 "lost": self.lost,
                 "matches": _rounded(self.ages.matches),
@@ -284,9 +288,10 @@ class Monitor:
         if (spared := given["spared"]) is not None:
             parts = {name: Part(**spared[name]) for name in ("watched", "keys", "tried")}
             self.spared = Room(**parts, seed=spared["seed"])
-        self.standing = Standing(tuple(given["standing"]["names"]))
+        standing = given["standing"]
+        self.standing = Standing(tuple(standing["names"]), tuple(standing["costs"]))
         if self.standing.names:
-            self.standing.made = np.array(given["standing"]["made"])
+            self.standing.made = np.array(standing["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]
         self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

@@ -31,6 +31,9 @@ class Standing:
     """
 
     names: tuple[str, ...] = ()
+    costs: tuple[float, ...] = ()
+    """Of each, the part of the memory that it takes to learn what it goes by; none where left out.
+    Of two that make the same, the one is better that leaves more room for rows."""
     made: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,10 +54,11 @@ class Standing:
 
     def leader(self, followed: str) -> str:
         """The policy to follow, given the one that was: another only if it is surely better."""
+        made = self.made * (1 - np.array(self.costs or [0.0] * len(self.names)))[:, None]
         if followed not in self.names:
-            return self.names[int(np.argmax(self.made.sum(axis=1)))] if self.tells else followed
-        own = self.made[self.names.index(followed)]
-        ahead = self.made - own
+            return self.names[int(np.argmax(made.sum(axis=1)))] if self.tells else followed
+        own = made[self.names.index(followed)]
+        ahead = made - own
         lead = ahead.sum(axis=1)
         chance = np.sqrt(GROUPS) * ahead.std(axis=1, ddof=1)
         surely = (lead > SURE * chance) & (lead > LEAST_GAIN * own.sum())
