@@ -11,7 +11,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: test-one test-two help venv java postgres demo test check format bench study soak lock clean
+.PHONY: check-code check-doctests test-one test-two help venv java postgres demo test check format bench study soak lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test-two: venv java
 		$(addprefix --ignore=,$(WITH_PLAIN))
 
 check: venv ## lint, format, types, import layers, doctests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-code check-doctests
+
+check-code: venv
 	@echo "== ruff"
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
@@ -54,6 +57,8 @@ check: venv ## lint, format, types, import layers, doctests
 	@$(BIN)/mypy
 	@echo "== import layers"
 	@$(BIN)/lint-imports
+
+check-doctests: venv
 	@echo "== doctests"
 	@$(BIN)/pytest -q --doctest-modules src/headgate
 

@@ -14,6 +14,7 @@ from headgate.cached import CachedLookup, LookupOutcome
 from headgate.choosing import SampleChoice, choose_sample
 from headgate.engine.outcome import Outcome
 from headgate.engine.stats import Stats
+from headgate.group import GroupPlan, JoinGroup
 from headgate.join import WindowJoin
 from headgate.lookup import (
     ArrowTable,
@@ -27,8 +28,12 @@ from headgate.lookup import (
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.monitor import Estimate
 from headgate.planner import Plan
+from headgate.planner.expected import Aggregate
+from headgate.planner.quality import QualityCurve
 from headgate.profiler import profile
 from headgate.profiling import Profile
+from headgate.sizer import whatif
+from headgate.sizing import WhatIf
 from headgate.spec import (
     Band,
     Budget,
@@ -57,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AgeCurve",
     "AgeCurves",
+    "Aggregate",
     "ArrowTable",
     "Band",
     "Budget",
@@ -68,8 +74,10 @@ __all__ = [
     "Expression",
     "Frequencies",
     "Goal",
+    "GroupPlan",
     "Histogram",
     "Importance",
+    "JoinGroup",
     "LookupOutcome",
     "LookupStats",
     "MaxImportance",
@@ -78,6 +86,7 @@ __all__ = [
     "Plan",
     "PostgresTable",
     "Profile",
+    "QualityCurve",
     "Retry",
     "RowWindow",
     "Sample",
@@ -90,12 +99,14 @@ __all__ = [
     "TableError",
     "TableUnreachable",
     "TimeWindow",
+    "WhatIf",
     "WindowJoin",
     "choose_sample",
     "estimate",
     "policies",
     "profile",
     "read_changes",
+    "whatif",
 ]
 
 

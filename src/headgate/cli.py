@@ -139,6 +139,76 @@ def profile(
 
 
 @app.command()
+def whatif(
+    left: Annotated[
+        Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
+    ] = None,
+    right: Annotated[Path | None, typer.Argument(help="Right side, likewise.")] = None,
+    left_time: Annotated[str, typer.Option(help="Time column of the left side.")] = "",
+    right_time: Annotated[str, typer.Option(help="Time column of the right side.")] = "",
+    left_window: Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')] = "",
+    right_window: Annotated[
+        str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
+    ] = "",
+    on: Annotated[
+        list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
+    ] = None,
+    left_on: Annotated[list[str] | None, typer.Option(help="Key column of the left side.")] = None,
+    right_on: Annotated[
+        list[str] | None, typer.Option(help="Key column of the right side.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="Only this policy; may be given several times.")
+    ] = None,
+    memory: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='What to try: "64 MB", "10 %" of what the exact join holds, or a number of rows; '
+            "may be given several times."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Instead of files: the checkpoint of Spark's own stream-stream join."),
+    ] = None,
+    operator: Annotated[
+        int, typer.Option(min=0, help="Which stateful operator of that query it is.")
+    ] = 0,
+    most_rows: Annotated[
+        int, typer.Option(min=1, help="Rows up to which all are looked at; more are sampled.")
+    ] = 2_000_000,
+    optimum: Annotated[
+        bool, typer.Option(help="Plan what a policy would make that knew the future.")
+    ] = True,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core when not given.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out/whatif"),
+) -> None:
+    """Tell how much memory a join needs: recall against memory for every policy."""
+    with _plain_errors():
+        from headgate import asking
+
+        asking.run(
+            asking.Settings(
+                files=(left, right),
+                times=(left_time, right_time),
+                windows=(left_window, right_window),
+                keys=(on, left_on, right_on),
+                policies=policy,
+                memory=memory,
+                checkpoint=checkpoint,
+                operator=operator,
+                most_rows=most_rows,
+                optimum=optimum,
+                jobs=jobs,
+                out=out,
+            ),
+            Console(highlight=False),
+        )
+
+
+@app.command()
 def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     out: Annotated[
@@ -164,7 +234,8 @@ def bench(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only kernel, learning, offline, uniform, skew, budgets or cpu; may be repeated."
+            help="Only kernel, learning, offline, whatif, uniform, skew, budgets or cpu; may be "
+            "repeated."
         ),
     ] = None,
 ) -> None:

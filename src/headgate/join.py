@@ -3,7 +3,8 @@
 import math
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, fields
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from headgate.planner import Draft, Plan, make_plan
 from headgate.policies import Learned, Policy, make_policy
 from headgate.policies.base import Sampler
 from headgate.profiling import Profile
-from headgate.sampling import make_sampler
+from headgate.sampling import make_sampler, sampler_within
 from headgate.spec import (
     Budget,
     Goal,
@@ -173,13 +174,8 @@ class WindowJoin(Request):
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
         known_rates = _checked_rates(rates)
-        if budget.cpu is not None and isinstance(goal, Sample):
-            raise SpecError(
-                f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
-                f"row that was left out: give rows= or memory=, or a smaller "
-                f'hg.Sample("uniform", fraction=...)'
-            )
         if isinstance(goal, Sample):
+            _check_time_for_a_sample(budget)
             if policy != "auto":
                 raise SpecError(
                     f"policy={policy!r} is not accepted with a sample: the goal says who is kept"
@@ -218,17 +214,7 @@ class WindowJoin(Request):
                 f"none: give on=, or choose another policy"
             )
         chosen.check((left.window, right.window))
-        if budget.cpu is not None and (chosen.is_offline or chosen.samples):
-            raise SpecError(
-                f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
-                f"some out: give rows= alone, or choose another policy"
-            )
-        if isinstance(chosen, Learned) and budget.monitor == 0:
-            raise SpecError(
-                f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
-                f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
-                f"another policy"
-            )
+        _check_budget(budget, chosen)
         super().__init__(
             keys=keys,
             left=left,
@@ -242,6 +228,27 @@ class WindowJoin(Request):
             index=parse_index(index, keyed=bool(keys.left)),
             rates=known_rates,
         )
+
+    def within(self, budget: Budget) -> "WindowJoin":
+        """The same join with another budget.
+
+        Examples
+        --------
+        >>> import headgate as hg
+        >>> side = hg.Side(time="at", window="1 minute")
+        >>> join = hg.WindowJoin(on="key", left=side, right=side, budget=hg.Budget(rows=10))
+        >>> print(join.within(hg.Budget(memory="1 MB")).budget)
+        1 MB
+        """
+        policy = self.policy
+        if isinstance(self.goal, Sample):
+            _check_time_for_a_sample(budget)
+            policy = sampler_within(self.goal, policy, budget, self.rates, self.windows)
+        _check_budget(budget, policy)
+        known = {entry.name: getattr(self, entry.name) for entry in fields(Request)}
+        other = copy(self)
+        Request.__init__(other, **{**known, "budget": budget, "policy": policy})
+        return other
 
     def plan(
         self, profile: Profile, *, shards: int | None = None, live: bool = False
@@ -461,6 +468,30 @@ class WindowJoin(Request):
                     f"give a timestamp column (cast it first)"
                 )
         return shape.under(self.where, (tables[0].schema, tables[1].schema))
+
+
+def _check_time_for_a_sample(budget: Budget) -> None:
+    if budget.cpu is not None:
+        raise SpecError(
+            f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
+            f"row that was left out: give rows= or memory=, or a smaller "
+            f'hg.Sample("uniform", fraction=...)'
+        )
+
+
+def _check_budget(budget: Budget, chosen: Policy) -> None:
+    """Whether a policy can do with a budget of this kind."""
+    if budget.cpu is not None and (chosen.is_offline or chosen.samples):
+        raise SpecError(
+            f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
+            f"some out: give rows= alone, or choose another policy"
+        )
+    if isinstance(chosen, Learned) and budget.monitor == 0:
+        raise SpecError(
+            f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
+            f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
+            f"another policy"
+        )
 
 
 def _checked_rates(rates: Any) -> tuple[float, float] | None:

@@ -1,6 +1,7 @@
 """A shard driven batch by batch in memory: the real processor, Spark's own tester around it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -12,11 +13,11 @@ from headgate.engine.importance import Definitions
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
 from headgate.spark.blobs import from_blob
-from headgate.spark.changes import PackChanges
-from headgate.spark.metrics import EVIDENCE, FIGURES, REAL
+from headgate.spark.changes import CHANGES, LIMITS, PackChanges
+from headgate.spark.metrics import EVIDENCE, EXPECTED, FIGURES, REAL
 from headgate.spark.operator import RESERVE
 from headgate.spark.packing import SHARD_COLUMN, Pack
-from headgate.spark.plan import ShardPlan, describe
+from headgate.spark.plan import Allowance, ShardPlan, describe
 from headgate.spark.processor import JoinProcessor
 
 LABEL = 0
@@ -36,9 +37,17 @@ class OneShard:
     ----------
     operator
         Name of the local copies; choose one no other test uses.
+    shared
+        Whether its budget may change on the way.
     """
 
-    def __init__(self, join: hg.WindowJoin, schemas: tuple[pa.Schema, pa.Schema], operator: str):
+    def __init__(
+        self,
+        join: hg.WindowJoin,
+        schemas: tuple[pa.Schema, pa.Schema],
+        operator: str,
+        shared: bool = False,
+    ):
         self._join = join
         self._schemas = schemas
         windows = (join.left.window, join.right.window)
@@ -63,6 +72,8 @@ class OneShard:
             else None,
             pacer=join.pacer(),
         )
+        if shared:
+            plan = replace(plan, allowance=Allowance(join.budget, RESERVE, share))
         self.tester = TwsTester(
             JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
         )
@@ -73,15 +84,19 @@ class OneShard:
         right: pa.Table | None = None,
         watermark_ms: int | None = None,
         redefined: Sequence[tuple[int | None, str]] = (),
+        limits: Sequence[str] = (),
     ) -> ShardBatch:
         """Hand over the rows of a batch; the watermark is the batch's own.
 
-        ``redefined`` are event times and texts of what is important, as they are published.
+        ``redefined`` are event times and texts of what is important, as they are published;
+        ``limits`` what the join may store from now on.
         """
         if watermark_ms is not None:
             self.tester.setWatermark(watermark_ms)
         packed = [self._packed(table, side) for side, table in enumerate((left, right))]
         packed += [self._changes(redefined)] if redefined else []
+        told = [(None, limit) for limit in limits]
+        packed += [self._changes(told, LIMITS)] if told else []
         rows = self.tester.testInPandas(LABEL, pd.concat(packed, ignore_index=True))
         results = [from_blob(blob) for blob in rows["blob"] if blob is not None]
         empty = self._shape.schema(*self._schemas).empty_table()
@@ -89,10 +104,12 @@ class OneShard:
         return ShardBatch(
             pa.concat_tables([empty, *results]),
             {name: (float if name in REAL else int)(figures[name]) for name in FIGURES}
-            | {name: float(figures[name]) for name in EVIDENCE},
+            | {name: float(figures[name]) for name in (*EVIDENCE, *EXPECTED)},
         )
 
-    def _changes(self, redefined: Sequence[tuple[int | None, str]]) -> pd.DataFrame:
+    def _changes(
+        self, redefined: Sequence[tuple[int | None, str]], kind: int = CHANGES
+    ) -> pd.DataFrame:
         told = pa.record_batch(
             {
                 "definition": [text for _, text in redefined],
@@ -100,7 +117,7 @@ class OneShard:
                 "name": [f"{place:03d}" for place in range(len(redefined))],
             }
         )
-        return pd.concat([out.to_pandas() for out in PackChanges((LABEL,))([told])])
+        return pd.concat([out.to_pandas() for out in PackChanges((LABEL,), kind)([told])])
 
     def _packed(self, table: pa.Table | None, side: int) -> pd.DataFrame:
         keys = (self._join.keys.left, self._join.keys.right)[side]

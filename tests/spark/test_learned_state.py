@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
+from headgate.engine.rivals import RivalRows
 from headgate.monitor import Evidence
+from headgate.spark.lessons_state import rival_rows, rival_table
 from headgate.spark.metrics import EVIDENCE
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import START_US, Streams, aging, zipf
@@ -114,3 +116,43 @@ def test_recall_is_estimated_batch_by_batch_and_over_all() -> None:
     assert sum(batch.met for batch in batches) == pytest.approx(total.met, rel=0.2)
     assert astuple(total)[0] == pytest.approx(exact.stats.pairs, rel=0.25)
     assert shard.tester.peekValueState("lessons", LABEL) is not None
+
+
+def test_policies_are_tried_within_the_memory_and_changes_are_counted() -> None:
+    streams = aging(40_000, 200, window=20, shapes=["falling", "rising"], seed=6)
+    memory = 400_000
+    runs = []
+    for _ in range(2):
+        shard, metrics = drive(streams, hg.Budget(memory=memory, monitor=0.1), "auto")
+        for figures in metrics:
+            assert figures["held_bytes"] + figures["monitor_bytes"] <= memory
+        runs.append([(figures["pairs"], figures["switched"]) for figures in metrics])
+    assert runs[0] == runs[1]
+    assert max(figures["tried_rows"] for figures in metrics) > 50
+    assert 1 <= sum(switched for _, switched in runs[0]) < BATCHES / 3
+    kept = shard.tester.peekValueState("lessons", LABEL)
+    assert '"standing"' in kept[0]
+    assert kept[4] is not None
+
+
+def test_rows_that_policies_are_tried_on_are_read_back_as_they_were() -> None:
+    random = np.random.default_rng(4)
+    names, count = ("random", "fifo", "lru"), 40
+    columns = pa.table({"key": random.integers(0, 9, count)})
+    time = random.integers(0, 1000, count)
+    touched = np.tile(time, (3, 1))
+    touched[2] += random.integers(0, 50, count)
+    rows = RivalRows(
+        time,
+        random.integers(60, 90, count),
+        np.arange(count),
+        np.zeros(count, np.int32),
+        np.empty(0),
+        random.random((3, count)) < 0.5,
+        np.vstack([np.zeros((2, count), np.int32), random.integers(0, 9, (1, count))]),
+        touched,
+        np.empty(0, np.int64),
+    )
+    again = rival_rows(rival_table(columns, rows, names), names)
+    for name in ("time", "size", "sequence", "held", "matches", "touched"):
+        assert np.array_equal(getattr(again, name), getattr(rows, name)), name

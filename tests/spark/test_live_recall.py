@@ -9,7 +9,7 @@ from pyspark.sql.types import Row
 
 import headgate as hg
 from headgate.monitor.recall import Evidence
-from headgate.spark.metrics import EVIDENCE, FIGURES, OUTPUT, REAL, observed
+from headgate.spark.metrics import EVIDENCE, EXPECTED, FIGURES, OUTPUT, REAL, observed
 from headgate.studies.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
 
@@ -22,7 +22,7 @@ def summed(spark: SparkSession, shards: list[dict[str, float]]) -> Row:
         [
             None,
             *((float if name in REAL else int)(shard.get(name, 0)) for name in FIGURES),
-            *(float(shard.get(name, 0)) for name in EVIDENCE),
+            *(float(shard.get(name, 0)) for name in (*EVIDENCE, *EXPECTED)),
         ]
         for shard in shards
     ]

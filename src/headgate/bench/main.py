@@ -15,6 +15,7 @@ from headgate.bench.learning import measure_learning
 from headgate.bench.measure import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.offline import measure_offline
 from headgate.bench.spread import Spread
+from headgate.bench.whatif import ROWS, SHARE, measure_whatif
 from headgate.bench.workload import Workload
 from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget
@@ -28,7 +29,7 @@ SETTINGS = {
 }
 """The same for all contenders."""
 AMPLE = Budget(rows=50_000_000)
-PARTS = ("kernel", "learning", "offline", "uniform", "skew", "budgets", "cpu")
+PARTS = ("kernel", "learning", "offline", "whatif", "uniform", "skew", "budgets", "cpu")
 ROWS_A_BATCH = 1_600_000
 
 
@@ -41,6 +42,8 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
         _learning(console, rounds)
     if "offline" in parts:
         _offline(console)
+    if "whatif" in parts:
+        _whatif(console)
     if set(parts) & {"uniform", "skew", "budgets", "cpu"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
@@ -77,6 +80,28 @@ def _kernel(console: Console, rounds: int) -> None:
         least, most = min(by_budget), max(by_budget)
         ratio = by_budget[least] / by_budget[most]
         console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
+
+
+def _whatif(console: Console) -> None:
+    title = f"What-ifs of {ROWS:,} arrivals by a sample of {SHARE:.0%}, next to exact ones"
+    table = Table(title=title)
+    heads = ("", "exact join holds", "rows run", "points", "off at most", "covered", "exact, s")
+    for heading in (*heads, "sampled, s", "times faster"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    with console.status(title):
+        for row in measure_whatif():
+            table.add_row(
+                row.stream,
+                f"{row.needs:,.0f}",
+                f"{row.looked_at:,}",
+                f"{row.points}",
+                f"{row.off:.3f}",
+                f"{row.covered:.0%}",
+                f"{row.exact_s:,.0f}",
+                f"{row.sampled_s:,.1f}",
+                f"{row.exact_s / row.sampled_s:,.0f}",
+            )
+    console.print(table)
 
 
 def _cpu(console: Console, session: SparkSession, place: Path) -> None:

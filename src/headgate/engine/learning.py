@@ -240,7 +240,7 @@ class LearningStep:
                 self.monitor.standing.leader(incumbent), self._worth.curves, weights
             )
             self.monitor.contested = True
-        elif self._trial is not None:
+        elif self._trial is not None and not self.monitor.fit.is_sure:
             # Whatever it turns out to be is best begun from a fair sample.
             settled = policy.neutral
         else:
@@ -384,7 +384,8 @@ class LearningStep:
                 by_age = np.interp(until, curves[side].ages, curves[side].cumulative) - np.interp(
                     since, curves[side].ages, curves[side].cumulative
                 )
-                by_key = self._worth.weights(side, rows.code) * (until - since)
+                weights = self._worth.weights(side, rows.code)
+                by_key = self.monitor.fit.by_key(weights, until - since, rows.met_now)
                 # Both in units of what a match of the row is worth.
                 own = rows.importance
                 self.monitor.fit.judge(rows.met_now, by_age * own, by_key * own)

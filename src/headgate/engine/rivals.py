@@ -107,13 +107,7 @@ class Round(NamedTuple):
         drawn = [coins(self.seed, side, self.sequence[side]) < self.share for side in (0, 1)]
         chosen = [np.flatnonzero(part) for part in self._relevant(drawn, stored)]
         arrivals = [
-            self.arriving[side]
-            .take(chosen[side])
-            ._replace(
-                effort=np.stack([np.ones(len(chosen[side])), drawn[side][chosen[side]]]),
-                importance=None,
-                recent=None,
-            )
+            _put_to_rivals(self.arriving[side].take(chosen[side]), drawn[side][chosen[side]])
             for side in (0, 1)
         ]
         after = [_Gathering(stored[side], arrivals[side], len(policies)) for side in (0, 1)]
@@ -190,6 +184,14 @@ class Round(NamedTuple):
             pace=None,
             indexes=None,
         )
+
+
+def _put_to_rivals(arrivals: Batch, drawn: np.ndarray) -> Batch:
+    """Arrivals all of which probe, as far as they do in the join, and of which some are stored."""
+    effort = np.stack([np.ones(len(drawn)), drawn])
+    if arrivals.effort is not None:
+        effort = effort * arrivals.effort
+    return arrivals._replace(effort=effort, importance=None, recent=None)
 
 
 class _Gathering:

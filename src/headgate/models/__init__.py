@@ -19,7 +19,7 @@ from headgate.models.heeb import (
     next_caching,
     next_joining,
 )
-from headgate.models.memory import MemoryCurve, Split, best_split
+from headgate.models.memory import MemoryCurve, Split, best_split, together
 from headgate.models.process import (
     AutoRegressive,
     Fit,
@@ -74,4 +74,5 @@ __all__ = [
     "next_caching",
     "next_joining",
     "strongly_dominates",
+    "together",
 ]

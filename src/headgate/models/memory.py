@@ -41,6 +41,35 @@ class MemoryCurve:
         output: np.ndarray = np.interp(rows, self.rows, self.output)
         return output
 
+    def concave(self) -> "MemoryCurve":
+        """The least curve above this one whose rise never grows steeper.
+
+        What two amounts of memory can do, an amount between them can in turns: rows kept long and
+        rows kept short (Example 3.4 of VLDB 2004).
+
+        Examples
+        --------
+        >>> MemoryCurve([0, 1, 2, 3], [0, 3, 3, 5]).concave().at(2)
+        4.0
+        """
+        rows, first = np.unique(self.rows, return_index=True)
+        output = np.maximum.reduceat(self.output, first)
+        keep: list[int] = []
+        for at in range(len(rows)):
+            while len(keep) > 1:
+                ends = [keep[-1], at]
+                runs, rises = rows[ends] - rows[keep[-2]], output[ends] - output[keep[-2]]
+                if rises[0] * runs[1] > rises[1] * runs[0]:
+                    break
+                # The last point lies on or under the line from the one before to this one.
+                keep.pop()
+            keep.append(at)
+        return MemoryCurve(rows[keep], output[keep])
+
+    def per(self, row_bytes: float) -> "MemoryCurve":
+        """The same against bytes, for rows of so many bytes."""
+        return MemoryCurve(self.rows * row_bytes, self.output)
+
 
 @dataclass(frozen=True)
 class Split:
@@ -73,4 +102,28 @@ def best_split(left: MemoryCurve, right: MemoryCurve, rows: float) -> Split:
         float(rows - candidates[at]),
         float(outputs[at]),
         float(outputs[at] / most) if most else 1.0,
+    )
+
+
+def together(left: MemoryCurve, right: MemoryCurve) -> MemoryCurve:
+    """Output of both sides against the memory that they share in the best way.
+
+    Each bit of memory goes where output rises most, so the pieces of both (concave) curves come
+    in order of steepness; `best_split` gives the same at each amount.
+
+    Examples
+    --------
+    >>> both = together(MemoryCurve([0, 10], [0, 5]), MemoryCurve([0, 4], [0, 8]))
+    >>> both.at(4), both.at(10), both.most
+    (8.0, 11.0, 13.0)
+    """
+    curves = [left.concave(), right.concave()]
+    runs = np.concatenate([np.diff(curve.rows) for curve in curves])
+    rises = np.concatenate([np.diff(curve.output) for curve in curves])
+    order = np.argsort(-rises / runs, kind="stable")
+    start = sum(float(curve.rows[0]) for curve in curves)
+    base = sum(float(curve.output[0]) for curve in curves)
+    return MemoryCurve(
+        start + np.concatenate([[0.0], np.cumsum(runs[order])]),
+        base + np.concatenate([[0.0], np.cumsum(rises[order])]),
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+ENOUGH, SURE_NATS = 50.0, 10.0
 LEAST = 1e-6
 """An expected number of matches no model may go below, so that no surprise is infinite."""
 
@@ -23,18 +24,35 @@ class Fit:
     age: float = 0.0
     key: float = 0.0
     matches: float = 0.0
+    rest_matches: float = 0.0
+    rest_us: float = 0.0
+    """Of rows whose key is not counted: what they met, and for how long they were watched."""
 
     def forget(self, factor: float) -> None:
         """Let past judgements count for so much of themselves."""
-        self.age, self.key, self.matches = (
-            value * factor for value in (self.age, self.key, self.matches)
-        )
+        for name in ("age", "key", "matches", "rest_matches", "rest_us"):
+            setattr(self, name, getattr(self, name) * factor)
+
+    def by_key(self, weight: np.ndarray, watched_us: np.ndarray, met: np.ndarray) -> np.ndarray:
+        """What rows were expected to meet by their key; where that is not counted (weight 0), as
+        many as such rows did before."""
+        uncounted = weight <= 0
+        rest = self.rest_matches / self.rest_us if self.rest_us > 0 else 0.0
+        expected: np.ndarray = np.where(uncounted, rest, weight) * watched_us
+        self.rest_matches += float(met[uncounted].sum())
+        self.rest_us += float(watched_us[uncounted].sum())
+        return expected
 
     def judge(self, met: np.ndarray, by_age: np.ndarray, by_key: np.ndarray) -> None:
         """Compare what rows met with what each model expected of them."""
         self.age += _log_likelihood(met, by_age)
         self.key += _log_likelihood(met, by_key)
         self.matches += float(met.sum())
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether one foresaw so much more that it can hardly be chance."""
+        return self.matches >= ENOUGH and abs(self.age - self.key) > SURE_NATS
 
     @property
     def better(self) -> str:

@@ -1,10 +1,18 @@
 """Who is sampled: whole clusters, or single pairs; and which share memory allows."""
 
-from headgate.sampling.choice import make_sampler
+from headgate.sampling.choice import make_sampler, sampler_within
 from headgate.sampling.cluster import EqCluster, PpsCluster
 from headgate.sampling.learned import LearnedCluster
 from headgate.sampling.uniform import Uniform
 
 ALL_SAMPLERS = (EqCluster, PpsCluster, Uniform)
 
-__all__ = ["ALL_SAMPLERS", "EqCluster", "LearnedCluster", "PpsCluster", "Uniform", "make_sampler"]
+__all__ = [
+    "ALL_SAMPLERS",
+    "EqCluster",
+    "LearnedCluster",
+    "PpsCluster",
+    "Uniform",
+    "make_sampler",
+    "sampler_within",
+]

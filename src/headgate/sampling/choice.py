@@ -1,7 +1,9 @@
 """From the goal of a sample to the sampler that serves it."""
 
+from dataclasses import replace
+
 from headgate.models import AgeCurves, Frequencies
-from headgate.policies.base import Sampler
+from headgate.policies.base import Policy, Sampler
 from headgate.sampling.cluster import EqCluster, PpsCluster
 from headgate.sampling.fractions import fraction_for
 from headgate.sampling.learned import LearnedCluster
@@ -59,6 +61,25 @@ def make_sampler(
             )
         share = fraction_for(model, budget.rows, rates, windows)
     return Uniform(model, share, others, seed)
+
+
+def sampler_within(
+    goal: Sample,
+    sampler: Policy,
+    budget: Budget,
+    rates: tuple[float, float] | None,
+    windows: tuple[Window, Window],
+) -> Policy:
+    """The same sampler with another budget: UNIFORM's fraction is that which memory allows."""
+    if not isinstance(sampler, Uniform) or goal.kind != "uniform" or goal.fraction is not None:
+        return sampler
+    model = sampler.model_of_streams
+    if model is None or rates is None or budget.rows is None:
+        raise SpecError(
+            'Sample("uniform") cannot tell its fraction from a budget in bytes: give fraction=, or '
+            "a budget in rows"
+        )
+    return replace(sampler, share=fraction_for(model, budget.rows, rates, windows))
 
 
 def others_in_window(

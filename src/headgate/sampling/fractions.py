@@ -6,6 +6,7 @@ its mean, and a row waits for chosen matches that may never come.
 
 from collections.abc import Callable
 from functools import partial
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -146,9 +147,19 @@ def fraction_for(
     >>> 0 < fraction_for(model, 100, (10.0, 0.5), (minute, TimeWindow(0))) < 1
     True
     """
-    sure = NormalDist().inv_cdf(1 - OVER_BUDGET)
     stored = stored_rows(model, rates, windows)
-    return most_share(lambda share: (mean := stored(share)) + sure * mean**0.5, rows)
+    return most_share(lambda share: surely_enough(stored(share)), rows)
+
+
+def surely_enough(mean: float) -> float:
+    """Rows of memory that hardly ever run full, where so many are stored on average.
+
+    Examples
+    --------
+    >>> round(surely_enough(100))
+    131
+    """
+    return mean + NormalDist().inv_cdf(1 - OVER_BUDGET) * sqrt(mean)
 
 
 def most_share(needs: Callable[[float], float], rows: float) -> float:

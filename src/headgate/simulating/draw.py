@@ -99,7 +99,13 @@ def count_by_hash(hashes: np.ndarray, has_key: np.ndarray) -> np.ndarray:
     return counts
 
 
-def draw_rows(counts: np.ndarray, share: float, stores: tuple[bool, bool], seed: int = 0) -> Draw:
+def draw_rows(
+    counts: np.ndarray,
+    share: float,
+    stores: tuple[bool, bool],
+    seed: int = 0,
+    evenly: bool = False,
+) -> Draw:
     """A draw of this share.
 
     Parameters
@@ -109,6 +115,10 @@ def draw_rows(counts: np.ndarray, share: float, stores: tuple[bool, bool], seed:
     stores
         Whether rows of each side are stored at all; those of the other side need not look for
         partners where they are not.
+    seed
+        Another seed draws other keys.
+    evenly
+        Whether every row of a heavy key that is taken is stored as well.
 
     Examples
     --------
@@ -130,7 +140,7 @@ def draw_rows(counts: np.ndarray, share: float, stores: tuple[bool, bool], seed:
     most = int(np.searchsorted(np.cumsum(pairs[order]), MOST_PAIRS_PART * pairs.sum())) + 1
     wanted = heavy[order[:most]]
     for side in (0, 1):
-        if stores[1 - side] and len(wanted):
+        if stores[1 - side] and len(wanted) and not evenly:
             looking[side, wanted] = looking_shares(
                 counts[side, wanted], share, MORE_PROBES * aim / 2
             )

@@ -32,7 +32,7 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     def scaled(given: int | None) -> int | None:
         return None if given is None else int(-(-given * part // 1))
 
-    return Room(room.watched, Part(scaled(room.keys.rows), scaled(room.keys.bytes)), room.seed)
+    return replace(room, keys=Part(scaled(room.keys.rows), scaled(room.keys.bytes)))
 
 
 class DrawnReplay(Replay):
@@ -40,13 +40,17 @@ class DrawnReplay(Replay):
 
     def __init__(self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor):
         each = sum(trace.within.rows) / max(trace.count, 1)
+        # Where not all the time is looked at, the join has learned long before.
+        learned = trace.stretches is not None
         super().__init__(
             terms,
             *rows,
             trace.codes,
             monitor,
             trace.key_bytes,
-            learning_rows=max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
+            learning_rows=FEWEST_ROWS
+            if learned
+            else max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
         )
         self._stands_for = trace.stands_for
 
@@ -70,6 +74,7 @@ class DrawnReplay(Replay):
             self._open,
             self._tracked,
             self._key_bytes,
+            self._rivals,
         )
         step.stands_for = self._stands_for
         return step

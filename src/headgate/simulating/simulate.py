@@ -21,6 +21,9 @@ from headgate.simulating.trace import Scale, Trace
 from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
 from headgate.spec.budget import UNLIMITED
 
+SHORTFALL = 1.0 / math.sqrt(2.0 * math.pi)
+"""The mean of a standard normal number's positive part."""
+
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
@@ -155,7 +158,8 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
 
     A ratio over drawn keys; of a heavy key, over its rows that were stored and its rows that
     looked for partners, which were drawn by themselves; over stretches of time, where not all was
-    looked at. What each adds to the error is how far it is from the ratio.
+    looked at. What each adds to the error is how far it is from the ratio. What a miniature gets
+    wrong because its windows hold few rows comes on top.
     """
     met = trace.met
     if met.total <= 0:
@@ -171,13 +175,23 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
     if len(made.by_stored):
         variance += _of_thinned(trace, made, met, share)
     error = max(CONFIDENCE * math.sqrt(variance), few)
-    if trace.stretches is not None:
+    if trace.stretches is not None and len(made.by_time) > 1:
         off = made.by_time - share * met.by_time
         count = len(off)
         spread = math.sqrt((1.0 - trace.stretches.part) * float(off @ off) * count / (count - 1))
         error = math.hypot(error, float(student.ppf(0.975, count - 1)) * spread)
-    error /= met.total
+    error = error / met.total + _of_chance(trace, share)
     return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))
+
+
+def _of_chance(trace: Trace, share: float) -> float:
+    """How much recall the windows of a miniature may cost by filling and emptying at random.
+
+    Where what is held varies by a standard error, the mean of what does not fit is at most
+    `SHORTFALL` of it: when memory is just what is held on average.
+    """
+    held = max(trace.needs.peak_rows, 1)
+    return SHORTFALL * share * math.sqrt((1.0 - trace.draw.share) / held)
 
 
 def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
@@ -195,21 +209,18 @@ def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
     )
 
 
+def scaled_limit(limit: int, share: float) -> int:
+    """A limit in proportion to what is there; a row fits at least."""
+    return limit if limit in (0, UNLIMITED) else max(round(limit * share), 1)
+
+
 def _scaled(terms: Terms, scale: Scale) -> Terms:
-    """The terms with limits in proportion to what is there; a row fits at least."""
-
-    def part(limits: tuple[int, int], share: float, least: int) -> tuple[int, int]:
-        left, right = (
-            limit if limit in (0, UNLIMITED) else max(round(limit * share), least)
-            for limit in limits
-        )
-        return left, right
-
-    return replace(
-        terms,
-        most_rows=part(terms.most_rows, scale.rows, 1),
-        most_bytes=part(terms.most_bytes, scale.bytes, 1),
+    """The terms with limits in proportion to what is there."""
+    rows, held = (
+        tuple(scaled_limit(limit, share) for limit in limits)
+        for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
     )
+    return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
 
 
 def _weighed(trace: Trace, policy: Policy) -> tuple[Batch, Batch]:

@@ -35,6 +35,23 @@ class Stretches:
         counted = float((self.end - self.counts_from).sum())
         return self.part * counted / float((self.end - self.begin).sum())
 
+    @property
+    def closed(self) -> "Stretches":
+        """The same, one after the other: only a window lies between two, so that no pair does.
+
+        What goes by how fast rows come must not see the time that was left out.
+        """
+        window = self.counts_from - self.begin
+        length = self.end - self.begin
+        begin = self.begin[0] + np.concatenate([[0], np.cumsum(length + window + 1)[:-1]])
+        return Stretches(begin, begin + window, begin + length, self.part)
+
+    def closed_up(self, time: np.ndarray) -> np.ndarray:
+        """Times within the stretches, as they are in `closed`."""
+        at = np.maximum(np.searchsorted(self.begin, time, side="right") - 1, 0)
+        moved: np.ndarray = time - (self.begin - self.closed.begin)[at]
+        return moved
+
     def where(self, time: np.ndarray) -> np.ndarray:
         """For each time: 0 outside, 1 where memory is being filled, 2 where pairs count."""
         found = np.zeros(len(time), np.uint8)

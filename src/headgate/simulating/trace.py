@@ -136,6 +136,8 @@ class Trace:
         most_rows: int | None = None,
         seed: int = 0,
         by_time: bool = False,
+        evenly: bool = False,
+        stretches: Stretches | None = None,
     ) -> "Trace":
         """A trace of two tables.
 
@@ -154,6 +156,10 @@ class Trace:
         by_time
             Whether to look at all keys in a few stretches of time, as far as possible, rather
             than at a few keys all the time; see `stretches.py`.
+        evenly
+            Whether no row of a heavy key is there only to look for partners.
+        stretches
+            The stretches of time to look at, where that is settled.
         """
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = shape_of(request, tables)
@@ -164,21 +170,23 @@ class Trace:
             share = min(1.0, most_rows / max(sum(whole.rows), 1))
         if not 0 < share <= 1:
             raise SpecError(f"share={share!r}: give the share of the rows, above 0 and at most 1")
-        stretches, within = None, whole
-        if by_time and share < 1.0:
-            stretches = _stretches(request, tables, shape, share, seed)
+        within = whole
+        if by_time and share < 1.0 and stretches is None:
+            stretches = stretches_of(request, tables, share, seed)
         if stretches is not None:
             tables = tuple(
                 table.filter(pa.array(stretches.where(microseconds(table.column(time))) > 0))
                 for table, time in zip(tables, shape.times, strict=True)
             )
             within = Whole.of(tables)
-            share = min(1.0, share / stretches.part)
+            share = min(share / stretches.part, 1.0)
+            # Where less than half of the keys would be left out, all are better and little more.
+            share = 1.0 if by_time and share > 0.5 else share
         drawn = Sampled(tables)
         if share < 1.0:
             told = [_hashed(shape, table, side) for side, table in enumerate(tables)]
             counts = np.stack([count_by_hash(*side) for side in told])
-            drawn = _drawn(tables, told, draw_rows(counts, share, stores(request), seed))
+            drawn = _drawn(tables, told, draw_rows(counts, share, stores(request), seed, evenly))
         return cls.of_sample(request, drawn, whole, within, stretches)
 
     @classmethod
@@ -226,6 +234,8 @@ class Trace:
         counts = drawn.counts or (EVERY_PAIR, EVERY_PAIR)
         if stretches is not None:
             counts = (stretches.where(batches[0].time) // 2, stretches.where(batches[1].time) // 2)
+            batches = [_moved(batch, stretches) for batch in batches]
+            stretches = stretches.closed
         elif drawn.counts is not None:
             counts = (counts[0][held[0].place], counts[1][held[1].place])
         whole = whole or Whole.of(drawn.tables)
@@ -247,7 +257,7 @@ class Trace:
     @property
     def is_whole(self) -> bool:
         """Whether every row is there, so that what it tells is exact."""
-        return self.draw.is_whole and self.stretches is None
+        return self.draw.is_whole and (self.stretches is None or self.stretches.part >= 1.0)
 
     @property
     def share(self) -> float:
@@ -376,10 +386,16 @@ def _drawn(
     )
 
 
-def _stretches(
-    request: Request, tables: tuple[pa.Table, pa.Table], shape: Shape, share: float, seed: int
+def _moved(batch: Batch, stretches: Stretches) -> Batch:
+    time = stretches.closed_up(batch.time)
+    return batch._replace(time=time, touched=time)
+
+
+def stretches_of(
+    request: Request, tables: tuple[pa.Table, pa.Table], share: float, seed: int
 ) -> Stretches | None:
-    """The stretches to look at; None where that is no help."""
+    """Stretches of time that have this share of the rows, or so; None where they are no help."""
+    shape = shape_of(request, tables)
     if any(isinstance(window, RowWindow) and window.span for window in request.windows):
         return None
     times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]

@@ -1,4 +1,8 @@
-"""Redefinitions of importance on a stream: from a folder or a DataFrame to every shard."""
+"""What a running join is told: redefinitions of importance, and limits of its budget.
+
+A notice is a row like any other. It joins those of the two sides before the shuffle, with a copy
+for every shard, so it comes with a batch, survives with its checkpoint and is replayed with it.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -14,9 +18,10 @@ from pyspark.sql import functions as F
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.packing import PACKED, packed
 from headgate.spec import SpecError
+from headgate.spec.importance.publishing import write_definition
 
-CHANGES = 2
-"""Stands in the place of a side."""
+CHANGES, LIMITS = 2, 3
+"""Stand in the place of a side: what is important, and how much may be stored, from now on."""
 PUBLISHED = "definition string, at timestamp"
 Redefined = str | os.PathLike[str] | DataFrame
 
@@ -40,6 +45,23 @@ def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, .
     return told.mapInArrow(PackChanges(labels), PACKED)
 
 
+def packed_limits(
+    session: SparkSession, folder: str | os.PathLike[str], labels: tuple[int, ...]
+) -> DataFrame:
+    """Limits published in a folder as blobs for every shard, to go with those of the sides."""
+    told = _published(session, folder).select(
+        F.col("definition"),
+        F.lit(None).cast("long").alias("at"),
+        F.col("_metadata.file_name").alias("name"),
+    )
+    return told.mapInArrow(PackChanges(labels, LIMITS), PACKED)
+
+
+def publish_limit(folder: str | os.PathLike[str], limit: int) -> None:
+    """Tell a running join how many rows or bytes it may store from now on."""
+    write_definition(folder, str(limit), at=None)
+
+
 def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFrame:
     path = os.fspath(folder)
     if "://" not in path:
@@ -51,9 +73,10 @@ def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFra
 
 @dataclass(frozen=True)
 class PackChanges:
-    """Turns redefinitions into a blob for every shard; to be run by ``mapInArrow``."""
+    """Turns notices into a blob for every shard; to be run by ``mapInArrow``."""
 
     labels: tuple[int, ...]
+    kind: int = CHANGES
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -61,7 +84,7 @@ class PackChanges:
         for ordinal, batch in enumerate(batches):
             if batch.num_rows:
                 blob = to_blob(pa.Table.from_batches([batch]))
-                yield packed(self.labels, CHANGES, part, ordinal, [blob] * len(self.labels))
+                yield packed(self.labels, self.kind, part, ordinal, [blob] * len(self.labels))
 
 
 def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
@@ -70,3 +93,9 @@ def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
     told = [change for blob in mine["blob"] for change in from_blob(blob).to_pylist()]
     told.sort(key=lambda change: change["name"])
     return [(change["at"], change["definition"] or "") for change in told]
+
+
+def last_limit(rows: pd.DataFrame) -> str | None:
+    """The limit told last; None where none was."""
+    told = read_changes(rows)
+    return told[-1][1] if told else None

@@ -8,6 +8,7 @@ import pyarrow as pa
 from headgate.engine.lessons import Lessons
 from headgate.engine.open_rows import OpenRows
 from headgate.engine.rivals import RivalRows
+from headgate.monitor.standing import Standing
 from headgate.policies.learned import KEEP_HISTORY
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.plan import ShardPlan
@@ -41,6 +42,10 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
     keys = tracked.select(lessons.tracked.column_names)
     if kept[4] is None:
         return Lessons(lessons.monitor, open_rows, (left, right), keys)
+    if not plan.room.tried.holds(1, 1):
+        # The budget has become too small for trying policies since.
+        lessons.monitor.standing, lessons.monitor.tried = Standing(), 0.0
+        return Lessons(lessons.monitor, open_rows, (left, right), keys)
     names = lessons.monitor.standing.names
     tried = [from_blob(kept[4]), from_blob(kept[5])]
     return Lessons(
@@ -48,7 +53,7 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
         open_rows,
         (left, right),
         keys,
-        (_rival_rows(tried[0], names), _rival_rows(tried[1], names)),
+        (rival_rows(tried[0], names), rival_rows(tried[1], names)),
         (tried[0].select(left.column_names), tried[1].select(right.column_names)),
     )
 
@@ -69,7 +74,7 @@ def write_lessons(variable: Any, lessons: Lessons) -> int:
     if lessons.rivals is not None and lessons.rival_columns is not None:
         names = lessons.monitor.standing.names
         tried = [
-            to_blob(_rival_table(columns, rivals, names), compress=True)
+            to_blob(rival_table(columns, rivals, names), compress=True)
             for columns, rivals in zip(lessons.rival_columns, lessons.rivals, strict=True)
         ]
     facts = lessons.monitor.facts()
@@ -77,7 +82,7 @@ def write_lessons(variable: Any, lessons: Lessons) -> int:
     return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
 
 
-def _rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
+def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
     """Rows that policies are tried on, with who stores them and what happened to them there."""
     table = columns
     held = (rows.held << np.arange(len(rows.held))[:, None]).sum(axis=0)
@@ -91,7 +96,7 @@ def _rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> 
     return table
 
 
-def _rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
+def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
     """The same, read back."""
 
     def column(name: str) -> np.ndarray:

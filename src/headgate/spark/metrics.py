@@ -1,5 +1,6 @@
 """Metrics of a streaming join: one row a shard and batch, summed up by ``observe``."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, fields
 
 import pandas as pd
@@ -10,6 +11,7 @@ from headgate.engine.lessons import LessonsLearned
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.monitor import Evidence
 from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.planner.live import FIGURES as EXPECTED
 from headgate.policies import Age, Fifo, Greedy, Ijoin, Lru, Random
 from headgate.sampling import EqCluster
 
@@ -51,6 +53,9 @@ by how recent they or their last match are (FIFO, LRU); shards with a policy tha
 in none of these. How many go by importance, so that recall is a share of it. On how many rows other
 policies are tried, and how many shards have changed to another in this batch."""
 TOTAL_FIGURES = ("total_pairs", "total_lost")
+LIMIT_FIGURES = ("limit",)
+"""What the shards may store now, in rows, or bytes where those are not limited; for joins whose
+budget can change on the way, and zero for others."""
 FIGURES = (
     *(entry.name for entry in fields(Stats)),
     *STATE_FIGURES,
@@ -58,6 +63,7 @@ FIGURES = (
     *PACE_FIGURES,
     *MONITOR_FIGURES,
     *TOTAL_FIGURES,
+    *LIMIT_FIGURES,
 )
 REAL = tuple(entry.name for entry in fields(Stats) if entry.type is float)
 """The figures that are not whole numbers."""
@@ -68,7 +74,7 @@ OUTPUT = ", ".join(
     [
         "blob binary",
         *(f"{name} {'double' if name in REAL else 'long'}" for name in FIGURES),
-        *(f"{name} double" for name in EVIDENCE),
+        *(f"{name} double" for name in (*EVIDENCE, *EXPECTED)),
     ]
 )
 
@@ -79,9 +85,10 @@ def stats_row(
     spent: dict[str, int],
     learned: LessonsLearned | None,
     important: bool,
+    expected: Mapping[str, float],
 ) -> pd.DataFrame:
     """The row of figures a shard puts out once a batch."""
-    figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent}
+    figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent, **expected}
     more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
     return pd.DataFrame([figures | more])
 
@@ -112,7 +119,7 @@ def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
 
 
 def result_rows(
-    blobs: list[bytes], figures: tuple[str, ...] = (*FIGURES, *EVIDENCE)
+    blobs: list[bytes], figures: tuple[str, ...] = (*FIGURES, *EVIDENCE, *EXPECTED)
 ) -> pd.DataFrame:
     """Rows that carry results; their figures add nothing to the sums.
 
@@ -121,15 +128,16 @@ def result_rows(
     return pd.DataFrame({"blob": blobs, **dict.fromkeys(figures, 0)})
 
 
-def observed() -> list[Column]:
+def observed(shared: bool = False) -> list[Column]:
     """The aggregates to observe: every figure summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
     is not known: nothing was watched, or nothing watched has met anybody. Where the goal is
-    importance, recall is the share of importance.
+    importance, recall is the share of importance. Joins that share their budget (``shared``) also
+    say what they expect of more memory, and of less.
     """
     recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
-    return [*sums(FIGURES), _fairness(), *recalls]
+    return [*sums(FIGURES), _fairness(), *recalls, *(sums(EXPECTED) if shared else ())]
 
 
 def _fairness() -> Column:

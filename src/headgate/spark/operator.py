@@ -1,7 +1,9 @@
 """From two DataFrames to one: pack, shuffle by shard, join, observe, unpack."""
 
+import os
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -14,10 +16,10 @@ from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
-from headgate.spark.changes import Redefined, packed_changes
+from headgate.spark.changes import Redefined, packed_changes, packed_limits
 from headgate.spark.local_copy import forget_old_operators
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
-from headgate.spark.plan import ShardPlan, describe
+from headgate.spark.plan import Allowance, ShardPlan, describe
 from headgate.spark.processor import JoinProcessor
 from headgate.spark.replay import ReplayShards, tagged
 from headgate.spark.requirements import (
@@ -42,8 +44,12 @@ def stream(
     shards: int | None,
     name: str,
     redefined: Redefined | None = None,
+    limits: str | os.PathLike[str] | None = None,
 ) -> DataFrame:
-    """The streaming form of `WindowJoin`; see there."""
+    """The streaming form of `WindowJoin`; see there.
+
+    ``limits`` is a folder where the join is told, while it runs, how much it may store.
+    """
     session = check_inputs(left, right, streaming=True)
     if left is right:
         raise SpecError(
@@ -61,6 +67,9 @@ def stream(
     plan = _plan(
         join, shape, (left, right), labels, partitions, RESERVE, live=True, definitions=definitions
     )
+    if limits is not None:
+        allowance = Allowance(join.budget, RESERVE, join.monitor_share(live=True))
+        plan = replace(plan, allowance=allowance)
     forget_old_operators(but=plan.operator)
     warm_kernel(plan.terms)
 
@@ -70,6 +79,8 @@ def stream(
     )
     if redefined is not None:
         packed = packed.unionAll(packed_changes(session, redefined, labels))
+    if limits is not None:
+        packed = packed.unionAll(packed_limits(session, limits, labels))
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=metrics.OUTPUT,
@@ -77,7 +88,7 @@ def stream(
         timeMode="EventTime",
     )
     results = (
-        joined.observe(name, *metrics.observed())
+        joined.observe(name, *metrics.observed(shared=limits is not None))
         .select("blob")
         .mapInArrow(Unpack(timed=timed), _result_schema(shape, left, right))
     )
@@ -122,6 +133,13 @@ def batch(
         .sortWithinPartitions("shard", "time", "side", "position")
         .mapInArrow(ReplayShards(plan, join.policy), _result_schema(shape, left, right))
     )
+
+
+def shard_count(join: Request, left: DataFrame, right: DataFrame, given: int | None) -> int:
+    """Into how many shards a stream is cut, where so many are asked for."""
+    session = check_inputs(left, right, streaming=True)
+    cores = session.sparkContext.defaultParallelism
+    return _shard_count(join, _shape(join, left, right), given, cores)
 
 
 def _shape(join: Request, left: DataFrame, right: DataFrame) -> Shape:

@@ -1,16 +1,48 @@
 """What every shard of a streaming join must know. Small, since it is shipped with every task."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from headgate.engine.batch import Terms
 from headgate.engine.importance import Definitions
+from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.pacer import Pacer
 from headgate.engine.shape import Shape
 from headgate.monitor import Room
-from headgate.spec import SpecError
+from headgate.spec import Budget, SpecError
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The join's budget as it is now, and how a shard's limits follow from it.
+
+    Parameters
+    ----------
+    budget
+        Of the whole join.
+    reserve
+        The part of memory kept back for rows given up.
+    monitor
+        The part of the budget that is the monitor's.
+    """
+
+    budget: Budget
+    reserve: float
+    monitor: float
+
+    def of(self, amount: int) -> "Allowance":
+        """The same for a budget of another size, in rows or bytes as before."""
+        own = self.budget
+        rows, size = (amount, None) if own.rows is not None else (None, amount)
+        budget = Budget(rows=rows, memory=size, split=own.split, monitor=own.monitor, cpu=own.cpu)
+        return replace(self, budget=budget)
+
+    @property
+    def amount(self) -> int:
+        """Of the budget: rows, or bytes where those are not limited."""
+        return self.budget.rows if self.budget.rows is not None else self.budget.memory or 0
 
 
 @dataclass(frozen=True)
@@ -40,6 +72,8 @@ class ShardPlan:
         What is important, as known beforehand; None where all rows count alike.
     pacer
         Keeps a shard within its part of the processor time; None where that is no limit.
+    allowance
+        The join's budget, which may be another in every batch; None where it stays what it is.
     """
 
     terms: Terms
@@ -52,6 +86,32 @@ class ShardPlan:
     operator: str
     definitions: Definitions | None = None
     pacer: Pacer | None = None
+    allowance: Allowance | None = None
+
+    def within(self, amount: int) -> "ShardPlan":
+        """The same plan with the limits of a budget of so many rows or bytes."""
+        if self.allowance is None or self.allowance.amount == amount:
+            return self
+        allowance, shards = self.allowance.of(amount), len(self.labels)
+        budget, reserve = allowance.budget, allowance.reserve
+        policy, share = self.terms.policy, allowance.monitor
+        limits = terms_for(budget, self.terms.windows, policy, shards, reserve, share)
+        terms = replace(
+            self.terms,
+            policy=limits.policy,
+            most_rows=limits.most_rows,
+            most_bytes=limits.most_bytes,
+        )
+        room = self.room
+        if room is not None:
+            room = room_for(budget, policy, shards, share, room.seed)
+        return replace(
+            self,
+            terms=terms,
+            room=room,
+            most_dead_bytes=most_dead_bytes(terms, reserve),
+            allowance=allowance,
+        )
 
 
 def describe(shards: int, partitions: int, plan_facts: dict[str, str]) -> str:

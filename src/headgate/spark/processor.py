@@ -12,8 +12,9 @@ from headgate.engine.held import Screened, numbered, screen
 from headgate.engine.importance import Definitions, known_definitions
 from headgate.engine.pacer import covered_s
 from headgate.engine.tables import TableStep
-from headgate.spark.changes import CHANGES, read_changes
+from headgate.spark.changes import CHANGES, LIMITS, last_limit, read_changes
 from headgate.spark.ledger import Ledger
+from headgate.spark.live import expected_of_shard, limits_of
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_rows, stats_row
 from headgate.spark.pacing import ShardPacing
@@ -54,6 +55,8 @@ class JoinProcessor(ShardProcessor):
         arriving = (self._arrivals(packed, 0, late_at), self._arrivals(packed, 1, late_at))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
         held = (state.held(0), state.held(1))
+        self._hear_limit(packed, state)
+        plan = state.plan
         definitions, progress = self._definitions(packed, state)
         pacing, pace = None, None
         if self._plan.pacer is not None:
@@ -61,12 +64,12 @@ class JoinProcessor(ShardProcessor):
             pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
             span_s = covered_s(progress, (arriving[0].rows.time, arriving[1].rows.time))
             came = numbered(arriving, progress.seen)
-            (left, right), pace = pacing.admit(self._plan.terms.seed, came, span_s)
+            (left, right), pace = pacing.admit(plan.terms.seed, came, span_s)
             arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
         watch.lap("read_ms")
         step = TableStep(
-            self._plan.terms,
-            self._plan.shape,
+            plan.terms,
+            plan.shape,
             held,
             arriving,
             progress,
@@ -87,7 +90,9 @@ class JoinProcessor(ShardProcessor):
         watch.lap("write_ms")
         important = definitions is not None
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
-        yield stats_row(step.stats, state.figures, watch.laps, state.learned, important)
+        figures = {**state.figures, **limits_of(plan)}
+        expected = expected_of_shard(plan, progress, step, state.learned)
+        yield stats_row(step.stats, figures, watch.laps, state.learned, important, expected)
         settle()
 
     def handleExpiredTimer(
@@ -106,6 +111,17 @@ class JoinProcessor(ShardProcessor):
             self._handle.deleteTimer(pending)
         self._handle.registerTimer(millis + 1)
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
+
+    def _hear_limit(self, packed: pd.DataFrame, state: ShardState) -> None:
+        """How much may be stored from this batch on, where that came with it."""
+        told = last_limit(packed[packed["side"] == LIMITS])
+        if told is None:
+            return
+        try:
+            state.limit_to(int(told))
+        except (SpecError, ValueError):
+            # As with definitions: the figure tells.
+            state.figures["misdefined"] += 1
 
     def _definitions(
         self, packed: pd.DataFrame, state: ShardState

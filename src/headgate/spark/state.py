@@ -109,6 +109,8 @@ class ShardState:
     batches: int = 0
     pacing: str = ""
     """What work took, and may take; see `pacing.py`."""
+    limit: int | None = None
+    """Rows or bytes that the whole join may store, where it was told so on the way."""
     figures: dict[str, int] = field(default_factory=dict)
     learned: LessonsLearned | None = None
     """What the batch learned, once written."""
@@ -141,6 +143,8 @@ class ShardState:
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
         state.pacing = facts["pacing"]
+        if plan.allowance is not None and facts["limit"] is not None:
+            state.limit_to(facts["limit"])
         for entry in directory.to_pylist():
             bits = np.frombuffer(entry["alive"], np.uint8)
             alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
@@ -152,6 +156,10 @@ class ShardState:
             + [stored.name for stored, _ in state.logs]
         )
         return state
+
+    def limit_to(self, amount: int) -> None:
+        """From now on, the whole join may store so many rows or bytes."""
+        self.plan, self.limit = self.plan.within(amount), amount
 
     def held(self, side: int) -> Held:
         """A side's stored rows with their history."""
@@ -292,6 +300,7 @@ class ShardState:
             "logs": self.logs,
             "batches": self.batches,
             "pacing": self.pacing,
+            "limit": self.limit,
         }
         directory = pa.table(
             {

@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 
 from headgate.spec import SpecError
-from headgate.studies import icde03, ijoin, learned, planned, sampled, sigmod05, tr1542, vldb04
+from headgate.studies import (
+    auto,
+    icde03,
+    ijoin,
+    learned,
+    planned,
+    sampled,
+    sigmod05,
+    tr1542,
+    vldb04,
+)
 from headgate.studies.study import Study
 
 ALL_STUDIES: tuple[Study, ...] = (
@@ -14,6 +24,7 @@ ALL_STUDIES: tuple[Study, ...] = (
     *ijoin.STUDIES,
     *learned.STUDIES,
     *sampled.STUDIES,
+    *auto.STUDIES,
     *planned.STUDIES,
 )
 

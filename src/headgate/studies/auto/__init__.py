@@ -1,1 +1,6 @@
-"""Does "auto" find the policy that fits? Twelve pairs of streams that want different ones."""
+"""Beyond the papers: does "auto" find the policy that fits?"""
+
+from headgate.studies.auto import choice
+from headgate.studies.study import Study
+
+STUDIES: tuple[Study, ...] = (choice.STUDY,)

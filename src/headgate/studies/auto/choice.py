@@ -1,0 +1,138 @@
+"""What policy="auto" makes of streams it is told nothing of, next to every policy with a name."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Drawing
+
+from headgate.drawing import PERCENT, QUIET, STYLES
+from headgate.simulating import Trace, simulate
+from headgate.spec import Budget
+from headgate.studies.auto.streams import MEMORY, STREAMS
+from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+
+AUTO, FIFO = "auto", "fifo"
+SINGLE = (
+    "random",
+    FIFO,
+    "until-expiry",
+    "prob",
+    "life",
+    "age",
+    "lru",
+    "lfu",
+    "join-to-live",
+    "ijoin",
+)
+QUICK_SINGLE = ("random", FIFO, "prob", "age", "lru")
+ROWS, RATE = 2_000_000, 1000
+QUICK_ROWS, QUICK_RATE = 150_000, 150
+WITHIN, QUICK_WITHIN = 0.03, 0.15
+"""Twenty windows, and in the quick form ten, with memory for an eighth of what miniatures like."""
+
+
+def measure(cell: Cell) -> Sequence[Row]:
+    """Recall of every policy on one pair of streams."""
+    rows, rate = (QUICK_ROWS, QUICK_RATE) if cell.quick else (ROWS, RATE)
+    streams = STREAMS[cell["stream"]](rows, rate, cell.seed)
+    trace = Trace.of_tables(streams.request(FIFO, Budget(rows=1)), *streams.tables)
+    budget = Budget(rows=max(1, round(MEMORY * trace.needs.peak_rows)))
+    found = []
+    for policy in (AUTO, *(QUICK_SINGLE if cell.quick else SINGLE)):
+        tried = simulate(trace, policy, budget)
+        most = max(tried.followed, key=lambda name: tried.followed[name], default="")
+        found.append(
+            {
+                "policy": policy,
+                "budget": budget.rows,
+                "recall": tried.recall.value,
+                "followed": most if policy == AUTO else "",
+                "within": QUICK_WITHIN if cell.quick else WITHIN,
+            }
+        )
+    return found
+
+
+def relative(results: pd.DataFrame) -> pd.DataFrame:
+    """Recall by stream and policy, as a part of what the best policy that has a name makes."""
+    recall = results.pivot_table(index="stream", columns="policy", values="recall", sort=False)
+    best = recall.drop(columns=AUTO).max(axis=1)
+    return recall.div(best, axis=0)
+
+
+def _near_best(results: pd.DataFrame) -> Finding:
+    auto = relative(results)[AUTO]
+    least = 1 - results["within"].iloc[0]
+    short = auto[auto < least]
+    told = ", ".join(f"{stream} {share:.3f}" for stream, share in auto.items())
+    return Finding(short.empty, f"{told}; mean {auto.mean():.3f}")
+
+
+def _not_behind_fifo(results: pd.DataFrame) -> Finding:
+    shares = relative(results)
+    least = 1 - results["within"].iloc[0]
+    ratio = shares[AUTO] / shares[FIFO]
+    leads = shares[FIFO] >= 1.0
+    ok = np.where(leads, ratio >= least, ratio >= 1.0)
+    told = ", ".join(f"{stream} {share:.2f}" for stream, share in ratio.items())
+    return Finding(bool(ok.all()), f"auto over FIFO: {told}")
+
+
+def draw(results: pd.DataFrame) -> Drawing:
+    """A row a stream, a mark a policy."""
+    shares = relative(results).iloc[::-1]
+    figure = Drawing(figsize=(7.4, 4.6), layout="constrained")
+    axes = figure.subplots()
+    place = np.arange(len(shares))
+    axes.axvspan(1 - WITHIN, 1, color=QUIET, alpha=0.15, linewidth=0)
+    for policy, (colour, marker) in zip(shares.columns.drop(AUTO), STYLES, strict=False):
+        axes.plot(
+            shares[policy], place, linestyle="", color=colour, marker=marker, label=policy.upper()
+        )
+    axes.plot(
+        shares[AUTO],
+        place,
+        linestyle="",
+        color="black",
+        marker="o",
+        markersize=11,
+        markerfacecolor="none",
+        label="auto",
+    )
+    axes.set_yticks(place, list(shares.index))
+    axes.set_xlabel("recall, as a part of the best policy's; the band is 3 % wide")
+    axes.xaxis.set_major_formatter(PERCENT)
+    axes.set_xlim(0, 1.03)
+    axes.grid(axis="y", linewidth=0.4)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set_title(
+        "auto and the policies it may have been, memory for 10 % of the windows", loc="left"
+    )
+    return figure
+
+
+STUDY = Study(
+    name="auto-choice",
+    title='policy="auto" on twelve pairs of streams that want different policies',
+    paper="Headgate",
+    place="online auto",
+    grid={"stream": tuple(STREAMS)},
+    quick_grid={"stream": ("Zipf, uncorrelated", "DEC")},
+    measure=measure,
+    seeds=(1,),
+    claims=(
+        Claim(
+            "near-the-best",
+            "auto is within 3 % of the best policy that has a name, on every pair of streams "
+            "(15 % in the quick form, whose streams are short)",
+            _near_best,
+        ),
+        Claim(
+            "not-behind-fifo",
+            "auto is never behind FIFO; where FIFO is the best of all, within the same 3 %",
+            _not_behind_fifo,
+        ),
+    ),
+    figures=(Figure(draw),),
+)

@@ -1,0 +1,208 @@
+"""Sharing a budget among running joins: what they say of themselves, and who is told what when."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headgate.models import AgeCurve, AgeCurves, Frequencies
+from headgate.planner.balance import EVERY, Balancer, Member
+from headgate.planner.expected import AGE, FREQUENCY
+from headgate.planner.live import (
+    EXACT,
+    FULL,
+    PASSED,
+    RECENCY,
+    TIMES,
+    Streams,
+    expected_figures,
+    live_curve,
+)
+from headgate.planner.quality import QualityCurve
+from headgate.spec.quantity import SECOND_US
+
+WHOLE = 1000
+
+
+class Pretended:
+    """A running join: it takes up limits some batches late, and tells what a curve says."""
+
+    def __init__(self, curve: QualityCurve, limit: int, late: int) -> None:
+        self.curve, self.limit = curve, limit
+        self._told: deque[int] = deque()
+        self._late = late
+
+    def tell(self, limit: int) -> None:
+        self._told.append(limit)
+
+    def batch(self) -> dict[str, Any]:
+        """Figures of a batch, with the limit that holds in it."""
+        if self._told and self._late <= 0:
+            self.limit = self._told.popleft()
+        self._late -= 1
+        expected = {
+            f"expected_{name}": self.curve.at(times * self.limit) for name, times in TIMES.items()
+        }
+        return {
+            "limit": self.limit,
+            "pairs": 100 * self.curve.at(self.limit),
+            "exact_pairs": 100.0,
+            EXACT: 1.0,
+            FULL: self.curve.full,
+            PASSED: 0.5,
+            **expected,
+        }
+
+
+def line(full: float) -> QualityCurve:
+    return QualityCurve([0, full], [0.0, 1.0])  # type: ignore[arg-type]
+
+
+def members(limits: dict[str, int], shards: int = 1) -> dict[str, Member]:
+    return {name: Member(limit, limit, shards) for name, limit in limits.items()}
+
+
+def drive(balancer: Balancer, joins: dict[str, Pretended], order: list[str]) -> list[int]:
+    """Let joins have batches in this order; returns the limits in force together after each."""
+    together = []
+    for name in order:
+        for told, limit in balancer.hear(name, joins[name].batch()).items():
+            joins[told].tell(limit)
+        together.append(sum(join.limit for join in joins.values()))
+    return together
+
+
+class TestBalancer:
+    def test_recall_is_made_equal_while_joins_run(self) -> None:
+        joins = {"easy": Pretended(line(500), 500, 0), "hard": Pretended(line(2000), 500, 0)}
+        balancer = Balancer(WHOLE, dict.fromkeys(joins, 1.0), members({"easy": 500, "hard": 500}))
+        together = drive(balancer, joins, ["easy", "hard"] * 20)
+        assert joins["easy"].limit == pytest.approx(200, abs=10)
+        assert joins["hard"].limit == pytest.approx(800, abs=10)
+        assert max(together) <= WHOLE
+
+    def test_weights_are_kept_to(self) -> None:
+        joins = {name: Pretended(line(1500), 500, 0) for name in "ab"}
+        balancer = Balancer(WHOLE, {"a": 2.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        drive(balancer, joins, ["a", "b"] * 20)
+        assert joins["a"].limit == pytest.approx(2 * joins["b"].limit, rel=0.02)
+
+    def test_drift_moves_limits_back_again(self) -> None:
+        joins = {name: Pretended(line(500 + 1500 * (name == "b")), 500, 0) for name in "ab"}
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        drive(balancer, joins, ["a", "b"] * 20)
+        joins["a"].curve, joins["b"].curve = joins["b"].curve, joins["a"].curve
+        drive(balancer, joins, ["a", "b"] * 30)
+        assert joins["a"].limit == pytest.approx(800, abs=30)
+
+    @settings(max_examples=60, deadline=None)
+    @given(data=st.data())
+    def test_limits_in_force_never_exceed_the_budget(self, data: st.DataObject) -> None:
+        """Whoever takes long to hear, whoever has batches when, and however needs change."""
+        names = "abc"[: data.draw(st.integers(2, 3))]
+        even = WHOLE // len(names)
+        joins = {
+            name: Pretended(
+                line(data.draw(st.floats(100, 5000))), even, data.draw(st.integers(0, 9))
+            )
+            for name in names
+        }
+        balancer = Balancer(WHOLE, dict.fromkeys(names, 1.0), members(dict.fromkeys(names, even)))
+        for _ in range(3):
+            order = data.draw(st.lists(st.sampled_from(names), min_size=10, max_size=40))
+            assert max(drive(balancer, joins, order)) <= WHOLE
+            name = data.draw(st.sampled_from(names))
+            joins[name].curve = line(data.draw(st.floats(100, 5000)))
+
+    def test_small_gains_move_nothing(self) -> None:
+        joins = {"a": Pretended(line(2000), 500, 0), "b": Pretended(line(2050), 500, 0)}
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        drive(balancer, joins, ["a", "b"] * 10)
+        assert joins["a"].limit == 500
+
+    def test_nobody_is_left_without_what_it_needs_to_tell_how_it_fares(self) -> None:
+        joins = {"a": Pretended(line(10), 500, 0), "b": Pretended(line(50_000), 500, 0)}
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        drive(balancer, joins, ["a", "b"] * 20)
+        assert joins["a"].limit >= balancer.least == 50
+
+    def test_nothing_is_decided_before_all_have_been_heard(self) -> None:
+        joins = {"a": Pretended(line(500), 500, 0), "b": Pretended(line(2000), 500, 0)}
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        drive(balancer, joins, ["a"] * 10 + ["b"] * (EVERY - 1))
+        assert joins["a"].limit == 500
+        drive(balancer, joins, ["b", "a", "b"])
+        assert joins["b"].limit > 500
+
+    def test_limits_are_whole_for_every_shard(self) -> None:
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}, shards=4))
+        assert balancer.wants({"a": 333, "b": 667}) == {"a": 332}
+
+    def test_recall_that_is_not_known_moves_nothing(self) -> None:
+        joins = {"a": Pretended(line(500), 500, 0), "b": Pretended(line(2000), 500, 0)}
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        for name in ["a", "b"] * 10:
+            assert not balancer.hear(name, joins[name].batch() | {"exact_pairs": None})
+
+
+class TestWhatShardsSay:
+    def test_ages_tell_what_equation_3_does(self) -> None:
+        curves = AgeCurves(AgeCurve(SECOND_US, [1, 1, 2, 1]), AgeCurve(1, [0]))
+        streams = Streams(curves, None, (10 / SECOND_US, 10 / SECOND_US), (4 * SECOND_US, 0))
+        told = expected_figures(streams, AGE, rows=20, row_bytes=None)
+        assert told[EXACT] == pytest.approx(50)
+        assert told["expected_now"] == pytest.approx(20 * 4 / 3)
+        assert told["expected_fourfold"] == pytest.approx(50)
+        assert told[FULL] == pytest.approx(40)
+
+    def test_keys_tell_what_the_frequency_model_does(self) -> None:
+        model = Frequencies.of_mappings({"a": 0.6, "b": 0.4}, {"a": 0.1, "b": 0.9})
+        rates, span = (10 / SECOND_US, 20 / SECOND_US), 5 * SECOND_US
+        keys = np.array([[0.6, 0.1], [0.4, 0.9]]) * rates
+        matches = (0.06 + 0.36) * 20 * 5
+        curves = AgeCurves(AgeCurve(span, [matches]), AgeCurve(1, [0]))  # type: ignore[arg-type]
+        streams = Streams(curves, keys, rates, (span, 0))
+        output = streams.output(FREQUENCY)
+        assert output is not None
+        wanted = model.output(0, rates, span)
+        for rows in (0, 5, 20, 35, 50):
+            assert output.at(rows) == pytest.approx(wanted.at(rows))
+
+    def test_the_latest_rows_of_both_sides_are_kept_to_one_age(self) -> None:
+        curve = AgeCurve(SECOND_US, [4, 1])
+        streams = Streams(
+            AgeCurves(curve, curve), None, (1 / SECOND_US, 1 / SECOND_US), (2 * SECOND_US,) * 2
+        )
+        told = expected_figures(streams, RECENCY, rows=2, row_bytes=None)
+        assert told["expected_now"] == pytest.approx(8)
+        assert told[EXACT] == pytest.approx(10)
+
+    def test_without_a_model_only_the_size_is_told(self) -> None:
+        streams = Streams(None, None, (10 / SECOND_US, 0.0), (4 * SECOND_US, 0))
+        told = expected_figures(streams, AGE, rows=20, row_bytes=100.0)
+        assert told[FULL] == pytest.approx(4000)
+        assert told[EXACT] == 0
+
+
+class TestLiveCurve:
+    def told(self, full: float, exact: float = 0.0) -> dict[str, float]:
+        return {EXACT: exact, FULL: full, **{f"expected_{name}": 0.0 for name in TIMES}}
+
+    def test_what_was_measured_is_on_the_curve_even_without_a_model(self) -> None:
+        curve = live_curve(self.told(1000), limit=250, recall=0.5)
+        assert curve is not None
+        assert curve.at(250) == pytest.approx(0.5, abs=0.01)
+        assert curve.at(1000) == 1.0
+        assert 0.5 < curve.at(500) < 1.0
+
+    def test_nothing_heard_is_no_curve(self) -> None:
+        assert live_curve(self.told(0), limit=250, recall=0.5) is None
+
+    def test_more_memory_than_the_exact_join_takes_is_enough(self) -> None:
+        curve = live_curve(self.told(100), limit=250, recall=1.0)
+        assert curve is not None
+        assert curve.at(250) == 1.0
+        assert curve.full == 100
