@@ -33,7 +33,7 @@ def candidates(case: Case) -> tuple[Candidate, ...]:
         moving = by_process(case)
         if moving is not None:
             found.append(moving)
-    if kept.is_whole and case.request.budget.monitor != 0:
+    if case.request.budget.monitor != 0:
         found.append(Candidate("AUTO", Learned("auto")))
     return tuple(found)
 
