@@ -115,6 +115,9 @@ class TestPolicy:
         streams = pieces("bell", 15.0, seed=5).first
         plan = planned((streams, profile_of(streams)))
         assert not {"AGE", "PROB", "LIFE"} & {plan.policy.label, *plan.rejected}
+        assert "less than two windows" in plan.explain()
+        asked = planned((streams, profile_of(streams)), policy="age")
+        assert "which flatters it" in asked.explain()
 
     def test_an_offline_plan_is_no_policy_to_plan_with(self, by_age: Any) -> None:
         streams, found = by_age

@@ -23,7 +23,7 @@ from headgate.demo.auctions import auction_stream
 from headgate.jobs import JobError, read_job
 from headgate.jobs.figures import Figures
 from headgate.jobs.pipeline import read_side, start
-from headgate.jobs.planning import profiled, verdict
+from headgate.jobs.planning import advice, profiled, verdict
 from tests.spark.streams import START_US, timestamps, write_side
 from tests.test_examples import EXAMPLES, example
 
@@ -67,6 +67,10 @@ def test_a_plan_looks_at_what_is_there(spark: SparkSession, tmp_path: Path) -> N
     assert (found.rows.left.rows, found.rows.right.rows) == (1_000, wanted)
     assert found.pairs.count == wanted
     assert "the budget of 50 rows is " in verdict(job, found)
+    # The rows that a plan is tried on are those that Spark handed over.
+    assert found.trace is not None
+    assert found.trace.rows == 1_000 + wanted
+    assert "expect   recall 0." in advice(job, found)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def _rejected(draft: Draft) -> str:
 def _tried(each: Tried, chosen: Tried, draft: Draft) -> str:
     why = ""
     if each.recall.value > chosen.recall.value and not draft.splits:
-        why = " (not asked for)" if draft.as_asked else " (no better than chance)"
+        why = " (not asked for)" if draft.as_asked else " (within noise)"
     return f"{each.label} {each.recall.value:.2f}{why}"
 
 

@@ -26,6 +26,8 @@ LEAST_ERROR = 0.005
 TOGETHER = (1, 2, 4)
 """Parts of the time that are taken together: what lasts longer than one part shows in more."""
 CONFIDENCE = 0.95
+SURE_ENOUGH = 0.9
+"""That a policy makes more, for it to be taken before a simpler one."""
 ENOUGH = 3
 """Windows in half of the time, so that one of them can be left out."""
 NEGLIGIBLE = 0.002
@@ -97,7 +99,7 @@ class Tried:
             return False
         together = max(TOGETHER)
         noise = _spread(more - gain * self.met, together) / total
-        return gain > float(student.ppf(CONFIDENCE, PARTS // together - 1)) * noise
+        return gain > float(student.ppf(SURE_ENOUGH, PARTS // together - 1)) * noise
 
 
 def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:

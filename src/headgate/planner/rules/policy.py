@@ -8,6 +8,7 @@ from headgate.planner.draft import Draft
 from headgate.planner.trying import Candidate, Tried, try_out
 from headgate.policies import Age, Learned, Life, Policy, Prob
 from headgate.policies.offline.planned import Planned
+from headgate.profiling.durations import about
 from headgate.spec import MaxImportance, Sample, SpecError
 
 
@@ -34,6 +35,12 @@ def plan_policy(case: Case, draft: Draft) -> Draft:
         # Nothing tells policies apart; this one finds its way when more comes.
         adapts = try_out(case, Candidate("AUTO", asked), case.budget)
         return _settled(draft, adapts, (adapts,))
+    if not case.can_judge:
+        note = (
+            f"the profile covers {about(case.profile.span_us)}, less than two windows: too little "
+            f"to learn models on one half and judge them on the other"
+        )
+        draft = replace(draft, notes=(*draft.notes, note))
     tried = tuple(try_out(case, each, case.budget) for each in candidates(case))
     if own is not None:
         chosen = next((each for each in tried if each.label == own.label), None)
@@ -74,11 +81,7 @@ def _settled(
 ) -> Draft:
     notes = draft.notes
     if chosen.hindsight:
-        notes = (
-            *notes,
-            "the profile covers less than two windows, so the model was judged on the rows it "
-            "was learned from, which flatters it",
-        )
+        notes = (*notes, "the policy was judged on the rows it was told of, which flatters it")
     return replace(
         draft,
         policy=chosen.candidate.policy,

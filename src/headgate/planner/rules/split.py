@@ -12,6 +12,8 @@ from headgate.spec.budget import Split
 
 SPLITS: tuple[tuple[float, float], ...] = ((1.0, 3.0), (1.0, 1.0), (3.0, 1.0))
 """Tried beside the one that the models find best."""
+ALIKE = 0.05
+"""Of memory; splits that differ by less are not both tried."""
 
 
 def plan_split(case: Case, draft: Draft) -> Draft:
@@ -23,7 +25,9 @@ def plan_split(case: Case, draft: Draft) -> Draft:
     best: Tried = draft.chosen
     chosen: Split = "pooled"
     splits = [SplitTried("pooled", best.recall.value)]
-    for split in (*_by_model(case, draft), *SPLITS):
+    by_model = _by_model(case, draft)
+    others = [split for split in SPLITS if not any(_alike(split, one) for one in by_model)]
+    for split in (*by_model, *others):
         tried = try_out(case, best.candidate, replace_split(case, split))
         splits.append(SplitTried(split, tried.recall.value))
         if tried.beats(best):
@@ -35,6 +39,10 @@ def replace_split(case: Case, split: Split) -> Budget:
     """The case's memory with another split."""
     budget = case.budget
     return Budget(budget.rows, budget.memory, split, budget.monitor)
+
+
+def _alike(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return abs(one[0] / sum(one) - other[0] / sum(other)) < ALIKE
 
 
 def _by_model(case: Case, draft: Draft) -> list[tuple[float, float]]:

@@ -12,7 +12,7 @@ from headgate.spec import Budget
 from headgate.studies.planned.streams import KINDS, pieces
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
-SECONDS, QUICK_SECONDS = 200.0, 60.0
+SECONDS, QUICK_SECONDS = 180.0, 60.0
 ROOMS = (0.05, 0.2, 0.5)
 """Parts of what the exact join holds."""
 LEAST = 0.90

@@ -110,16 +110,20 @@ def _by_value(left: Process, right: Process) -> Maker:
     return make
 
 
-def _drifting(random: np.random.Generator, seconds: float) -> Streams:
+def _drifting(rate: float = RATE, keys: int = KEYS) -> Maker:
     """Zipf, and other keys are hot every third window."""
-    times = [_times(random, seconds) for _ in range(2)]
-    lasts = 3 * WINDOW_S
-    names = np.stack([random.permutation(KEYS) for _ in range(int(seconds // lasts) + 1)])
-    left, right = (
-        names[(time // lasts).astype(np.int64), random.choice(KEYS, len(time), p=_shares())]
-        for time in times
-    )
-    return keyed((left, right), (times[0], times[1]), (WINDOW_S, WINDOW_S))
+
+    def make(random: np.random.Generator, seconds: float) -> Streams:
+        times = [_times(random, seconds, rate) for _ in range(2)]
+        lasts = 3 * WINDOW_S
+        names = np.stack([random.permutation(keys) for _ in range(int(seconds // lasts) + 1)])
+        left, right = (
+            names[(time // lasts).astype(np.int64), random.choice(keys, len(time), p=_shares(keys))]
+            for time in times
+        )
+        return keyed((left, right), (times[0], times[1]), (WINDOW_S, WINDOW_S))
+
+    return make
 
 
 def _bursting(random: np.random.Generator, seconds: float) -> Streams:
@@ -170,9 +174,10 @@ KINDS: dict[str, Maker] = {
         LinearTrend(1, 0, Noise.normal(RATE / 2, bound=3 * RATE)),
     ),
     "walks": _by_value(RandomWalk(1, Noise.normal(5)), RandomWalk(1, Noise.normal(5))),
-    "drifting": _drifting,
+    "drifting": _drifting(),
     "bursting": _bursting,
     "mixed": _mixed,
     "many keys": _by_key(lambda random: random.permutation(50_000), MANY, 50_000),
     "many rows": _by_age(_bell, MANY / 2),
+    "many drifting": _drifting(MANY, 20_000),
 }
