@@ -422,3 +422,12 @@ class TestKeptRows:
 
     def test_values_that_do_not_come_step_by_step_do_not_move(self, by_key: Any) -> None:
         assert moving_between(by_key[1].trace, None) is None
+
+    def test_what_a_monitor_gives_back_is_scaled_too(self) -> None:
+        streams = pieces("many rows", 60.0, seed=2).first
+        found = profile_of(streams)
+        rows = round(0.5 * found.stored_rows.rows)
+        case = Case(streams.request("auto", hg.Budget(rows=rows)), found)
+        assert not case.trace.is_whole
+        learned = simulate(case.trace, "auto", case.budget)
+        assert learned.stats.peak_rows <= rows * case.trace.scale.rows + 1

@@ -1,6 +1,7 @@
 """Replaying a miniature: memory scaled to what is there, and what is learned from fewer rows."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class DrawnReplay(Replay):
             else max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
             most_at_once=None if trace.local is None else max(trace.local.step_rows, FEWEST_ROWS),
         )
-        self._stands_for, self._whole, self._trace = trace.stands_for, terms, trace
+        self._whole, self._trace = terms, trace
         self._terms = scaled(terms, trace.scale)
 
     def _terms_at(self, times: tuple[np.ndarray, ...]) -> Terms:
@@ -102,7 +103,8 @@ class DrawnReplay(Replay):
     ) -> LearningStep | None:
         if self._monitor is None:
             return None
-        step = DrawnStep(
+        return DrawnStep(
+            self._trace,
             terms,
             kept,
             arriving,
@@ -116,15 +118,30 @@ class DrawnReplay(Replay):
             self._key_bytes,
             self._rivals,
         )
-        step.stands_for = self._stands_for
-        return step
 
 
 class DrawnStep(LearningStep):
     """A step that counts the rows of heavy keys for all that they stand for."""
 
-    stands_for: np.ndarray
-    """By side and code."""
+    def __init__(self, trace: Trace, *given: Any) -> None:
+        self.stands_for, self._scale = trace.stands_for, trace.scale
+        super().__init__(*given)
+
+    def _with_spare(self, terms: Terms) -> Terms:
+        # What the monitor gives back is room of the join, like the limits before they were scaled.
+        more = super()._with_spare(terms)
+
+        def part(least: tuple[int, int], most: tuple[int, int], share: float) -> tuple[int, int]:
+            left, right = (
+                low + int((high - low) * share) for low, high in zip(least, most, strict=True)
+            )
+            return left, right
+
+        return replace(
+            more,
+            most_rows=part(terms.most_rows, more.most_rows, self._scale.rows),
+            most_bytes=part(terms.most_bytes, more.most_bytes, self._scale.bytes),
+        )
 
     def _learn(self, sides: list[Followed]) -> None:
         # Models are judged by what rows met here, where heavy keys meet fewer.
