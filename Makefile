@@ -72,8 +72,8 @@ bench: venv java ## measure throughput and memory
 study: venv ## reproduce the papers' experiments, all of them in full
 	@$(BIN)/headgate reproduce
 
-soak: venv java ## run long streams and watch the budget
-	@$(BIN)/pytest -m slow tests/soak
+soak: venv java ## run long streams and watch the budget; restarts that take minutes
+	@$(BIN)/pytest -m slow tests
 
 lock: venv ## pin every dependency again, keeping the versions that still fit
 	@echo "Resolving requirements.lock"

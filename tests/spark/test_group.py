@@ -245,6 +245,7 @@ def test_two_queries_that_drift_are_balanced_without_a_restart(
     assert (tmp_path / "limits" / KEPT).exists()
 
 
+@pytest.mark.slow
 def test_a_limit_told_to_a_query_outlives_it(quick: SparkSession, tmp_path: Path) -> None:
     """Told before its second batch; the query is stopped, and another takes its checkpoint up."""
     sides = aging([True] * 4, 800, 80, seed=4)

@@ -129,6 +129,7 @@ spark.master = "local[2]"
 """
 
 
+@pytest.mark.slow
 def test_a_stopped_job_goes_on_and_ends_with_what_run_makes(tmp_path: Path) -> None:
     tables = {name: _written(tmp_path / name, name, seed) for seed, name in enumerate(SIDES)}
     (tmp_path / "job.toml").write_text(JOB.format(trigger="1 second"))
