@@ -22,13 +22,13 @@ TOLD = "told"
 UNMODELLED = ("RANDOM", "FIFO", "LRU", "TTL", "JOIN-TO-LIVE")
 MEMORY = 0.1
 """Of the rows that the exact join stores."""
-ROWS, QUICK_ROWS = 1_000_000, 500_000
+ROWS, QUICK_ROWS, QUICK_ZIPF_ROWS = 1_000_000, 500_000, 200_000
 
 
 @lru_cache(maxsize=1)
 def zipf_streams(seed: int, quick: bool) -> Streams:
     """Zipf(1) keys, twenty windows of them."""
-    rows = QUICK_ROWS if quick else ROWS
+    rows = QUICK_ZIPF_ROWS if quick else ROWS
     return zipf(rows // 2, seconds=200, seed=seed, keys=rows // 20)
 
 
