@@ -129,7 +129,8 @@ def worth_of(
 
     def in_order(by_definition: np.ndarray, needed: bool) -> np.ndarray:
         if not needed or not by_definition.size:
-            return by_definition[:, :0]
+            # An array of its own: the kernel is compiled anew for one that cannot be written to.
+            return np.empty((len(by_definition), 0), by_definition.dtype)
         return np.ascontiguousarray(by_definition[:, order])
 
     return layout.Worth(
