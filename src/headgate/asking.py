@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from headgate.sizer import whatif
 from headgate.sizing.found import WhatIf
 from headgate.sizing.picture import save_picture
-from headgate.sizing.words import Section, sections
+from headgate.sizing.words import sections
 from headgate.spec import Side, SpecError
 
 Names = list[str] | None
@@ -89,7 +86,7 @@ def run(settings: Settings, console: Console) -> None:
 
 def as_tables(found: WhatIf) -> Group:
     """The answer's sections in the terminal."""
-    return Group(*(part for section in sections(found) for part in _shown(section)))
+    return Group(*(part for section in sections(found) for part in section.shown(apart=1)))
 
 
 def _sides(settings: Settings) -> tuple[Side, Side]:
@@ -112,16 +109,3 @@ def _session(settings: Settings, console: Console) -> Any:
     log = settings.out / "spark.log"
     with console.status("Starting Spark"):
         return start_session("headgate whatif", log)
-
-
-def _shown(section: Section) -> list[RenderableType]:
-    parts: list[RenderableType] = [Text(section.title, style="bold")]
-    parts += [Text(f"  {line}") for line in section.lines]
-    if section.rows:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-        for place, head in enumerate(section.heads):
-            table.add_column(head, justify="left" if place == 0 else "right", overflow="fold")
-        for row in section.rows:
-            table.add_row(*(Text(cell) for cell in row))
-        parts.append(table)
-    return [*parts, Text()]

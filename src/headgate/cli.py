@@ -25,6 +25,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# Options of all commands that look at two sides.
+LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
+RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
+LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
+RightWindow = Annotated[
+    str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
+]
+Keys = Annotated[
+    list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
+]
+LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left side.")]
+RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
+
 
 @app.command()
 def demo(
@@ -89,19 +102,13 @@ def plan(
 def profile(
     left: Annotated[Path, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")],
     right: Annotated[Path, typer.Argument(help="Right side, likewise.")],
-    left_time: Annotated[str, typer.Option(help="Time column of the left side.")],
-    right_time: Annotated[str, typer.Option(help="Time column of the right side.")],
-    left_window: Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')],
-    right_window: Annotated[
-        str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
-    ],
-    on: Annotated[
-        list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
-    ] = None,
-    left_on: Annotated[list[str] | None, typer.Option(help="Key column of the left side.")] = None,
-    right_on: Annotated[
-        list[str] | None, typer.Option(help="Key column of the right side.")
-    ] = None,
+    left_time: LeftTime,
+    right_time: RightTime,
+    left_window: LeftWindow,
+    right_window: RightWindow,
+    on: Keys = None,
+    left_on: LeftKeys = None,
+    right_on: RightKeys = None,
     most_rows: Annotated[
         int, typer.Option(min=1, help="Rows joined at most; more are sampled by key.")
     ] = 2_000_000,
@@ -144,19 +151,13 @@ def whatif(
         Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
     ] = None,
     right: Annotated[Path | None, typer.Argument(help="Right side, likewise.")] = None,
-    left_time: Annotated[str, typer.Option(help="Time column of the left side.")] = "",
-    right_time: Annotated[str, typer.Option(help="Time column of the right side.")] = "",
-    left_window: Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')] = "",
-    right_window: Annotated[
-        str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
-    ] = "",
-    on: Annotated[
-        list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
-    ] = None,
-    left_on: Annotated[list[str] | None, typer.Option(help="Key column of the left side.")] = None,
-    right_on: Annotated[
-        list[str] | None, typer.Option(help="Key column of the right side.")
-    ] = None,
+    left_time: LeftTime = "",
+    right_time: RightTime = "",
+    left_window: LeftWindow = "",
+    right_window: RightWindow = "",
+    on: Keys = None,
+    left_on: LeftKeys = None,
+    right_on: RightKeys = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this policy; may be given several times.")
     ] = None,

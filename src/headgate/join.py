@@ -5,23 +5,14 @@ import os
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
-from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from headgate.columns.times import is_event_time
-from headgate.engine.held import coded, key_bytes, screen
-from headgate.engine.importance import Definitions, nothing_to_redefine
+from headgate.engine.in_process import run
 from headgate.engine.index_choice import Index, parse_index
-from headgate.engine.inputs import as_arrow
-from headgate.engine.learning import new_monitor
-from headgate.engine.limits import room_for, terms_for
 from headgate.engine.outcome import Outcome
-from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
-from headgate.engine.shape import Shape, check_types
-from headgate.engine.stats import Stats
 from headgate.models import AgeCurves, Frequencies
 from headgate.planner import Draft, Plan, make_plan
 from headgate.policies import Learned, Policy, make_policy
@@ -308,95 +299,7 @@ class WindowJoin(Request):
             What is important, as it changes on the way: event times, and the goal from then on.
         """
         self.budget.check_settled()
-        began = process_time()
-        tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
-        shape = self._shape_of(tables)
-        definitions = self._definitions(tables, redefined)
-        arriving = [
-            screen(
-                table,
-                shape.times[side],
-                self.policy.weigh(shape.key_columns(table, side), side)
-                if self.policy.weighs_keys and table.num_rows
-                else None,
-            )
-            for side, table in enumerate(tables)
-        ]
-        held = [screened.rows for screened in arriving]
-        batches, count = coded(shape, held, definitions)
-        share = self.monitor_share(live=False)
-        terms = terms_for(
-            self.budget,
-            self.windows,
-            self.policy,
-            monitor=share,
-            where=shape.relation,
-            indexes=self.indexes(self.rates or observed_rates(batches[0], batches[1]), count),
-        )
-        terms = self.weighed(terms)
-        if definitions is not None:
-            terms = definitions.applied(terms)
-        room = room_for(self.budget, self.policy, 1, share, self.seed)
-        monitor = new_monitor(self.windows, room) if share else None
-        replay = Replay(
-            terms,
-            batches[0],
-            batches[1],
-            count,
-            monitor,
-            key_bytes(shape, tables),
-            self.pacer(),
-            process_time() - began,
-        )
-        results = [
-            shape.result(
-                held[0].table,
-                held[1].table,
-                block.made_of(held[0].place, held[1].place),
-            )
-            for block in replay.pairs()
-        ]
-        schema = shape.schema(tables[0].schema, tables[1].schema)
-        stats = replay.stats.then(
-            Stats(
-                left_rows=arriving[0].null_times,
-                right_rows=arriving[1].null_times,
-                null_times=arriving[0].null_times + arriving[1].null_times,
-                stored_rows=replay.stats.stored_rows,
-                stored_bytes=replay.stats.stored_bytes,
-            )
-        )
-
-        def exact() -> tuple[int, float | None]:
-            """Of the exact result: how many rows, and what they are worth."""
-            if not (stats.lost_rows or self.policy.samples):
-                return stats.pairs, None if definitions is None else stats.importance
-            whole = Replay(terms.exact(), batches[0], batches[1], count)
-            if definitions is None:
-                return whole.count_pairs(), None
-            importance = whole.total_importance()
-            return whole.stats.pairs, importance
-
-        return Outcome(
-            pa.concat_tables([schema.empty_table(), *results]),
-            stats,
-            exact,
-            None if replay.evidence is None or self.policy.samples else replay.evidence.recall(),
-            dict(replay.followed),
-        )
-
-    def _definitions(
-        self, tables: tuple[pa.Table, pa.Table], redefined: Iterable[tuple[Any, MaxImportance]]
-    ) -> Definitions | None:
-        """What is important, and from when on; None where all rows count alike."""
-        changes = list(redefined)
-        if not isinstance(self.goal, MaxImportance):
-            if changes:
-                raise nothing_to_redefine(self.goal)
-            return None
-        definitions = Definitions.of(self.goal, [Change.of(at, goal) for at, goal in changes])
-        definitions.check((tables[0].schema, tables[1].schema))
-        return definitions
+        return run(self, left, right, redefined)
 
     def stream(
         self,
@@ -451,23 +354,6 @@ class WindowJoin(Request):
         from headgate.spark import batch
 
         return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
-
-    def _shape_of(self, tables: tuple[pa.Table, pa.Table]) -> Shape:
-        columns = (tables[0].column_names, tables[1].column_names)
-        shape = Shape.of(self.keys, self.sides, columns, self.suffix, self.where)
-        shape = shape.sampled(self.drawn).weighed(self.importance_column)
-        types: tuple[dict[str, Any], dict[str, Any]] = tuple(
-            dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables
-        )  # type: ignore[assignment]
-        check_types(self.keys, shape.times, types)
-        for which, side in (("left", 0), ("right", 1)):
-            kind = types[side][shape.times[side]]
-            if not is_event_time(kind):
-                raise SpecError(
-                    f'time column "{shape.times[side]}" of the {which} side is {kind}: '
-                    f"give a timestamp column (cast it first)"
-                )
-        return shape.under(self.where, (tables[0].schema, tables[1].schema))
 
 
 def _check_time_for_a_sample(budget: Budget) -> None:

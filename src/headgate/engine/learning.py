@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled
 from headgate.engine.batch import (
     NO_WATERMARK,
     Batch,
@@ -21,7 +20,9 @@ from headgate.engine.batch import (
     Watching,
     bucket_us,
 )
-from headgate.engine.layout import NULL_KEY, Watch
+from headgate.engine.counting import count_keys
+from headgate.engine.layout import Watch
+from headgate.engine.limits import enlarged
 from headgate.engine.open_rows import (
     GHOST,
     Followed,
@@ -40,12 +41,10 @@ from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.random import uniform
 from headgate.sampling.learned import LearnedCluster, relative_sizes
 from headgate.spec import RowWindow, Window
-from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance import Combine
 
 STEADY_STAYS = 10.0
 """Stays for which a policy must have been followed before room is taken from the others."""
-MOST_RESERVE = 0.2
 MONITOR_SEED = 0x5EED
 """Apart from the policies' own random numbers."""
 
@@ -275,25 +274,7 @@ class LearningStep:
         Only once the step before has kept to it: what is given back must be free.
         """
         whole = self.monitor.room
-        rows, size = whole.rows - self._room.rows, whole.bytes - self._room.bytes
-        shares = [1.0, 0.0]
-        if not terms.pooled:
-            of = terms.most_rows if terms.most_rows[0] < UNLIMITED else terms.most_bytes
-            shares = [part / max(sum(of), 1) for part in of]
-
-        def more(limits: tuple[int, int], spare: float) -> tuple[int, int]:
-            left, right = (
-                limit if limit == UNLIMITED else limit + int(spare * share)
-                for limit, share in zip(limits, shares, strict=True)
-            )
-            return left, right
-
-        return replace(
-            terms,
-            most_rows=more(terms.most_rows, rows),
-            # Of memory a part is kept back on streams for rows that are dead and not yet gone.
-            most_bytes=more(terms.most_bytes, size * (1 - MOST_RESERVE)),
-        )
+        return enlarged(terms, whole.rows - self._room.rows, whole.bytes - self._room.bytes)
 
     def _sized(
         self, terms: Terms, policy: LearnedCluster, arriving: tuple[Batch, Batch]
@@ -317,18 +298,9 @@ class LearningStep:
         return terms, (sized[0], sized[1])
 
     def _as_expected(self, batch: Batch, side: int) -> Batch:
-        """Rows stored under a policy that kept no history, with the one that their keys suggest:
-        as many matches as come in their time, the last of them as long ago as they are apart."""
+        """Rows stored under a policy that kept no history, with the one that their keys suggest."""
         stay_us = sum(self._stored_rows) / self.monitor.rate if self.monitor.rate else 0.0
-        now = self._before.clock >> 1
-        weights = self._worth.weights(side, batch.code)
-        with np.errstate(divide="ignore"):
-            last = np.maximum(batch.time, now - np.minimum(1 / weights, 1e18))
-        return batch._replace(
-            matches=np.minimum(weights * (now - batch.time), 1e9).astype(np.int32),
-            touched=last.astype(np.int64),
-            recent=weights * stay_us,
-        )
+        return self._worth.with_history(batch, side, self._before.clock >> 1, stay_us)
 
     def _marked(self, batch: Batch, side: int) -> Batch:
         """Stored rows, the watched ones among them marked."""
@@ -408,30 +380,9 @@ class LearningStep:
             return np.empty(0, np.int64)
         counts = np.zeros((self._codes, 2))
         counts[self._tracked] = self.monitor.counts
-        for side, batch in enumerate(self._arriving):
-            _count(np.require(batch.code, np.int32, ["C", "W"]), side, counts)
-        total = counts[:, 0] + counts[:, 1]
-        tracked = np.flatnonzero(total)
-        if len(tracked) > most:
-            tracked = tracked[_most_frequent(total[tracked], most)]
+        tracked = count_keys(counts, self._arriving, most)
         self.monitor.counts = counts[tracked]
         return tracked
-
-
-@compiled
-def _count(code: np.ndarray, side: int, counts: np.ndarray) -> None:
-    for row in range(code.size):
-        if code[row] != NULL_KEY:
-            counts[code[row], side] += 1.0
-
-
-def _most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
-    """The places of the greatest counts, ascending; of equal ones the first."""
-    least = np.partition(counts, len(counts) - most)[len(counts) - most]
-    chosen = counts > least
-    equal = np.flatnonzero(counts == least)
-    chosen[equal[: most - int(np.count_nonzero(chosen))]] = True
-    return np.flatnonzero(chosen)
 
 
 def _covered(arriving: tuple[Batch, Batch]) -> int:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -152,7 +153,7 @@ class Replay:
     ) -> LearningStep | None:
         if self._monitor is None:
             return None
-        return LearningStep(
+        return self._make_step(
             terms,
             kept,
             arriving,
@@ -166,6 +167,10 @@ class Replay:
             self._key_bytes,
             self._rivals,
         )
+
+    def _make_step(self, *given: Any) -> LearningStep:
+        """A step that learns, from what `LearningStep` takes."""
+        return LearningStep(*given)
 
     def _paced_rows(self, size: int, time: np.ndarray) -> int:
         """How many rows to take at once where processor time is limited, rather than so many."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from headgate.columns.times import is_event_time
 from headgate.engine.batch import PairBlock
 from headgate.engine.condition import Condition
 from headgate.engine.relation import Relation
@@ -12,6 +13,10 @@ from headgate.spec import Keys, Predicate, Side, SpecError
 
 TIME_COLUMN = "__headgate_time"
 """Stands for the time column of rows whose time is counted, not read."""
+
+
+NO_RESULT = " of the right side"
+"""Where no result is made, names that both sides have must not get in the way."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,18 @@ class Shape:
             return self
         types = (schemas[0].field(where.left).type, schemas[1].field(where.right).type)
         return replace(self, condition=Condition.of(where, types))
+
+    def checked(self, where: Predicate | None, tables: Sequence[pa.Table]) -> "Shape":
+        """The shape under a predicate; raises where keys differ in type or a time is no time."""
+        types = [dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables]
+        check_types(self.keys, self.times, (types[0], types[1]))
+        for which, time, known in zip(("left", "right"), self.times, types, strict=True):
+            if not is_event_time(known[time]):
+                raise SpecError(
+                    f'time column "{time}" of the {which} side is {known[time]}: '
+                    f"give a timestamp column (cast it first)"
+                )
+        return self.under(where, (tables[0].schema, tables[1].schema))
 
     def sampled(self, names: tuple[str, ...]) -> "Shape":
         """With columns for what a sample must say of its rows; raises where names are taken."""

@@ -43,3 +43,15 @@ class Worth:
     def weighed(self, batch: Batch, side: int) -> Batch:
         """Rows of a side with their weights."""
         return batch._replace(weight=self.weights(side, batch.code))
+
+    def with_history(self, batch: Batch, side: int, now: int, stay_us: float) -> Batch:
+        """Rows of a side with the history that their keys suggest: as many matches as come in their
+        time, the last of them as long ago as they are apart."""
+        weights = self.weights(side, batch.code)
+        with np.errstate(divide="ignore"):
+            last = np.maximum(batch.time, now - np.minimum(1 / weights, 1e18))
+        return batch._replace(
+            matches=np.minimum(weights * (now - batch.time), 1e9).astype(np.int32),
+            touched=last.astype(np.int64),
+            recent=weights * stay_us,
+        )

@@ -17,7 +17,7 @@ from headgate.profiling import Profile
 from headgate.profiling.kept import KeptRows
 from headgate.simulating import Trace
 from headgate.simulating.draw import BUCKET_BITS, BUCKETS, Draw
-from headgate.simulating.trace import Sampled, Whole
+from headgate.simulating.sampled import Sampled, Whole
 from headgate.spec import Budget, Keys, MaxSubset, RowWindow, Side, SpecError
 from headgate.spec.budget import MONITOR, RESERVE
 from headgate.spec.quantity import SECOND_US

@@ -1,12 +1,13 @@
 """What a profile says in words and figures: sections that a terminal or plain text can show."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from headgate.profiling.ages import PERCENTS
 from headgate.profiling.durations import about
 from headgate.profiling.explain import BUDGET_SHARE
+from headgate.sections import Section
+from headgate.sections import as_text as text_of
 from headgate.spec.quantity import format_bytes
 
 if TYPE_CHECKING:
@@ -16,16 +17,6 @@ MICROSECOND = timedelta(microseconds=1)
 POLICIES = {"age": "AGE", "frequency": "PROB", "one constant rate": "RANDOM"}
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading, a table with its column heads, and lines below it."""
-
-    title: str
-    heads: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    lines: tuple[str, ...] = ()
-
-
 def sections(profile: "Profile") -> tuple[Section, ...]:
     """The report, part by part."""
     return (_rows(profile), _keys(profile), _matches(profile), _models(profile))
@@ -33,20 +24,7 @@ def sections(profile: "Profile") -> tuple[Section, ...]:
 
 def as_text(profile: "Profile") -> str:
     """The report as plain text."""
-    parts = []
-    for section in sections(profile):
-        table = [section.heads, *section.rows] if section.rows else []
-        widths = [max(len(row[place]) for row in table) for place in range(len(section.heads))]
-        shown = [
-            "  "
-            + "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
-        parts.append("\n".join([section.title, *shown, *(f"  {line}" for line in section.lines)]))
-    return "\n\n".join(parts)
+    return text_of(sections(profile))
 
 
 def _rows(profile: "Profile") -> Section:
@@ -58,8 +36,8 @@ def _rows(profile: "Profile") -> Section:
         lines = (covers, *lines)
     return Section(
         "Rows",
-        ("", "left", "right"),
-        (
+        heads=("", "left", "right"),
+        rows=(
             ("key", ", ".join(profile.keys.left), ", ".join(profile.keys.right)),
             ("time", *(side.time for side in profile.sides)),
             ("window", *(str(side.window) for side in profile.sides)),
@@ -68,7 +46,7 @@ def _rows(profile: "Profile") -> Section:
             ("null keys", *(f"{side.null_keys:,}" for side in profile.rows)),
             ("null times", *(f"{side.null_times:,}" for side in profile.rows)),
         ),
-        lines,
+        below=lines,
     )
 
 
@@ -83,8 +61,8 @@ def _keys(profile: "Profile") -> Section:
     )
     return Section(
         "Keys",
-        ("", "left", "right"),
-        (
+        heads=("", "left", "right"),
+        rows=(
             ("different keys", *(f"{side.keys:,}" for side in profile.skew)),
             ("skew (Zipf exponent)", *(f"{side.zipf:.2f}" for side in profile.skew)),
             *tops,
@@ -100,7 +78,7 @@ def _matches(profile: "Profile") -> Section:
         f"({format_bytes(stored.bytes)})."
     )
     if not any(profile.windows_needed):
-        return Section("Matches: none", lines=(held,))
+        return Section("Matches: none", below=(held,))
     rows = tuple(
         (
             f"window for {percent} %",
@@ -118,14 +96,17 @@ def _matches(profile: "Profile") -> Section:
         *(about(curve.best_age) if curve.total else "" for curve in curves),
     )
     return Section(
-        f"Matches: {profile.pairs}", ("", "left", "right"), (a_row, best, *rows), (held,)
+        f"Matches: {profile.pairs}",
+        heads=("", "left", "right"),
+        rows=(a_row, best, *rows),
+        below=(held,),
     )
 
 
 def _models(profile: "Profile") -> Section:
     found = profile.explains
     if found.better is None:
-        return Section("Which model explains the matches: cannot be told", lines=(found.why_not,))
+        return Section("Which model explains the matches: cannot be told", below=(found.why_not,))
     title = f"Which model explains the matches: {found.better}"
     if found.better != "neither":
         title += f", by {found.by:.2f} nats a match"
@@ -149,7 +130,7 @@ def _models(profile: "Profile") -> Section:
         )
     else:
         lines.append("No policy was run: the sample has too few matches for it, or far too many.")
-    return Section(title, tuple(heads), tuple(rows), tuple(lines))
+    return Section(title, heads=tuple(heads), rows=tuple(rows), below=tuple(lines))
 
 
 def _signed(gain: float) -> str:

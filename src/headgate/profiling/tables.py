@@ -8,18 +8,13 @@ import pyarrow as pa
 from headgate.columns.codes import NULL, encode_together
 from headgate.columns.hashing import hash_keys
 from headgate.columns.sizes import row_bytes
-from headgate.columns.times import NO_TIME, is_event_time, microseconds
+from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.inputs import as_arrow
-from headgate.engine.shape import Shape, check_types
+from headgate.engine.shape import NO_RESULT, Shape
 from headgate.profiling.choice import choose, rows_by_hash
 from headgate.profiling.facts import Both, SideRows
 from headgate.profiling.material import Material, Question, sampled, whole_numbers
 from headgate.profiling.skew import KeyCounts
-from headgate.spec import SpecError
-
-NO_RESULT = " of the right side"
-"""A profile has no result columns, so names that both sides have must not get in the way."""
-
 
 TAKES = "profile takes Arrow tables, pandas frames or Spark DataFrames, the same on both sides"
 
@@ -57,18 +52,8 @@ def material_of(question: Question, tables: Both[pa.Table]) -> Material:
 
 def _checked_shape(question: Question, tables: Both[pa.Table]) -> Shape:
     names = (tables.left.column_names, tables.right.column_names)
-    shape = Shape.of(question.keys, (question.sides.left, question.sides.right), names, NO_RESULT)
-    types = Both(
-        *(dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables)
-    )
-    check_types(question.keys, shape.times, (types.left, types.right))
-    for which, time, known in zip(("left", "right"), shape.times, types, strict=True):
-        if not is_event_time(known[time]):
-            raise SpecError(
-                f'time column "{time}" of the {which} side is {known[time]}: '
-                f"give a timestamp column (cast it first)"
-            )
-    return shape
+    sides = (question.sides.left, question.sides.right)
+    return Shape.of(question.keys, sides, names, NO_RESULT).checked(None, tuple(tables))
 
 
 def _hashes(

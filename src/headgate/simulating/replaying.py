@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headgate.columns.codes import NULL
-from headgate.engine.batch import NO_WATERMARK, Batch, Progress, Terms
+from headgate.engine.batch import Batch, Terms
 from headgate.engine.learning import LearningStep
 from headgate.engine.open_rows import Followed
 from headgate.engine.replay import LEARNING_ROWS_AT_ONCE, Replay
@@ -94,30 +94,8 @@ class DrawnReplay(Replay):
         now = (min(int(time.min()) for time in known) + max(int(time.max()) for time in known)) // 2
         return scaled(self._whole, local.at(now, self._trace.scale))
 
-    def _learning_step(
-        self,
-        terms: Terms,
-        kept: tuple[Batch, Batch],
-        arriving: tuple[Batch, Batch],
-        progress: Progress,
-    ) -> LearningStep | None:
-        if self._monitor is None:
-            return None
-        return DrawnStep(
-            self._trace,
-            terms,
-            kept,
-            arriving,
-            self._codes,
-            progress,
-            NO_WATERMARK,
-            False,
-            self._monitor,
-            self._open,
-            self._tracked,
-            self._key_bytes,
-            self._rivals,
-        )
+    def _make_step(self, *given: Any) -> LearningStep:
+        return DrawnStep(self._trace, *given)
 
 
 class DrawnStep(LearningStep):

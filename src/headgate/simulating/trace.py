@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL
-from headgate.columns.hashing import hash_keys
-from headgate.columns.sizes import row_bytes
-from headgate.columns.times import NO_TIME, is_event_time, microseconds
+from headgate.columns.times import microseconds
 from headgate.engine.batch import Batch, Terms
 from headgate.engine.held import coded, key_bytes, screen
 from headgate.engine.importance import Definitions
@@ -18,56 +16,26 @@ from headgate.engine.inputs import as_arrow
 from headgate.engine.relation import Relation
 from headgate.engine.replay import Replay
 from headgate.engine.request import Request
-from headgate.engine.shape import Shape, check_types
+from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.simulating.draw import EVERY_ROW, STORED, Draw, count_by_hash, draw_rows
+from headgate.simulating.draw import Draw, count_by_hash, draw_rows
 from headgate.simulating.local import Local, Scale
-from headgate.simulating.stretches import Stretches, choose_stretches
+from headgate.simulating.sampled import (
+    Sampled,
+    Whole,
+    drawn_rows,
+    hashed,
+    shape_of,
+    stored_times,
+    stores,
+    stretches_of,
+)
+from headgate.simulating.stretches import Stretches
 from headgate.simulating.tally import Tally
 from headgate.spec import MaxImportance, RowWindow, Sample, SpecError, TimeWindow, Window
 
 TAKES = "a trace takes Arrow tables or pandas frames"
-NO_RESULT = " of the right side"
-"""A trace has no result columns, so names that both sides have must not get in the way."""
 EVERY_PAIR = np.empty(0, np.uint8)
-
-
-class Whole(NamedTuple):
-    """What there was of each side before any row was left out."""
-
-    rows: tuple[int, int]
-    bytes: tuple[int, int]
-
-    @classmethod
-    def of(cls, tables: tuple[pa.Table, pa.Table]) -> "Whole":
-        """Counted on the tables themselves."""
-        sizes = [int(row_bytes(table).sum()) for table in tables]
-        return cls((tables[0].num_rows, tables[1].num_rows), (sizes[0], sizes[1]))
-
-
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """Rows that were drawn, wherever that was.
-
-    Attributes
-    ----------
-    tables
-        The rows of each side.
-    draw
-        Which rows were taken.
-    stored
-        For each row of a side, whether it is stored; None where all are.
-    hashes
-        Of each row's key, as the draw knows them; None where all keys were taken.
-    counts
-        For each row of a side, whether the pairs it finds count; None where all do.
-    """
-
-    tables: tuple[pa.Table, pa.Table]
-    draw: Draw = EVERY_ROW
-    stored: tuple[np.ndarray, np.ndarray] | None = None
-    hashes: tuple[np.ndarray, np.ndarray] | None = None
-    counts: tuple[np.ndarray, np.ndarray] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,10 +150,12 @@ class Trace:
         times = None
         if share < 1.0:
             if stretches is None:
-                times = _stored_times(request, tables, shape)
-            told = [_hashed(shape, table, side) for side, table in enumerate(tables)]
+                times = stored_times(request, tables, shape)
+            told = [hashed(shape, table, side) for side, table in enumerate(tables)]
             counts = np.stack([count_by_hash(*side) for side in told])
-            drawn = _drawn(tables, told, draw_rows(counts, share, stores(request), seed, evenly))
+            drawn = drawn_rows(
+                tables, told, draw_rows(counts, share, stores(request), seed, evenly)
+            )
         trace = cls.of_sample(request, drawn, whole, within, stretches)
         return trace if times is None else replace(trace, local=trace._local(times))
 
@@ -193,7 +163,7 @@ class Trace:
     def of_sample(
         cls,
         request: Request,
-        drawn: "Sampled",
+        drawn: Sampled,
         whole: Whole | None = None,
         within: Whole | None = None,
         stretches: Stretches | None = None,
@@ -354,76 +324,6 @@ class Trace:
         return self._exact[1]
 
 
-def stores(request: Request) -> tuple[bool, bool]:
-    """Whether rows of each side are stored at all: not where they wait for nobody."""
-    left, right = request.windows
-    return left.span > 0, right.span > 0 or not left.span
-
-
-def shape_of(request: Request, tables: tuple[pa.Table, pa.Table]) -> Shape:
-    """Which columns are what, checked."""
-    names = (tables[0].column_names, tables[1].column_names)
-    shape = Shape.of(request.keys, request.sides, names, NO_RESULT, request.where)
-    types = [dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables]
-    check_types(request.keys, shape.times, (types[0], types[1]))
-    for which, time, known in zip(("left", "right"), shape.times, types, strict=True):
-        if not is_event_time(known[time]):
-            raise SpecError(
-                f'time column "{time}" of the {which} side is {known[time]}: '
-                f"give a timestamp column (cast it first)"
-            )
-    return shape.under(request.where, (tables[0].schema, tables[1].schema))
-
-
-def _hashed(shape: Shape, table: pa.Table, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """The hash of each row's key, and whether it has one; without keys all rows are alike."""
-    if not shape.keys.left:
-        return np.zeros(table.num_rows, np.uint64), np.ones(table.num_rows, np.bool_)
-    return hash_keys(shape.key_columns(table, side))
-
-
-def _drawn(
-    tables: tuple[pa.Table, pa.Table], told: list[tuple[np.ndarray, np.ndarray]], draw: Draw
-) -> Sampled:
-    """The rows that a draw takes, given each row's hash and whether it has a key."""
-    done = [draw.taken(*side, which) for which, side in enumerate(told)]
-    kept = [np.flatnonzero(side) for side in done]
-    return Sampled(
-        (tables[0].take(pa.array(kept[0])), tables[1].take(pa.array(kept[1]))),
-        draw,
-        (done[0][kept[0]] == STORED, done[1][kept[1]] == STORED),
-        (told[0][0][kept[0]], told[1][0][kept[1]]),
-    )
-
-
-def _stored_times(
-    request: Request, tables: tuple[pa.Table, pa.Table], shape: Shape
-) -> tuple[np.ndarray, ...] | None:
-    """Times of all rows that are stored, by side that stores some; None for windows of rows."""
-    sides = [side for side in (0, 1) if request.windows[side].span]
-    if any(isinstance(request.windows[side], RowWindow) for side in sides):
-        return None
-    times = [microseconds(tables[side].column(shape.times[side])) for side in sides]
-    return tuple(time[time != NO_TIME] for time in times)
-
-
 def _moved(batch: Batch, stretches: Stretches) -> Batch:
     time = stretches.closed_up(batch.time)
     return batch._replace(time=time, touched=time)
-
-
-def stretches_of(
-    request: Request, tables: tuple[pa.Table, pa.Table], share: float, seed: int
-) -> Stretches | None:
-    """Stretches of time that have this share of the rows, or so; None where they are no help."""
-    shape = shape_of(request, tables)
-    if any(isinstance(window, RowWindow) and window.span for window in request.windows):
-        return None
-    times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]
-    timed = [time[time != NO_TIME] for time in times]
-    ends = [(int(time.min()), int(time.max())) for time in timed if len(time)]
-    if not ends:
-        return None
-    first, last = min(low for low, _ in ends), max(high for _, high in ends)
-    window = max(window.span for window in request.windows)
-    return choose_stretches(first, last, window, share, seed)

@@ -13,7 +13,7 @@ from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.policies.base import Kind
 from headgate.simulating import Trace
-from headgate.simulating.trace import shape_of, stretches_of
+from headgate.simulating.sampled import shape_of, stretches_of
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
 from headgate.spec import RowWindow
 

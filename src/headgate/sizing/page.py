@@ -4,7 +4,8 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from headgate.sizing.words import Section, headline, off, sections
+from headgate.sections import Section
+from headgate.sizing.words import headline, off, sections
 from headgate.spec.quantity import format_bytes
 
 if TYPE_CHECKING:
@@ -57,15 +58,15 @@ def body(found: "WhatIf", classes: str = "headgate") -> str:
     parts = [
         f"<style>{STYLE}</style><div class='{classes}'>",
         f"<h1>{escape(headline(found))}</h1>",
-        *(f"<p class='quiet'>{escape(line)}</p>" for line in today.lines[:3]),
+        *(f"<p class='quiet'>{escape(line)}</p>" for line in today.above[:3]),
         _cards(found),
         f"<div class='chart'>{_svg(found)}</div>",
         _table(memory_for),
         f"<h2>{escape(best.title)}</h2>",
-        *(f"<p>{escape(line)}</p>" for line in best.lines),
+        *(f"<p>{escape(line)}</p>" for line in best.above),
         _recalls(found, recalls),
         f"<h2>{escape(how.title)}</h2>",
-        *(f"<p class='quiet'>{escape(line)}</p>" for line in how.lines),
+        *(f"<p class='quiet'>{escape(line)}</p>" for line in how.above),
         "</div>",
     ]
     return "\n".join(parts)

@@ -1,9 +1,10 @@
 """The answer in words: what today's join needs, and what each policy needs for how much."""
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from headgate.sections import Section
+from headgate.sections import as_text as text_of
 from headgate.sizing.found import TARGETS
 from headgate.sizing.optimum import LABEL
 from headgate.spec.quantity import format_bytes
@@ -16,16 +17,6 @@ AS_GOOD = 0.002
 """Recalls that are no further apart than this are as good as each other."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading, lines, and a table with its column heads."""
-
-    title: str
-    lines: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-
-
 def sections(found: "WhatIf") -> tuple[Section, ...]:
     """The answer, part by part."""
     return _today(found), _memory_for(found), _best(found), _recalls(found), _how(found)
@@ -33,7 +24,7 @@ def sections(found: "WhatIf") -> tuple[Section, ...]:
 
 def as_text(found: "WhatIf") -> str:
     """The answer as plain text."""
-    return "\n\n".join(_text(section) for section in sections(found))
+    return text_of(sections(found))
 
 
 def memory_text(rows: float, size: float) -> str:
@@ -164,20 +155,6 @@ def _how(found: "WhatIf") -> Section:
             f"{sum(found.rows):,} rows ({share}); ± is a 95 % interval."
         )
     return Section("How it was found", (how, *found.notes))
-
-
-def _text(section: Section) -> str:
-    table = [section.heads, *section.rows] if section.rows else []
-    widths = [max(len(row[place]) for row in table) for place in range(len(section.heads))]
-    shown = [
-        "  "
-        + "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-    return "\n".join([section.title, *(f"  {line}" for line in section.lines), *shown])
 
 
 def _rounded(number: float) -> int:

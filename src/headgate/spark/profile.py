@@ -14,13 +14,13 @@ from pyspark.sql import functions as F
 
 from headgate.columns.codes import encode_together
 from headgate.columns.sizes import row_bytes
+from headgate.engine.shape import NO_RESULT
 from headgate.profiling.choice import Choice, choose
 from headgate.profiling.facts import Both, SideRows
 from headgate.profiling.material import Material, Question, sampled, whole_numbers
 from headgate.profiling.measure import measure
 from headgate.profiling.profile import Profile
 from headgate.profiling.skew import KeyCounts
-from headgate.profiling.tables import NO_RESULT
 from headgate.spark.requirements import check_columns
 from headgate.spec import SpecError
 

@@ -11,11 +11,12 @@ from pyspark.sql import functions as F
 
 from headgate.columns.sizes import row_bytes
 from headgate.engine.request import Request
+from headgate.engine.shape import NO_RESULT
 from headgate.monitor import Estimate
 from headgate.simulating import Trace
 from headgate.simulating.draw import BUCKET_BITS, BUCKETS, Draw, draw_rows
+from headgate.simulating.sampled import Sampled, Whole, stores
 from headgate.simulating.stretches import Stretches, choose_stretches
-from headgate.simulating.trace import NO_RESULT, Sampled, Whole, stores
 from headgate.sizing.grid import Cell, Report, try_cell
 from headgate.sizing.material import (
     OPTIMUM_ROWS,

@@ -1,0 +1,66 @@
+"""Reports in parts: a heading, lines, a table; as plain text, and in the terminal."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, lines above a table, the table with its column heads, and lines below it.
+
+    Examples
+    --------
+    >>> print(Section("Rows", heads=("", "left"), rows=(("rows", "12"),), below=("No more.",)).text)
+    Rows
+            left
+      rows    12
+      No more.
+    """
+
+    title: str
+    above: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    below: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """As plain text."""
+        table = [self.heads, *self.rows] if self.rows else []
+        widths = [max(len(row[place]) for row in table) for place in range(len(self.heads))]
+        shown = [
+            "  ".join(
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+        return "\n".join(
+            [self.title, *(f"  {line}" for line in (*self.above, *shown, *self.below))]
+        )
+
+    def shown(self, apart: int = 2) -> "list[RenderableType]":
+        """For Rich, with columns so far apart."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        parts: list[RenderableType] = [Text(self.title, style="bold")]
+        parts += [Text(f"  {line}") for line in self.above]
+        if self.rows:
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, apart))
+            for place, head in enumerate(self.heads):
+                table.add_column(head, justify="left" if place == 0 else "right", overflow="fold")
+            for row in self.rows:
+                table.add_row(*(Text(cell) for cell in row))
+            parts.append(table)
+        parts += [Text(line, style="dim") for line in self.below]
+        return [*parts, Text()]
+
+
+def as_text(sections: tuple[Section, ...]) -> str:
+    """A whole report as plain text."""
+    return "\n\n".join(section.text for section in sections)
