@@ -15,6 +15,8 @@ from headgate.spec import Side, SpecError
 
 Names = list[str] | None
 
+FIRST = "Looking at the rows; a first run compiles the kernel (once, some two minutes)"
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -55,7 +57,7 @@ def run(settings: Settings, console: Console) -> None:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("Looking at the rows", total=None)
+        task = progress.add_task(FIRST, total=None)
 
         def report(done: int, of: int) -> None:
             progress.update(task, description="Trying policies", completed=done, total=of)
