@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from numba import cfunc, types
+from numba import types
+
+from headgate.compiling import callback
 
 SIGNATURE = types.float64(types.int64, types.int64, types.int64, types.float64)
 
 
 def history_score(function: Callable[[int, int, int, float], float]) -> Any:
     """Compile a score of (matches, touched, time, parameter) to a function the kernel can call."""
-    return cfunc(SIGNATURE, cache=True)(function)
+    return callback(SIGNATURE)(function)
 
 
 @history_score

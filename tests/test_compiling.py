@@ -1,0 +1,96 @@
+"""Machine code kept on disk is that of the sources as they are now."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headgate.compiling.fingerprint import fingerprint
+from headgate.engine.kernel import advance
+
+ENTRY = """
+from headgate.compiling import callback, compiled
+from numba import types
+from parts.helper import step
+
+@compiled
+def total(count):
+    at = 0
+    for _ in range(count):
+        at = step(at)
+    return at
+
+@callback(types.int64(types.int64))
+def once(at):
+    return step(at)
+
+print(total(10), once.ctypes(1))
+"""
+HELPER = """
+from headgate.compiling import inlined
+from parts.constants import BY
+
+@inlined
+def step(at):
+    return at + BY
+"""
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "entry.py").write_text(ENTRY)
+    (folder / "helper.py").write_text(HELPER)
+    (folder / "constants.py").write_text("BY = 1\n")
+    return folder
+
+
+def run(parts: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "parts.entry"],
+        cwd=parts.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def machine_code(parts: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in parts.glob("__pycache__/*.nbc")}
+
+
+def test_a_change_to_a_helper_in_another_file_is_compiled(parts: Path) -> None:
+    assert run(parts) == "10 2"
+    (parts / "helper.py").write_text(HELPER.replace("at + BY", "at + 2 * BY"))
+    assert run(parts) == "20 3"
+
+
+def test_a_changed_constant_in_another_file_is_compiled(parts: Path) -> None:
+    assert run(parts) == "10 2"
+    (parts / "constants.py").write_text("BY = 3\n")
+    assert run(parts) == "30 4"
+
+
+def test_what_has_not_changed_is_not_compiled_again(parts: Path) -> None:
+    run(parts)
+    before = machine_code(parts)
+    assert before
+    (parts / "entry.py").write_text(ENTRY + "\n# a comment, and a file with another hash\n")
+    assert run(parts) == "10 2"
+    assert machine_code(parts) == before
+
+
+def test_the_kernel_has_one_fingerprint_in_every_process() -> None:
+    ask = (
+        "from headgate.compiling.fingerprint import fingerprint\n"
+        "from headgate.engine.kernel import advance\n"
+        "print(fingerprint(advance))"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert other == fingerprint(advance)
