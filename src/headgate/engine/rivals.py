@@ -58,6 +58,10 @@ class RivalRows(NamedTuple):
         """Some of the rows."""
         return RivalRows(*(column[..., keep] if column.size else column for column in self))
 
+    def unmoved(self) -> "RivalRows":
+        """The same rows after a step in which nothing was put to the rivals."""
+        return self._replace(source=np.arange(len(self.time)))
+
     def batch(self, rival: int) -> Batch:
         """What a rival stores, as a step wants it."""
         mine = self.held[rival]

@@ -17,7 +17,15 @@ ALIKE = 2.5
 
 
 class Trial:
-    """Rivals of the policy that is followed, in the step at hand; parameters are the step's."""
+    """Rivals of the policy that is followed, in the step at hand.
+
+    Other parameters are the step's.
+
+    Parameters
+    ----------
+    rows
+        What the rivals stored after the step before; None before the first trial.
+    """
 
     def __init__(
         self,
@@ -34,7 +42,7 @@ class Trial:
         policy = terms.policy
         assert isinstance(policy, Learned)
         self._policy, self._names = policy, policy.rivals(terms.windows)
-        self._rows = rows or (RivalRows.none(len(self._names)), RivalRows.none(len(self._names)))
+        self._rows = rows
 
     def play(
         self,
@@ -44,17 +52,22 @@ class Trial:
         stored_rows: tuple[int, ...],
         most: int,
         key_bytes: int,
-    ) -> BothRows:
+    ) -> BothRows | None:
         """Once the join has had its step: let the rivals have theirs; what they store after it.
 
-        Nothing is tried before memory first runs full: until then all policies do the same.
-        ``most`` is how many rows they may be tried on, ``key_bytes`` the most that a key takes.
+        Nothing is tried before memory first runs full: until then all policies do the same, and
+        there are no rows to hand on. ``most`` is how many rows they may be tried on, ``key_bytes``
+        the most that a key takes.
         """
         capacity = self._capacity()
         came = sum(len(batch.time) for batch in self._arriving)
         full = sum(stored_rows) + came > capacity or monitor.tried > 0
-        if not most or not full or not came:
-            return self._rows
+        if not most or not full:
+            return None
+        # Rows say by number which rival stores them, so they are of use to the same rivals alone.
+        rows = self._rows if monitor.standing.names == self._names else None
+        if not came:
+            return rows and _fitting((rows[0].unmoved(), rows[1].unmoved()), monitor, most)
         if monitor.standing.names != self._names:
             needs = [monitor.room.needed(by_key).most_keys(key_bytes) for by_key in (False, True)]
             part = (needs[1] - needs[0]) / KEYS_A_ROW / capacity
@@ -75,7 +88,7 @@ class Trial:
             monitor.tried,
         ).play(
             tuple(self._policy.named(name, worth.curves, weights) for name in self._names),
-            self._rows,
+            rows or (RivalRows.none(len(self._names)), RivalRows.none(len(self._names))),
             worth.weighed,
         )
         monitor.standing.add(made)

@@ -65,9 +65,15 @@ class LearnedCluster(FixedScore, Sampler):
 def relative_sizes(matches: np.ndarray, mean: float) -> np.ndarray:
     """Expected matches over their mean; no row without a chance.
 
+    Where none are expected of any row, all rows are average.
+
     Examples
     --------
     >>> relative_sizes(np.array([0.0, 2.0, 8.0]), mean=4.0).tolist()
     [0.1, 0.5, 2.0]
+    >>> relative_sizes(np.array([0.0, 0.0]), mean=0.0).tolist()
+    [1.0, 1.0]
     """
-    return np.asarray(np.maximum(matches / mean if mean > 0 else 1.0, RARE))
+    if not mean > 0:
+        return np.ones(len(matches))
+    return np.asarray(np.maximum(matches / mean, RARE))
