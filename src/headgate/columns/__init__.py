@@ -1,1 +1,1 @@
-"""Facts about Arrow columns the rest relies on: exact key codes, event times, row sizes."""
+"""Facts about Arrow columns the rest relies on: exact key codes, event times, row sizes, copies."""

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
+from headgate.columns.compact import compacted
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.batch import NO_WATERMARK, Batch
@@ -87,8 +88,9 @@ class Held:
         )
 
     def compact(self) -> "Held":
-        """The same rows in a table that holds no others."""
-        return replace(self, table=self.only(self.table), place=np.arange(len(self.place)))
+        """The same rows in a table whose buffers hold no others: fit to be kept."""
+        table = compacted(self.table, self.place)
+        return replace(self, table=table, place=np.arange(len(self.place)))
 
     def _columns(self) -> tuple[np.ndarray, ...]:
         return (
@@ -180,12 +182,12 @@ def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
     return table.select(names)
 
 
-def key_bytes(shape: Shape, tables: Sequence[pa.Table]) -> int:
-    """The most that what decides a match takes; tables are of the left and right side in turn."""
-    sizes = [
-        int(row_bytes(matched(shape, table, place % 2)).max(initial=0))
-        for place, table in enumerate(tables)
-    ]
+def key_bytes(
+    shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()
+) -> int:
+    """The most that what decides a match takes; tables are as for `code_tables`."""
+    deciding = [matched(shape, table, place % 2) for place, table in enumerate(tables)]
+    sizes = [int(row_bytes(table).max(initial=0)) for table in (*deciding, *more_keys)]
     return max(max(sizes) - BOOKKEEPING_BYTES, 0)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from headgate.columns.plain import plain
 from headgate.spec import SpecError
 
 
@@ -21,6 +22,8 @@ def is_spark(given: Any) -> bool:
 def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
     """An Arrow table from a side given as one or as a pandas frame; ``takes`` says what is taken.
 
+    Views and runs come out as what they stand for (`plain`).
+
     Examples
     --------
     >>> as_arrow(7, "left", "run takes Arrow tables")
@@ -29,7 +32,7 @@ def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
     headgate.spec.errors.SpecError: the left side is a int: run takes Arrow tables
     """
     if isinstance(given, pa.Table):
-        return given
+        return plain(given)
     if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
-        return pa.Table.from_pandas(given, preserve_index=False)
+        return plain(pa.Table.from_pandas(given, preserve_index=False))
     raise SpecError(f"the {which} side is a {type(given).__name__}: {takes}")

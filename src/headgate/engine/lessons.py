@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.compact import compacted
 from headgate.engine.batch import Progress, Terms
 from headgate.engine.held import Held, code_tables, judged, key_bytes, matched
 from headgate.engine.importance import Definitions
@@ -130,7 +131,7 @@ class LearnsFromTables:
         self._key_names = (list(shape.keys.left), list(shape.keys.right))
         self._tracked, self._tracked_codes = lessons.tracked, codes[8]
         self._came_codes = codes[2:4]
-        self._key_bytes = key_bytes(shape, tables[2:6])
+        self._key_bytes = key_bytes(shape, tables[2:], [lessons.tracked])
         self._is_learning = terms.policy.learns
         self._learning = LearningStep(
             terms,
@@ -193,12 +194,12 @@ class LearnsFromTables:
     def _taken(self, before: tuple[pa.Table, pa.Table], side: int, source: np.ndarray) -> pa.Table:
         """Rows of a side out of those kept before and those that came."""
         both = pa.concat_tables([before[side], self._came[side]])
-        return both.take(pa.array(source)).combine_chunks()
+        return compacted(both, source)
 
     def _keys(self, codes: np.ndarray) -> pa.Table:
         """The keys behind some codes: counted before, or come in this step."""
         if not len(codes):
-            return self._tracked.slice(0, 0)
+            return self._tracked.schema.empty_table()
         schema = self._tracked.schema
         tables = [self._tracked] + [
             came.select(names).rename_columns(schema.names).cast(schema)
@@ -209,4 +210,4 @@ class LearnsFromTables:
         for known in (self._tracked_codes, *self._came_codes):
             row[known] = first + np.arange(len(known))
             first += len(known)
-        return pa.concat_tables(tables).take(pa.array(row[codes])).combine_chunks()
+        return compacted(pa.concat_tables(tables), row[codes])

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import encode_together
+from headgate.columns.plain import plain
 from headgate.lookup.table import Table, same_zone
 from headgate.spec import SpecError
 
@@ -30,6 +31,7 @@ class ArrowTable(Table):
             raise SpecError(
                 f"ArrowTable was given a {type(self.table).__name__}: give a pyarrow.Table"
             )
+        object.__setattr__(self, "table", plain(self.table))
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.compact import compacted
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
 from headgate.engine.held import Held
@@ -125,5 +126,5 @@ def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple
 
 def live_rows(run: list[Segment]) -> pa.Table:
     """The live rows of neighbouring segments."""
-    parts = [segment.table.filter(pa.array(segment.alive)) for segment in run]
-    return pa.concat_tables(parts).combine_chunks()
+    alive = np.concatenate([segment.alive for segment in run])
+    return compacted(pa.concat_tables([segment.table for segment in run]), np.flatnonzero(alive))

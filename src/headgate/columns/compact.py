@@ -1,0 +1,45 @@
+"""Rows in buffers of their own: what is kept must not hold on to what is not."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def compacted(table: pa.Table, place: np.ndarray) -> pa.Table:
+    """Some rows of a table, in buffers that hold nothing else.
+
+    A slice, however small, keeps alive all that its buffers hold, and so does an index into a
+    dictionary. The copy holds neither: of a dictionary it has the values that its rows use.
+
+    Examples
+    --------
+    >>> many = pa.table({"n": range(1_000_000)})
+    >>> many.slice(5, 1).get_total_buffer_size()
+    8000000
+    >>> compacted(many, np.array([5])).get_total_buffer_size()
+    8
+    """
+    rows = table.take(pa.array(place, pa.int64())).combine_chunks()
+    columns = [
+        _without_unused(column) if pa.types.is_dictionary(column.type) else column
+        for column in rows.columns
+    ]
+    return pa.table(columns, schema=table.schema)
+
+
+def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([_used(chunk) for chunk in column.chunks], column.type)
+
+
+def _used(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same values, from a dictionary without others."""
+    indices = array.indices.cast(pa.int64())
+    used, place = np.unique(pc.fill_null(indices, 0).to_numpy(), return_inverse=True)
+    if not len(array.dictionary):
+        used, place = used[:0], place * 0
+    fresh = pa.array(place, mask=indices.is_null().to_numpy(zero_copy_only=False))
+    return pa.DictionaryArray.from_arrays(
+        fresh.cast(array.type.index_type),
+        array.dictionary.take(pa.array(used)),
+        ordered=array.type.ordered,
+    )
