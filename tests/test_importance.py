@@ -260,7 +260,7 @@ def test_what_users_give_is_parsed() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (-1, "left: value=-1.0 is not an importance"),
+        (-1, "left: value=-1 is not an importance"),
         (math.nan, "left: value=nan is not an importance"),
         (True, "left=True does not tell importance"),
         (["price"], "left=['price'] does not tell importance: give a column or expression as text"),

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 import headgate
 from tests.spark.killed_query import TIMES, joined
@@ -97,18 +98,24 @@ def test_a_stopped_query_carries_on_as_if_it_had_not_been(
         while stop_after is not None and not committed(tmp_path, stop_after):
             assert query.exception() is None
             time.sleep(0.02)
+        assert local_files_of(query)
         query.stop()
+        # The state store alone is the truth: copies on local disk go with the run.
+        give_up = time.monotonic() + PATIENCE_SECONDS
+        while local_files_of(query):
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
         metrics = [progress["observedMetrics"] for progress in query.recentProgress]
         rebuilt.append(sum(m["headgate"]["rebuilt"] for m in metrics if "headgate" in m))
-        if stop_after == 4:
-            # The state store alone is the truth: copies on local disk may vanish.
-            copies = Path(tempfile.gettempdir()) / f"headgate-{os.getuid()}"
-            found = list(copies.glob(f"*-{query.id}"))
-            assert found
-            for copy in found:
-                shutil.rmtree(copy)
+    assert rebuilt[1] > 0
     assert rebuilt[2] > 0
     assert multiset(spark.read.parquet(str(tmp_path / "out"))) == uninterrupted(policy)
+
+
+def local_files_of(query: StreamingQuery) -> list[Path]:
+    """What a run of a query keeps on this machine."""
+    spark = Path(tempfile.gettempdir())
+    return list(spark.glob(f"blockmgr-*/headgate/*-{query.id}-{query.runId}"))
 
 
 @pytest.mark.parametrize("policy", ["lru", pytest.param("auto", marks=pytest.mark.slow)])
@@ -119,12 +126,10 @@ def test_a_killed_query_carries_on_as_if_it_had_not_been(
     tmp_path: Path,
     policy: str,
 ) -> None:
-    folder = own_copy(inputs, tmp_path / "query")
+    folder, local = own_copy(inputs, tmp_path / "query"), tmp_path / "local"
+    local.mkdir()
     for run, kill_in_batch in enumerate((2, 5, None)):
-        # A temporary directory of its own: the second run finds no local copies.
-        temporary = tmp_path / f"tmp{run // 2}"
-        temporary.mkdir(exist_ok=True)
-        with running("local[2]", folder, policy, TMPDIR=str(temporary)) as process:
+        with running("local[2]", folder, policy, SPARK_LOCAL_DIRS=str(local)) as process:
             if kill_in_batch is None:
                 assert process.wait(PATIENCE_SECONDS) == 0, output_of(process)
                 continue
@@ -133,6 +138,9 @@ def test_a_killed_query_carries_on_as_if_it_had_not_been(
             os.killpg(process.pid, signal.SIGKILL)
             assert process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
         assert not committed(folder, BATCHES - 1)
+        left = list(local.glob("blockmgr-*/headgate"))
+        assert len(left) == 1, "the second run has removed what the first left"
+    assert not list(local.glob("blockmgr-*/headgate"))
     assert multiset(spark.read.parquet(str(folder / "out"))) == uninterrupted(policy)
 
 

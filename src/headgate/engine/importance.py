@@ -7,12 +7,19 @@ time has passed, or that has none, holds from the step it comes with.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from headgate.engine.batch import NO_WATERMARK, Progress, Terms
 from headgate.spec import Goal, MaxImportance, SpecError
+
+MOST_AT_ONCE = 100
+"""Redefinitions looked at that come with one step, the last ones."""
+MOST_AHEAD = 32
+"""Redefinitions that wait for their event time: every row is judged by each of them."""
 
 
 @dataclass(frozen=True)
@@ -72,20 +79,54 @@ def nothing_to_redefine(goal: Goal) -> SpecError:
     )
 
 
-def known_definitions(
-    goal: MaxImportance, progress: Progress, news: Sequence[tuple[int | None, str]] = ()
-) -> tuple[Definitions, Progress]:
-    """The definitions for a step, and the progress with those that came with it.
+class Known(NamedTuple):
+    """What is important in a step."""
 
-    What holds no more is forgotten, so that a long-running join knows few.
+    definitions: Definitions
+    progress: Progress
+    """With the redefinitions that came with the step."""
+    refused: int
+    """How many redefinitions could not be taken up."""
+
+
+def known_definitions(
+    goal: MaxImportance,
+    progress: Progress,
+    schemas: tuple[pa.Schema, pa.Schema],
+    news: Sequence[tuple[int | None, str]] = (),
+) -> Known:
+    """The definitions for a step, those that came with it included.
+
+    What holds no more is forgotten, so that a long-running join knows few. Whoever wrote a
+    redefinition must not bring the join down: what cannot be taken up is left out and counted,
+    also one that was taken up before, by another version of Headgate or its libraries.
     """
     now = progress.clock >> 1
-    fresh = [(now if at is None else max(at, now), text) for at, text in news]
-    told = [*progress.definitions, *fresh]
+    kept = [(at, text) for at, text in progress.definitions if _fits(goal, text, schemas)]
+    looked_at = news[-MOST_AT_ONCE:]
+    fresh = [(at, text) for at, text in looked_at if _fits(goal, text, schemas)]
+    told = kept + [(now if at is None else max(at, now), text) for at, text in fresh]
     told.sort(key=lambda change: change[0])
     past = [change for change in told if change[0] <= now]
-    kept = (*past[-1:], *(change for change in told if change[0] > now))
-    redefined = [(at, MaxImportance.from_json(text)) for at, text in kept]
-    at_once = sum(1 for at, _ in news if at is None or at <= now)
+    ahead = [change for change in told if change[0] > now]
+    holding = (*past[-1:], *ahead[:MOST_AHEAD])
+    redefined = [(at, MaxImportance.from_json(text)) for at, text in holding]
+    at_once = sum(1 for at, _ in fresh if at is None or at <= now)
     definitions = replace(Definitions.of(goal, redefined), at_once=at_once)
-    return definitions, progress._replace(definitions=kept)
+    refused = (len(progress.definitions) - len(kept)) + (len(news) - len(fresh))
+    refused += max(len(ahead) - MOST_AHEAD, 0)
+    return Known(definitions, progress._replace(definitions=holding), refused)
+
+
+def _fits(goal: MaxImportance, text: str, schemas: tuple[pa.Schema, pa.Schema]) -> bool:
+    try:
+        return _checked(goal, text, schemas)
+    except SpecError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def _checked(goal: MaxImportance, text: str, schemas: tuple[pa.Schema, pa.Schema]) -> bool:
+    """True, or a `SpecError` where the text is no definition that the goal may become."""
+    goal.redefined(MaxImportance.from_json(text)).check(schemas)
+    return True

@@ -5,6 +5,7 @@ for every shard, so it comes with a batch, survives with its checkpoint and is r
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +13,32 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.packing import PACKED, packed
 from headgate.spec import SpecError
+from headgate.spec.bounded_json import shortened
+from headgate.spec.importance.goal import LONGEST_TEXT
 from headgate.spec.importance.publishing import write_definition
 
 CHANGES, LIMITS = 2, 3
 """Stand in the place of a side: what is important, and how much may be stored, from now on."""
 PUBLISHED = "definition string, at timestamp"
+LONGEST_LIMIT = 15
+"""Digits of a limit: a thousand terabytes."""
+_LIMIT = re.compile(f"[0-9]{{1,{LONGEST_LIMIT}}}")
+FORGIVING = {
+    "mode": "PERMISSIVE",
+    "pathGlobFilter": "*.json",
+    "recursiveFileLookup": "true",
+    "ignoreMissingFiles": "true",
+    "ignoreCorruptFiles": "true",
+    "mapreduce.input.linerecordreader.line.maxlength": str(4 * LONGEST_TEXT),
+}
+"""How a folder is read that others write to: what is gone or broken is passed over, lines that are
+no notices become nulls, and folders in it mean nothing."""
 Redefined = str | os.PathLike[str] | DataFrame
 
 
@@ -36,11 +52,16 @@ def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, .
             f'with a column "definition" (the text of MaxImportance.to_json()) and perhaps "at" '
             f"(a timestamp), or the folder that MaxImportance.publish writes to"
         )
-    at = F.unix_micros(F.col("at").cast("timestamp")) if "at" in frame.columns else F.lit(None)
+    # What cannot be read is null, which no definition is: nothing here may end the query.
+    at = F.lit(None)
+    if "at" in frame.columns:
+        at = F.unix_micros(F.col("at").try_cast("timestamp"))
     # Of two in one batch the one published last holds; file names are in that order.
     name = F.lit("") if isinstance(given, DataFrame) else F.col("_metadata.file_name")
     told = frame.select(
-        F.col("definition").cast("string"), at.cast("long").alias("at"), name.alias("name")
+        _bounded(F.col("definition"), LONGEST_TEXT),
+        at.cast("long").alias("at"),
+        name.alias("name"),
     )
     return told.mapInArrow(PackChanges(labels), PACKED)
 
@@ -50,7 +71,7 @@ def packed_limits(
 ) -> DataFrame:
     """Limits published in a folder as blobs for every shard, to go with those of the sides."""
     told = _published(session, folder).select(
-        F.col("definition"),
+        _bounded(F.col("definition"), LONGEST_LIMIT),
         F.lit(None).cast("long").alias("at"),
         F.col("_metadata.file_name").alias("name"),
     )
@@ -62,13 +83,22 @@ def publish_limit(folder: str | os.PathLike[str], limit: int) -> None:
     write_definition(folder, str(limit), at=None)
 
 
+def _bounded(text: Column, longest: int) -> Column:
+    """The text, or null where it is too long to be shipped to every shard, or is no text."""
+    given = F.try_validate_utf8(text.cast("string"))
+    return F.when(F.length(given) <= longest, given).alias("definition")
+
+
 def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFrame:
     path = os.fspath(folder)
     if "://" not in path:
         # The JVM may have another working directory.
         path = str(Path(path).absolute())
         Path(path).mkdir(parents=True, exist_ok=True)
-    return session.readStream.schema(PUBLISHED).json(path)
+    reader = session.readStream.schema(PUBLISHED)
+    for option, value in FORGIVING.items():
+        reader = reader.option(option, value)
+    return reader.json(path)
 
 
 @dataclass(frozen=True)
@@ -95,7 +125,17 @@ def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
     return [(change["at"], change["definition"] or "") for change in told]
 
 
-def last_limit(rows: pd.DataFrame) -> str | None:
-    """The limit told last; None where none was."""
-    told = read_changes(rows)
-    return told[-1][1] if told else None
+def read_limit(text: str) -> int:
+    """The rows or bytes that a published limit says.
+
+    Examples
+    --------
+    >>> read_limit("5000")
+    5000
+    """
+    if not _LIMIT.fullmatch(text):
+        raise SpecError(
+            f"{shortened(text)} is not a limit: give a whole number of at most {LONGEST_LIMIT} "
+            f"digits"
+        )
+    return int(text)

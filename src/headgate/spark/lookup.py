@@ -14,7 +14,7 @@ from headgate.engine.shape import Shape
 from headgate.lookup.request import LookupRequest
 from headgate.policies.base import Kind
 from headgate.spark import lookup_metrics
-from headgate.spark.local_copy import forget_old_operators
+from headgate.spark.ended_queries import forget_when_queries_end
 from headgate.spark.lookup_processor import LookupPlan, LookupProcessor
 from headgate.spark.operator import arrow_schema, shard_column
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
@@ -73,7 +73,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         table=request.table.for_workers(request.keys.left),
         how=request.how,
     )
-    forget_old_operators(but=plan.operator)
+    forget_when_queries_end(session)
     warm_kernel(terms)
     # Keys are weighed, where they are, for the rows that will be stored: those of the table.
     packed = frame.select(

@@ -49,7 +49,7 @@ class LookupProcessor(ShardProcessor):
             return
         plan, watch = self._plan, Stopwatch()
         references, weight = unpacked(packed, plan.schemas[1])
-        state = ShardState.read(plan, self._store, LocalCopy(self._operator(), shard))
+        state = ShardState.read(plan, self._store, LocalCopy(plan.operator, shard))
         cached = state.held(0)
         watch.lap("read_ms")
         step = LookupStep(

@@ -17,7 +17,7 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
 from headgate.spark.changes import Redefined, packed_changes, packed_limits
-from headgate.spark.local_copy import forget_old_operators
+from headgate.spark.ended_queries import forget_when_queries_end
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import Allowance, ShardPlan, describe
 from headgate.spark.processor import JoinProcessor
@@ -70,7 +70,7 @@ def stream(
     if limits is not None:
         allowance = Allowance(join.budget, RESERVE, join.monitor_share(live=True))
         plan = replace(plan, allowance=allowance)
-    forget_old_operators(but=plan.operator)
+    forget_when_queries_end(session)
     warm_kernel(plan.terms)
 
     timed = plan.operator if plan.pacer is not None else None

@@ -137,4 +137,4 @@ class Unpack:
 
 def timing(operator: str | None, task: str) -> AbstractContextManager[None]:
     """Adds what is done within to an operator's processor time, if to any."""
-    return nullcontext() if operator is None else Ledger.of_task(operator).timing(task)
+    return nullcontext() if operator is None else Ledger(operator).timing(task)

@@ -12,7 +12,7 @@ from headgate.engine.held import Screened, numbered, screen
 from headgate.engine.importance import Definitions, known_definitions
 from headgate.engine.pacer import covered_s
 from headgate.engine.tables import TableStep
-from headgate.spark.changes import CHANGES, LIMITS, last_limit, read_changes
+from headgate.spark.changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.ledger import Ledger
 from headgate.spark.live import expected_of_shard, limits_of
 from headgate.spark.local_copy import LocalCopy
@@ -22,7 +22,7 @@ from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, 
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
 from headgate.spark.worker import settle
-from headgate.spec import MaxImportance, SpecError
+from headgate.spec import SpecError
 
 
 class JoinProcessor(ShardProcessor):
@@ -42,7 +42,7 @@ class JoinProcessor(ShardProcessor):
         if shard == CONTROL:
             self._check_same_join()
             return
-        ledger = Ledger.of_task(self._plan.operator)
+        ledger = Ledger(self._plan.operator)
         with nullcontext() if self._plan.pacer is None else ledger.timing(f"join-{shard}"):
             yield from self._joined(packed, shard, ledger, timerValues)
 
@@ -53,7 +53,7 @@ class JoinProcessor(ShardProcessor):
         watch = Stopwatch()
         late_at, watermark = self._hear_watermark(timer_values)
         arriving = (self._arrivals(packed, 0, late_at), self._arrivals(packed, 1, late_at))
-        state = ShardState.read(self._plan, self._store, LocalCopy(self._operator(), shard))
+        state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
         held = (state.held(0), state.held(1))
         self._hear_limit(packed, state)
         plan = state.plan
@@ -114,14 +114,12 @@ class JoinProcessor(ShardProcessor):
 
     def _hear_limit(self, packed: pd.DataFrame, state: ShardState) -> None:
         """How much may be stored from this batch on, where that came with it."""
-        told = last_limit(packed[packed["side"] == LIMITS])
-        if told is None:
-            return
-        try:
-            state.limit_to(int(told))
-        except (SpecError, ValueError):
-            # As with definitions: the figure tells.
-            state.figures["misdefined"] += 1
+        for _, told in read_changes(packed[packed["side"] == LIMITS]):
+            try:
+                state.limit_to(read_limit(told))
+            except SpecError:
+                # Whoever wrote it must not bring the join down; the figure tells.
+                state.figures["misdefined"] += 1
 
     def _definitions(
         self, packed: pd.DataFrame, state: ShardState
@@ -129,16 +127,11 @@ class JoinProcessor(ShardProcessor):
         """What is important in this batch, redefinitions that came with it included."""
         if self._plan.definitions is None:
             return None, state.progress
-        goal, news = self._plan.definitions.goals[0], []
-        for at, text in read_changes(packed[packed["side"] == CHANGES]):
-            try:
-                goal.redefined(MaxImportance.from_json(text)).check(self._plan.schemas)
-            except SpecError:
-                # Whoever wrote it must not bring the join down; the figure tells.
-                state.figures["misdefined"] += 1
-            else:
-                news.append((at, text))
-        return known_definitions(goal, state.progress, news)
+        news = read_changes(packed[packed["side"] == CHANGES])
+        goal, schemas = self._plan.definitions.goals[0], self._plan.schemas
+        known = known_definitions(goal, state.progress, schemas, news)
+        state.figures["misdefined"] += known.refused
+        return known.definitions, known.progress
 
     def _arrivals(self, packed: pd.DataFrame, side: int, late_at: int) -> Screened:
         """The rows of a side that can take part."""

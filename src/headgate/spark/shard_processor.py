@@ -9,7 +9,6 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from headgate.spark.blobs import from_blob, to_blob
-from headgate.spark.ledger import operator_of_query
 from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.state import ShardStore
@@ -52,10 +51,6 @@ class ShardProcessor(StatefulProcessor):
             self._control.update((self._plan.description,))
         else:
             check_same_join(before[0], self._plan.description)
-
-    def _operator(self) -> str:
-        """Name for local copies: two queries started from one DataFrame must not share them."""
-        return operator_of_query(self._plan.operator)
 
 
 def unpacked(packed: pd.DataFrame, schema: pa.Schema) -> tuple[pa.Table, np.ndarray | None]:

@@ -12,12 +12,14 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from headgate.engine.request import Request
 from headgate.planner.balance import Balancer, Member
-from headgate.spark.changes import publish_limit
+from headgate.spark.changes import LONGEST_LIMIT, publish_limit
 from headgate.spark.operator import shard_count, stream
 from headgate.spec import SpecError
+from headgate.spec.bounded_json import read_json
 
 KEPT = "limits.json"
 """Beside the joins' folders: what was told and what was in force last."""
+LONGEST_KEPT = 1_000_000
 
 
 class SharedStreams(Mapping[str, DataFrame]):
@@ -177,7 +179,7 @@ def members_before(folder: Path, names: Mapping[str, int]) -> dict[str, Member] 
     kept = folder / KEPT
     if not kept.exists():
         return None
-    told = json.loads(kept.read_text())
+    told = _read_kept(kept)
     if set(told) != set(names):
         raise SpecError(
             f"folder {str(folder)!r} belongs to a group of {', '.join(sorted(told))}, and this one "
@@ -187,3 +189,29 @@ def members_before(folder: Path, names: Mapping[str, int]) -> dict[str, Member] 
         name: Member(told[name]["told"], told[name]["in_force"], shards)
         for name, shards in names.items()
     }
+
+
+def _read_kept(kept: Path) -> dict[str, dict[str, int]]:
+    """What was told and what was in force last, by join."""
+    try:
+        with kept.open("rb") as file:
+            text = file.read(LONGEST_KEPT + 1).decode()
+        told = read_json(text, "a list of limits", LONGEST_KEPT, deepest=2)
+    except (OSError, ValueError) as error:
+        raise _broken(kept, error) from error
+    limits = told.values() if isinstance(told, dict) else [None]
+    if not all(isinstance(each, dict) and _is_told(each) for each in limits):
+        raise _broken(kept, "it does not say what was told to each join, and what is in force")
+    return dict(told)
+
+
+def _is_told(limits: dict[str, Any]) -> bool:
+    given = [limits.get("told"), limits.get("in_force")]
+    return all(type(limit) is int and 0 < limit < 10**LONGEST_LIMIT for limit in given)
+
+
+def _broken(kept: Path, reason: object) -> SpecError:
+    return SpecError(
+        f"{kept} cannot be read ({reason}): write it from a copy, or remove it together with the "
+        f"checkpoints of the group's queries, since without it nobody knows their limits"
+    )

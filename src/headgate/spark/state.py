@@ -33,6 +33,7 @@ from headgate.spark.segments import (
     to_table,
 )
 from headgate.spark.stored_tables import KEY, VALUE, Stored, StoredTables
+from headgate.spec import SpecError
 
 SMALLEST_LOG = 10_000
 """History entries that may always pile up before the log is written anew."""
@@ -47,6 +48,7 @@ _DIRECTORY = pa.schema(
         ("rows", pa.int64()),
         ("bytes", pa.int64()),
         ("alive", pa.binary()),
+        ("checksum", pa.int64()),
     ]
 )
 
@@ -144,11 +146,12 @@ class ShardState:
         state.batches = facts["batches"]
         state.pacing = facts["pacing"]
         if plan.allowance is not None and facts["limit"] is not None:
-            state.limit_to(facts["limit"])
+            state.restore_limit(facts["limit"])
         for entry in directory.to_pylist():
             bits = np.frombuffer(entry["alive"], np.uint8)
             alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
-            stored = Stored(entry["name"], entry["parts"])
+            # Heads that an earlier version wrote have no checksums.
+            stored = Stored(entry["name"], entry["parts"], entry.get("checksum"))
             table = state.stored_segments.get(stored)
             state.segments.append(Segment(stored, entry["side"], table, alive, entry["bytes"]))
         local.keep_only(
@@ -160,6 +163,13 @@ class ShardState:
     def limit_to(self, amount: int) -> None:
         """From now on, the whole join may store so many rows or bytes."""
         self.plan, self.limit = self.plan.within(amount), amount
+
+    def restore_limit(self, amount: int) -> None:
+        """The limit in force before; the budget's own where a shard can no longer live with it."""
+        try:
+            self.limit_to(amount)
+        except SpecError:
+            self.figures["misdefined"] += 1
 
     def held(self, side: int) -> Held:
         """A side's stored rows with their history."""
@@ -310,6 +320,7 @@ class ShardState:
                 "rows": [len(segment.alive) for segment in self.segments],
                 "bytes": [segment.bytes for segment in self.segments],
                 "alive": [np.packbits(segment.alive).tobytes() for segment in self.segments],
+                "checksum": [segment.stored.checksum for segment in self.segments],
             },
             schema=_DIRECTORY.with_metadata({"facts": json.dumps(facts)}),
         )

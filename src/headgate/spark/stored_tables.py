@@ -4,6 +4,7 @@ A state call costs some 8 ms for a megabyte when values are a few hundred kiloby
 times as much for values of tens of megabytes; hence the parts.
 """
 
+import zlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.local_copy import LocalCopy
+from headgate.spec import SpecError
 
 PART_BYTES = 1 << 19
 KEY = "name string, part int"
@@ -18,10 +20,12 @@ VALUE = "blob binary"
 
 
 class Stored(NamedTuple):
-    """Where a table is kept."""
+    """Where a table is kept, and what it must be."""
 
     name: str
     parts: int
+    checksum: int | None = None
+    """Of the blob as the state store has it; None where an earlier version wrote it."""
 
 
 @dataclass
@@ -40,18 +44,16 @@ class StoredTables:
         starts = range(0, len(blob), PART_BYTES)
         for part, first in enumerate(starts):
             self.variable.updateValue((name, part), (blob[first : first + PART_BYTES],))
-        self.local.write(name, table)
+        stored = Stored(name, len(starts), zlib.crc32(blob))
+        self.local.write(name, stored.checksum or 0, table)
         self.written_bytes += len(blob)
-        return Stored(name, len(starts))
+        return stored
 
     def get(self, stored: Stored) -> pa.Table:
         """A table kept before."""
-
-        def fetch() -> pa.Table:
-            keys = [(stored.name, part) for part in range(stored.parts)]
-            return from_blob(b"".join(self.variable.getValue(key)[0] for key in keys))
-
-        table, fetched = self.local.read(stored.name, fetch)
+        table, fetched = self.local.read(
+            stored.name, stored.checksum or 0, lambda: self._fetch(stored)
+        )
         self.fetched |= fetched
         return table
 
@@ -59,3 +61,21 @@ class StoredTables:
         """Forget a table; its local copy goes with the next batch."""
         for part in range(stored.parts):
             self.variable.removeKey((stored.name, part))
+
+    def _fetch(self, stored: Stored) -> pa.Table:
+        parts = [self.variable.getValue((stored.name, part)) for part in range(stored.parts)]
+        if None in parts:
+            missing = f"part {parts.index(None) + 1} of {stored.parts} is missing"
+            raise self._broken(stored, missing)
+        blob = b"".join(part[0] for part in parts)
+        found = zlib.crc32(blob)
+        if stored.checksum is not None and found != stored.checksum:
+            raise self._broken(stored, f"its checksum is {found} and should be {stored.checksum}")
+        return from_blob(blob)
+
+    def _broken(self, stored: Stored, reason: str) -> SpecError:
+        return SpecError(
+            f"blob {stored.name} of shard {self.local.shard} is not in the state store as it was "
+            f"written: {reason}. The checkpoint is damaged: restore it from a copy, or start from "
+            f"a new one"
+        )

@@ -10,9 +10,12 @@ from headgate.models.cost.produce import WorkCost
 from headgate.models.cost.unit_time import NODE_ROWS
 from headgate.models.cost.weights import Weights
 from headgate.spec import SpecError
+from headgate.spec.bounded_json import read_json
 
 VERSION = 1
 """Of the file; another cannot be read."""
+LONGEST_TEXT = 1_000_000
+"""Characters of the file that are read."""
 PLACE = "HEADGATE_CALIBRATION"
 """The environment variable that says where the file is."""
 
@@ -71,7 +74,7 @@ class Calibration:
     def from_json(cls, text: str) -> "Calibration":
         """A calibration from what `to_json` wrote."""
         try:
-            stored = json.loads(text)
+            stored = read_json(text, "a calibration", LONGEST_TEXT, deepest=10)
             version = stored["version"]
         except (ValueError, TypeError, KeyError) as error:
             raise SpecError(
@@ -92,7 +95,7 @@ class Calibration:
                 str(stored["machine"]),
                 str(stored["taken"]),
             )
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise SpecError(
                 f"this calibration is incomplete ({error}): measure again with `headgate calibrate`"
             ) from error
@@ -127,10 +130,10 @@ def load_calibration(path: Path | None = None) -> Calibration | None:
     """
     place = calibration_file() if path is None else path
     try:
-        text = place.read_text()
+        with place.open("rb") as file:
+            text = file.read(LONGEST_TEXT + 1).decode()
+        return Calibration.from_json(text)
     except FileNotFoundError:
         return None
-    try:
-        return Calibration.from_json(text)
-    except SpecError as error:
+    except (OSError, ValueError) as error:
         raise SpecError(f"{place}: {error}") from error

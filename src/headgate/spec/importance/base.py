@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.spec.bounded_json import shortened
 from headgate.spec.errors import SpecError
 
 
@@ -109,7 +110,10 @@ def parse_amount(given: object, what: str) -> float:
     if isinstance(given, bool | np.bool_):
         pass  # a truth is a number to Python, and no importance to anybody
     elif isinstance(given, Real | Decimal):
-        amount = float(given)
+        try:
+            amount = float(given)
+        except (OverflowError, ValueError):  # too large for a float, or a signalling NaN
+            amount = math.nan
     if not 0 <= amount < math.inf:
         raise SpecError(
             f"{what}={given!r} is not an importance: give a number of zero or more, and finite"
@@ -121,7 +125,18 @@ def parse_column(given: object, what: str) -> str:
     """The name of a column, checked to be one."""
     if not isinstance(given, str) or not given:
         raise SpecError(f"{what} {given!r} is not a column name: give the column to look at")
+    check_text(given, what)
     return given
+
+
+def check_text(given: str, what: str) -> None:
+    """Raise where text cannot be written as UTF-8: half of a character pair, from broken JSON."""
+    try:
+        given.encode()
+    except UnicodeEncodeError as error:
+        raise SpecError(
+            f"{what} {shortened(given)} is not text: character {error.start} is half of a pair"
+        ) from error
 
 
 def find_column(schema: pa.Schema, name: str, asked: str) -> pa.DataType:

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -24,6 +25,9 @@ from headgate.spec.importance.values import (
     family_of_column,
 )
 
+MOST_TRIES = 200
+"""How often an expression may fail on the rows of a batch, a millisecond each."""
+ROWS_TRIED = 3
 _databases: dict[int, Any] = {}
 _making = threading.Lock()
 
@@ -36,7 +40,49 @@ _SETTINGS: dict[str, Any] = {
 
 
 def evaluate(translation: Translation, table: pa.Table, asked: str) -> pa.ChunkedArray:
-    """The expression's value for each row, as doubles; null where it cannot be computed."""
+    """The expression's value for each row, as doubles; null where it cannot be computed.
+
+    Rows never raise an error: a join that has taken an expression up goes on, whatever comes. An
+    expression that has no meaning for such columns raises a `SpecError`, rows or none.
+    """
+    try:
+        return _computed(translation, table, asked)
+    except SpecError:
+        check_binds(translation, table.schema, asked)
+        return pa.chunked_array(
+            [
+                chunk
+                for part in _pieces(translation, table, asked, Tries(MOST_TRIES))
+                for chunk in part.chunks
+            ],
+            pa.float64(),
+        )
+
+
+@dataclass
+class Tries:
+    """How often an expression may fail before the rows left count for nothing."""
+
+    left: int
+
+
+def _pieces(
+    translation: Translation, table: pa.Table, asked: str, tries: Tries
+) -> Iterator[pa.ChunkedArray]:
+    """The same of rows some of which DuckDB fails at: halved until those are found."""
+    try:
+        yield _computed(translation, table, asked)
+    except SpecError:
+        tries.left -= 1
+        half = table.num_rows // 2
+        if not half or tries.left <= 0:
+            yield pa.chunked_array([pa.nulls(table.num_rows, pa.float64())])
+            return
+        yield from _pieces(translation, table.slice(0, half), asked, tries)
+        yield from _pieces(translation, table.slice(half), asked, tries)
+
+
+def _computed(translation: Translation, table: pa.Table, asked: str) -> pa.ChunkedArray:
     query = f"select try_cast(try({translation.sql}) as double) as importance from given"
     with _rows(translation, table, asked) as connection:
         return connection.sql(query).to_arrow_table().column("importance")
@@ -56,6 +102,13 @@ def check_binds(translation: Translation, schema: pa.Schema, asked: str) -> None
             raise SpecError(f"{asked} gives {found}: give an expression whose value is a number")
 
 
+def check_computes(translation: Translation, schema: pa.Schema, asked: str) -> None:
+    """Raise a `SpecError` where the expression fails at once: on a few rows without any value."""
+    needed = {name: schema.field(name).type for name in translation.columns}
+    nothing = {name: pa.nulls(ROWS_TRIED, kind) for name, kind in needed.items()}
+    _computed(translation, pa.table(nothing), asked)
+
+
 def _type(connection: Any, sql: str) -> pa.DataType:
     return connection.sql(f"select try({sql}) from given").to_arrow_table().schema.types[0]
 
@@ -71,8 +124,10 @@ def _rows(translation: Translation, table: pa.Table, asked: str) -> Iterator[Any
         connection.execute(f"set TimeZone = '{_zone(table.schema)}'")
         connection.register("given", given)
         yield connection
-    except duckdb.Error as error:
-        reason = str(error).strip().splitlines()[0]
+    except (duckdb.Error, pa.ArrowException) as error:
+        if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+            _databases.pop(os.getpid(), None)  # it answers nothing any more
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise SpecError(f"{asked} cannot be computed: {reason}") from error
     finally:
         connection.close()

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from headgate.spec.bounded_json import shortened
 from headgate.spec.errors import SpecError
-from headgate.spec.importance.base import Importance, cleaned, find_column
+from headgate.spec.importance.base import Importance, check_text, cleaned, find_column
 
 if TYPE_CHECKING:
     from headgate.spec.importance.spark_sql import Translation
 
+LONGEST_EXPRESSION = 20_000
+"""Characters; parsing takes seconds beyond."""
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
 
 
@@ -56,6 +59,13 @@ class Expression(Importance):
                 f"importance {self.sql!r} is not an expression: give a column name or a Spark SQL "
                 f'expression such as "price * quantity"'
             )
+        if len(self.sql) > LONGEST_EXPRESSION:
+            raise SpecError(
+                f"importance {shortened(self.sql)} has {len(self.sql):,} characters, and at most "
+                f"{LONGEST_EXPRESSION:,} are read: for a long list of cases give "
+                f"hg.Categories(...) or hg.Histogram(...), or add a column to the stream"
+            )
+        check_text(self.sql, "importance")
         object.__setattr__(self, "sql", self.sql.strip())
         if self._column is None:
             # Both are needed in the end, and it is better to hear of it now.
@@ -82,6 +92,7 @@ class Expression(Importance):
             self._check_column(schema, name, asked)
         if self._column is None:
             self._evaluation().check_binds(self._translation(), schema, asked)
+            self._evaluation().check_computes(self._translation(), schema, asked)
 
     def to_json(self) -> dict[str, Any]:
         """The text."""

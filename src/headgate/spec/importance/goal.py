@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from headgate.spec.bounded_json import read_json, shortened
 from headgate.spec.errors import SpecError
 from headgate.spec.goal import Goal
 from headgate.spec.importance.base import Importance
@@ -23,6 +24,9 @@ Combination = Literal["min", "product", "sum", "max"]
 
 LONGEST_TEXT = 500_000
 """Characters of a definition: it is shipped with every task."""
+ROWS_TRIED = 3
+DEEPEST_TEXT = 8
+"""Lists and objects of a definition inside one another; five are needed."""
 
 
 @dataclass(frozen=True, init=False)
@@ -72,7 +76,7 @@ column='importance', fairness=0.0)
                 "MaxImportance is told the importance of neither side: give left=, right=, or "
                 "both; where all rows count the same, the goal is hg.MaxSubset()"
             )
-        if combine not in COMBINATIONS:
+        if not isinstance(combine, str) or combine not in COMBINATIONS:
             names = ", ".join(f'"{name}"' for name in COMBINATIONS)
             raise SpecError(f"combine={combine!r} is unknown: give one of {names}")
         if not isinstance(column, str) or not column:
@@ -141,6 +145,7 @@ which is missing: there are "id"
         for importance, schema, which in zip(self.sides, schemas, ("left", "right"), strict=True):
             if importance is not None:
                 importance.check(schema, which)
+                _check_computes(importance, schema, which)
 
     def redefined(self, other: "MaxImportance") -> "MaxImportance":
         """`other`, checked to be something that this may become while the join runs.
@@ -191,21 +196,20 @@ which is missing: there are "id"
         >>> MaxImportance.from_json(goal.to_json()) == goal
         True
         """
+        given = read_json(text, "a definition of importance", LONGEST_TEXT, DEEPEST_TEXT)
         try:
-            given = json.loads(text)
             left, right = (
                 None if given[which] is None else Importance.from_json(given[which])
                 for which in ("left", "right")
             )
-            combine, column, fairness = given["combine"], given["column"], given["fairness"]
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, SpecError):
-                raise
+            return cls(left, right, given["combine"], given["column"], given["fairness"])
+        except SpecError:
+            raise
+        except (ValueError, KeyError, TypeError, ArithmeticError) as error:
             raise SpecError(
-                f"{_start(text)} is not a definition of importance: give what "
+                f"{shortened(text)} is not a definition of importance: give what "
                 f"MaxImportance.to_json() wrote"
             ) from error
-        return cls(left, right, combine, column, fairness)
 
     def publish(self, folder: str | os.PathLike[str], at: datetime | str | None = None) -> Path:
         """Hand this definition to running joins that watch a folder.
@@ -253,10 +257,19 @@ which is missing: there are "id"
             )
 
 
+def _check_computes(importance: Importance, schema: pa.Schema, which: str) -> None:
+    """Raise where it fails at once, on no rows or on rows without values: it would on a stream."""
+    kinds = {name: schema.field(name).type for name in importance.columns}
+    for rows in (0, ROWS_TRIED):
+        try:
+            importance.of(pa.table({name: pa.nulls(rows, kind) for name, kind in kinds.items()}))
+        except (pa.ArrowException, ArithmeticError, ValueError, TypeError) as error:
+            if isinstance(error, SpecError):
+                raise
+            raise SpecError(
+                f"the importance of the {which} side cannot be computed: {error}"
+            ) from error
+
+
 def _is_share(given: object) -> bool:
     return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
-
-
-def _start(text: object) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 80 else f"{shown[:80]}..."

@@ -132,7 +132,7 @@ class Histogram(Importance):
         """
         finite = [edge for edge in self.edges if not _is_infinite(edge)]
         if real:
-            return np.array([float(edge) for edge in finite], np.float64)
+            return np.array([_as_float(edge) for edge in finite], np.float64)
         whole = [max(_whole(edge), int(INT64.min)) for edge in finite]
         return np.array([edge for edge in whole if edge <= INT64.max], np.int64)
 
@@ -187,6 +187,14 @@ def _is_real(kind: pa.DataType) -> bool:
         return _is_real(kind.value_type)
     types = pa.types
     return bool(types.is_floating(kind) or types.is_decimal(kind) or types.is_uint64(kind))
+
+
+def _as_float(edge: Any) -> float:
+    """The edge as a double; one beyond all doubles is at their end."""
+    try:
+        return float(edge)
+    except OverflowError:
+        return math.inf if edge > 0 else -math.inf
 
 
 def _whole(edge: Any) -> int:

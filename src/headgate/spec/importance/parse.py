@@ -5,7 +5,7 @@ from numbers import Real
 from typing import Any
 
 from headgate.spec.errors import SpecError
-from headgate.spec.importance.base import Importance
+from headgate.spec.importance.base import Importance, parse_amount
 from headgate.spec.importance.expression import Expression
 from headgate.spec.importance.source import Source
 
@@ -40,7 +40,7 @@ categories: give hg.Categories("column", {'sports': 1})
         )
     if isinstance(given, int | float | Real) and not isinstance(given, bool):
         try:
-            return Source(float(given))
+            return Source(parse_amount(given, "value"))
         except SpecError as error:
             raise SpecError(f"{which}: {error}") from None
     raise SpecError(

@@ -7,10 +7,13 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from headgate.spec.bounded_json import read_json
 from headgate.spec.errors import SpecError
 
 Moment = datetime | str | None
 SUFFIX = ".json"
+LONGEST_LINE = 4_000_000
+"""Characters of a published file."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -80,11 +83,19 @@ def definitions_in(folder: str | os.PathLike[str]) -> list[tuple[datetime | None
     """All definitions in a folder, and from when on they hold, in the order they were published."""
     found = []
     for path in published(Path(folder)):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.strip():
-                given = json.loads(line)
-                found.append((event_time(given["at"]), given["definition"]))
+        try:
+            found += [_read_line(line) for line in path.read_bytes().splitlines() if line.strip()]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SpecError(
+                f"{path} is not a published definition of importance ({error}): remove it, or "
+                f"write it with MaxImportance.publish"
+            ) from error
     return found
+
+
+def _read_line(line: bytes) -> tuple[datetime | None, str]:
+    given = read_json(line.decode(), "a published definition", LONGEST_LINE, deepest=1)
+    return event_time(given["at"]), str(given["definition"])
 
 
 def published(folder: Path) -> list[Path]:

@@ -13,7 +13,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
+from headgate.spec.bounded_json import shortened
 from headgate.spec.errors import SpecError
+from headgate.spec.importance.bounds import check_depth, check_growth, check_nesting, check_size
 
 Node = Any
 """A node of sqlglot's tree; the name of its class is not the same in all versions."""
@@ -23,6 +25,8 @@ NUMERIC = {*WHOLE, "FLOAT", "DOUBLE", "DECIMAL"}
 
 _CAST_TO_WHOLE = "TRUNC(TRY_CAST(x AS DECIMAL(38, 10)))"
 """Spark cuts fractions off where DuckDB rounds; through a decimal, as a double is not exact."""
+
+_ENDS_WELL = "CASE WHEN (LENGTH(pattern) - LENGTH(RTRIM(pattern, escape))) % 2 = 0 THEN x END"
 
 _SPARKS_FORMAT = "%Y-%m-%d %H:%M:%S"
 
@@ -102,8 +106,22 @@ def translate(sql: str) -> Translation:
     >>> translate("price / `how many`")
     Translation(sql='((("c0") / NULLIF(("c1"), 0)))', columns=('price', 'how many'), counted=())
     """
+    try:
+        return _translated(sql)
+    except RecursionError as error:
+        # Few get here: what is known to be deep was refused before.
+        raise SpecError(
+            f"importance {shortened(sql)} is too deep to be read: add a column with the "
+            f"expression to the stream, and name that column"
+        ) from error
+
+
+def _translated(sql: str) -> Translation:
+    check_nesting(sql)
     parsed = _parsed(sql)
+    check_depth(parsed, sql)
     _refuse(parsed, sql)
+    check_growth(parsed, sql)
     root = exp.paren(parsed, copy=False)  # so that what is replaced is always inside something
     _name_casts(root)
     casts = [node for node in root.find_all(exp.Cast) if node.to.this.name in NUMERIC]
@@ -204,7 +222,9 @@ def _numbered(root: Node) -> tuple[str, ...]:
 def _mended(node: Node) -> Node:
     """The tree with what sqlglot would translate to something else put in DuckDB's way."""
     for child in list(node.iter_expressions()):
-        child.replace(_mended(child))
+        mended = _mended(child)
+        if mended is not child:
+            child.replace(mended)
     kind, name = type(node).__name__, _name_of(node)
     if isinstance(node, exp.Cast):  # and TryCast, which is one
         inner = node.this
@@ -263,14 +283,42 @@ def _extract(node: Node) -> Node:
 
 def _like(node: Node) -> Node:
     """A backslash takes the meaning from % and _ unless another character is said to."""
-    plain = isinstance(node.expression, exp.Literal) and "\\" not in node.expression.name
-    if plain or isinstance(node.parent, exp.Escape):
+    if isinstance(node.parent, exp.Escape):
         return node
-    return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+    return _escaped(exp.Escape(this=node.copy(), expression=exp.Literal.string("\\")))
+
+
+def _escaped(node: Node) -> Node:
+    """A pattern must not end in its escape character: refused if written so, null in a column.
+
+    Nothing else in an expression raises an error in DuckDB that TRY does not turn into null.
+    """
+    like, escape = node.this, node.expression
+    pattern = like.expression
+    character = escape.name if isinstance(escape, exp.Literal) and escape.is_string else ""
+    if isinstance(pattern, exp.Any | exp.All):
+        raise SpecError(
+            f"importance has {node.sql('spark')}, which is not computed outside Spark: write one "
+            f"LIKE after the other, with OR or AND between them"
+        )
+    if len(character) != 1:
+        raise SpecError(
+            f"importance has {node.sql('spark')}: the escape of LIKE is one character, in quotes"
+        )
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+        return _filled(_ENDS_WELL, x=node, pattern=pattern, escape=escape)
+    text = pattern.name
+    if (len(text) - len(text.rstrip(character))) % 2:
+        raise SpecError(
+            f"importance has {node.sql('spark')}, whose pattern ends in its escape character: "
+            f"write that twice for the character itself"
+        )
+    return node if character in text else like
 
 
 SPECIAL: dict[str, Callable[[Node], Node]] = {
     "DateDiff": _date_diff,
+    "Escape": _escaped,
     "Extract": _extract,
     "ILike": _like,
     "Like": _like,
@@ -284,7 +332,9 @@ def _filled(template: str, unit: Node | None = None, **operands: Node) -> Node:
     if unit is not None:
         template = template.replace("unit", unit.name)
     tree = sqlglot.parse_one(template, read="duckdb")
-    for column in list(tree.find_all(exp.Column)):
+    columns = list(tree.find_all(exp.Column))
+    check_size([operands[column.name] for column in columns])
+    for column in columns:
         column.replace(exp.paren(operands[column.name].copy(), copy=False))
     return exp.paren(tree, copy=False)
 

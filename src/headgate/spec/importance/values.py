@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headgate.spec.bounded_json import MOST_DIGITS, shortened
 from headgate.spec.errors import SpecError
 
 TEXT, BYTES, BOOLEAN, NUMBER = "text", "bytes", "a boolean", "a number"
@@ -32,12 +33,36 @@ def plain_value(given: Any) -> Any:
     if isinstance(given, datetime):
         if hasattr(given, "to_pydatetime"):
             given = given.to_pydatetime(warn=False)
-        return given if given.tzinfo is None else given.astimezone(UTC)
-    if isinstance(given, bool | Decimal | str | bytes):
+        return given if given.tzinfo is None else _in_utc(given)
+    if isinstance(given, Decimal):
+        return _bounded(given)
+    if isinstance(given, bool | str | bytes):
         return given
     if isinstance(given, Integral):
         return int(given)
     return float(given) if isinstance(given, Real) else given
+
+
+def _in_utc(given: datetime) -> datetime:
+    try:
+        return given.astimezone(UTC)
+    except OverflowError as error:
+        raise SpecError(
+            f"{given.isoformat()} is not between the years 1 and 9999 in UTC"
+        ) from error
+
+
+def _bounded(given: Decimal) -> Decimal:
+    """The number, if a column could hold it: one with a huge exponent takes forever to compute."""
+    if given.is_nan():
+        return Decimal("NaN")  # a signalling one cannot even be compared
+    if given.is_finite() and (
+        abs(given.adjusted()) > MOST_DIGITS or len(given.as_tuple().digits) > MOST_DIGITS
+    ):
+        raise SpecError(
+            f"{shortened(given)} has more than {MOST_DIGITS} digits, which no column holds"
+        )
+    return given
 
 
 def family_of(value: object) -> str | None:
