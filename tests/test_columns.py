@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headgate.columns.codes import encode_together
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
-from headgate.columns.times import NO_TIME, is_event_time, microseconds
+from headgate.columns.times import NO_TIME, microseconds
 
 NAN = float("nan")
 OTHER_NAN = struct.unpack("<d", struct.pack("<Q", 0xFFF8_0000_0000_0123))[0]
@@ -153,8 +153,3 @@ def test_times_are_microseconds_since_the_epoch(kind: pa.DataType, micros: int) 
 def test_times_before_the_epoch_and_in_nanoseconds() -> None:
     assert microseconds(column([-5], pa.timestamp("us"))).tolist() == [-5]
     assert microseconds(column([7_000], pa.timestamp("ns"))).tolist() == [7]
-
-
-def test_only_timestamps_tell_the_time() -> None:
-    assert is_event_time(pa.timestamp("ns", "UTC"))
-    assert not any(is_event_time(kind) for kind in (pa.int64(), pa.date32(), pa.string()))

@@ -148,6 +148,7 @@ class CachedLookup(LookupRequest):
             how=how,
             suffix=suffix,
         )
+        table.check_keys(keys.left)
         self.terms()  # raises where the budget is too small
 
     def run(

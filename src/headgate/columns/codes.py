@@ -6,11 +6,14 @@ by value, so no hash collision can join two rows. Equality is Spark's: null equa
 """
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.columns.casting import cast_to, list_like, struct_like
+from headgate.columns.common_type import common_type, plain_type
 from headgate.columns.numbering import number
 
 NULL = -1
@@ -22,7 +25,8 @@ def encode_together(tables: Sequence[Sequence[pa.ChunkedArray]]) -> tuple[list[n
     Parameters
     ----------
     tables
-        For each table its key columns, in the same order and of the same types.
+        For each table its key columns, in the same order. Those of different types are compared
+        as Spark would; raises `Unlike` where it could not.
 
     Examples
     --------
@@ -43,8 +47,11 @@ def encode_together(tables: Sequence[Sequence[pa.ChunkedArray]]) -> tuple[list[n
 
 
 def _stack(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    chunks = [chunk for column in columns for chunk in column.chunks]
-    return pa.chunked_array(chunks, type=columns[0].type)
+    kind = columns[0].type
+    if any(column.type != kind for column in columns):
+        kind = reduce(common_type, (column.type for column in columns))
+    chunks = [chunk for column in columns for chunk in cast_to(column, kind).chunks]
+    return pa.chunked_array(chunks, type=kind)
 
 
 def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
@@ -70,19 +77,52 @@ def _number(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
 
 
 def comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column in a form whose encoding follows Spark's equality, bit for bit."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return comparable(column.cast(kind.value_type))
-    if pa.types.is_date32(kind):
-        return column.cast(pa.int32()).cast(pa.int64())
-    if pa.types.is_integer(kind) and kind.bit_width < 64:
-        return column.cast(pa.int64())
-    if pa.types.is_floating(kind):
-        wide = column.cast(pa.float64())
-        return pc.if_else(pc.is_nan(wide), pa.scalar(float("nan")), pc.add(wide, pa.scalar(0.0)))
-    if pa.types.is_nested(kind):
+    """The column in a form whose encoding follows Spark's equality, bit for bit.
+
+    Within structs and lists null equals null, as it does in Spark.
+    """
+    if pa.types.is_dictionary(column.type):
+        return comparable(cast_to(column, column.type.value_type))
+    if pa.types.is_nested(column.type):
+        column = cast_to(column, plain_type(column.type))
         # Arrow cannot encode nested values; their text is exact, and slow.
-        texts = [None if value is None else repr(value) for value in column.to_pylist()]
+        texts = [
+            None if value is None else repr(value)
+            for chunk in column.chunks
+            for value in _comparable(chunk).to_pylist()
+        ]
         return pa.chunked_array([pa.array(texts, pa.string())])
-    return column
+    return pa.chunked_array(
+        [_comparable(chunk) for chunk in column.chunks], type=_comparable_type(column.type)
+    )
+
+
+def _comparable_type(kind: pa.DataType) -> pa.DataType:
+    """The type that values which are not nested get; wide ones are their own."""
+    if pa.types.is_date32(kind) or (pa.types.is_integer(kind) and kind.bit_width < 64):
+        return pa.int64()
+    return pa.float64() if pa.types.is_floating(kind) else kind
+
+
+def _comparable(array: pa.Array) -> pa.Array:
+    kind = array.type
+    if pa.types.is_struct(kind):
+        # By place: names are the same on both sides, and may occur twice.
+        names = [str(place) for place in range(kind.num_fields)]
+        return struct_like(array, [_in_nested(field) for field in array.flatten()], names)
+    if pa.types.is_list(kind):
+        return list_like(array, _in_nested(array.flatten()))
+    if pa.types.is_date32(kind):
+        return array.cast(pa.int32()).cast(pa.int64())
+    if pa.types.is_floating(kind):
+        wide = array.cast(pa.float64())
+        return pc.if_else(pc.is_nan(wide), pa.scalar(float("nan")), pc.add(wide, pa.scalar(0.0)))
+    return array.cast(_comparable_type(kind))
+
+
+def _in_nested(array: pa.Array) -> pa.Array:
+    """The same for values within others, times as numbers: Python knows not all of them."""
+    kind = array.type
+    if pa.types.is_temporal(kind) and kind.bit_width == 64:
+        return array.view(pa.int64())
+    return _comparable(array)

@@ -21,8 +21,3 @@ def microseconds(column: pa.ChunkedArray) -> np.ndarray:
     micros = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
     filled: np.ndarray = pc.fill_null(micros, int(NO_TIME)).to_numpy()
     return filled
-
-
-def is_event_time(kind: pa.DataType) -> bool:
-    """Whether a column of this type can tell the time."""
-    return bool(pa.types.is_timestamp(kind))

@@ -62,7 +62,7 @@ class Lessons:
             matched(shape, schemas[0].empty_table(), 0),
             matched(shape, schemas[1].empty_table(), 1),
         )
-        tracked = schemas[0].empty_table().select(list(shape.keys.left))
+        tracked = _keys_of(shape, schemas[0].empty_table(), 0)
         return cls(new_monitor(windows, room), OpenRows.none(), none, tracked)
 
 
@@ -128,7 +128,7 @@ class LearnsFromTables:
         ]
         batches = judged(batches, held, definitions)
         self._came, self._were_open = tables[2:4], lessons.open_columns
-        self._key_names = (list(shape.keys.left), list(shape.keys.right))
+        self._shape = shape
         self._tracked, self._tracked_codes = lessons.tracked, codes[8]
         self._came_codes = codes[2:4]
         self._key_bytes = key_bytes(shape, tables[2:], [lessons.tracked])
@@ -200,10 +200,8 @@ class LearnsFromTables:
         """The keys behind some codes: counted before, or come in this step."""
         if not len(codes):
             return self._tracked.schema.empty_table()
-        schema = self._tracked.schema
         tables = [self._tracked] + [
-            came.select(names).rename_columns(schema.names).cast(schema)
-            for came, names in zip(self._came, self._key_names, strict=True)
+            _keys_of(self._shape, came, side) for side, came in enumerate(self._came)
         ]
         row = np.zeros(self._count + 1, np.int64)
         first = 0
@@ -211,3 +209,12 @@ class LearnsFromTables:
             row[known] = first + np.arange(len(known))
             first += len(known)
         return compacted(pa.concat_tables(tables), row[codes])
+
+
+def _keys_of(shape: Shape, table: pa.Table, side: int) -> pa.Table:
+    """The keys of a side's rows, in the types in which they are compared."""
+    names = list((shape.keys.left, shape.keys.right)[side])
+    keys = table.select(names).rename_columns(list(shape.keys.left))
+    for place, column in enumerate(shape.key_columns(table, side)):
+        keys = keys.set_column(place, shape.keys.left[place], column)
+    return keys

@@ -69,6 +69,8 @@ def index_rows(
     """
     spots, rows, starts = _placed(code, value, side, codes)
     at_least = _at_least_real if relation.real else _at_least_whole
+    if relation.nan_holds:
+        at_least = _at_least_or_nan
     for which, seen_from in enumerate((relation, relation.mirrored())):
         ends = Ends(
             int(seen_from.lower_bound),
@@ -147,6 +149,11 @@ def _at_least_whole(one: int, other: int, least: int) -> bool:
 @compiled
 def _at_least_real(one: float, other: float, least: float) -> bool:
     return one - other >= least
+
+
+@compiled
+def _at_least_or_nan(one: float, other: float, least: float) -> bool:
+    return not one - other < least
 
 
 @inlined

@@ -1,6 +1,6 @@
 """A predicate on plain numbers: what is left of a band or comparison once columns are numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 Value = int | float
@@ -41,6 +41,8 @@ class Relation:
     inverted: bool = False
     real: bool = False
     """Numbers are float64, not int64."""
+    nan_holds: bool = False
+    """Whether a difference that is no number (of two infinities) is far enough."""
 
     @property
     def is_band(self) -> bool:
@@ -49,18 +51,22 @@ class Relation:
 
     def mirrored(self) -> "Relation":
         """The same relation seen from the right."""
-        return Relation(
-            self.upper_bound, self.lower_bound, -self.upper, -self.lower, self.inverted, self.real
+        return replace(
+            self,
+            lower_bound=self.upper_bound,
+            upper_bound=self.lower_bound,
+            lower=-self.upper,
+            upper=-self.lower,
         )
 
     def holds(self, x: Value, y: Value) -> bool:
         """Whether a left x and a right y are partners. Plain, for the twin."""
-        lower = clears(y, x, self.lower_bound, self.lower)
-        upper = clears(x, y, self.upper_bound, -self.upper)
+        lower = clears(y, x, self.lower_bound, self.lower, self.nan_holds)
+        upper = clears(x, y, self.upper_bound, -self.upper, self.nan_holds)
         return (lower and upper) != self.inverted
 
 
-def clears(one: Value, other: Value, bound: Bound, least: Value) -> bool:
+def clears(one: Value, other: Value, bound: Bound, least: Value, nan_holds: bool = False) -> bool:
     """Whether ``one`` is far enough above ``other``.
 
     Examples
@@ -71,7 +77,8 @@ def clears(one: Value, other: Value, bound: Bound, least: Value) -> bool:
     (False, True)
     """
     if bound == Bound.DIFFERENCE:
-        return one - other >= least
+        apart = one - other
+        return apart >= least or (nan_holds and apart != apart)
     if bound == Bound.REACHED:
         return one >= other
     return bound == Bound.NONE or one > other

@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from headgate.columns.times import is_event_time
+from headgate.columns.casting import cast_to
 from headgate.engine.batch import PairBlock
 from headgate.engine.condition import Condition
 from headgate.engine.relation import Relation
 from headgate.spec import Keys, Predicate, Side, SpecError
+from headgate.spec.comparing import Named, compared_as
+
+Types = Mapping[str, pa.DataType]
 
 TIME_COLUMN = "__headgate_time"
 """Stands for the time column of rows whose time is counted, not read."""
@@ -41,6 +44,9 @@ class Shape:
         only where rows are sampled by cluster.
     importance
         The name of the column with what each row is worth, where the goal says so.
+    key_types
+        For each key the type in which both sides' values are compared; empty where they are
+        compared as they are.
     """
 
     keys: Keys
@@ -49,6 +55,7 @@ class Shape:
     condition: Condition | None = None
     drawn: tuple[str, ...] = ()
     importance: str | None = None
+    key_types: tuple[pa.DataType, ...] = ()
 
     @classmethod
     def of(
@@ -85,24 +92,47 @@ class Shape:
             output.append((shown, 1, name))
         return cls(keys, (sides[0].time, sides[1].time), tuple(output))
 
-    def under(self, where: Predicate | None, schemas: tuple[pa.Schema, pa.Schema]) -> "Shape":
-        """With the predicate bound to its columns; raises when their types do not fit it."""
-        if where is None:
-            return self
-        types = (schemas[0].field(where.left).type, schemas[1].field(where.right).type)
-        return replace(self, condition=Condition.of(where, types))
+    def compared(
+        self,
+        where: Predicate | None,
+        types: tuple[Types, Types],
+        shown: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+        ansi: bool = True,
+    ) -> "Shape":
+        """With the types in which columns are compared; raises where they cannot be.
+
+        Parameters
+        ----------
+        where
+            The band or comparison, if there is one.
+        types
+            Of each side, the types of its columns by name: at least of those that are compared.
+        shown
+            What the user calls them, where that is not Arrow's name.
+        ansi
+            Whether Spark's ANSI mode is on.
+        """
+
+        def named(side: int, name: str) -> Named:
+            label = ("left", "right")[side]
+            return Named(label, name, types[side][name], shown[side].get(name, ""))
+
+        compared_as("time", named(0, self.times[0]), named(1, self.times[1]), ansi)
+        key_types = tuple(
+            compared_as("key", named(0, left), named(1, right), ansi)
+            for left, right in zip(self.keys.left, self.keys.right, strict=True)
+        )
+        condition = None
+        if where is not None:
+            left, right = named(0, where.left), named(1, where.right)
+            kinds, names = (left.kind, right.kind), (left.shown, right.shown)
+            condition = Condition.of(where, kinds, names, ansi)
+        return replace(self, key_types=key_types, condition=condition)
 
     def checked(self, where: Predicate | None, tables: Sequence[pa.Table]) -> "Shape":
-        """The shape under a predicate; raises where keys differ in type or a time is no time."""
+        """The shape under a predicate; raises where columns of the tables cannot be compared."""
         types = [dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables]
-        check_types(self.keys, self.times, (types[0], types[1]))
-        for which, time, known in zip(("left", "right"), self.times, types, strict=True):
-            if not is_event_time(known[time]):
-                raise SpecError(
-                    f'time column "{time}" of the {which} side is {known[time]}: '
-                    f"give a timestamp column (cast it first)"
-                )
-        return self.under(where, (tables[0].schema, tables[1].schema))
+        return self.compared(where, (types[0], types[1]))
 
     def sampled(self, names: tuple[str, ...]) -> "Shape":
         """With columns for what a sample must say of its rows; raises where names are taken."""
@@ -129,8 +159,8 @@ class Shape:
         return None if self.condition is None else self.condition.relation
 
     def key_columns(self, table: pa.Table, side: int) -> list[pa.ChunkedArray]:
-        """A side's key columns, in the order in which they are compared."""
-        return [table.column(name) for name in (self.keys.left, self.keys.right)[side]]
+        """A side's key columns, in the order and the types in which they are compared."""
+        return keys_as(table, (self.keys.left, self.keys.right)[side], self.key_types)
 
     def schema(self, left: pa.Schema, right: pa.Schema) -> pa.Schema:
         """The result's schema."""
@@ -157,14 +187,11 @@ class Shape:
         return pa.table(columns, schema=self.schema(left.schema, right.schema))
 
 
-def check_types(
-    keys: Keys, times: tuple[str, str], types: tuple[Mapping[str, object], Mapping[str, object]]
-) -> None:
-    """Raise unless key columns agree in type, side by side; types compare with ``==``."""
-    for left, right in zip(keys.left, keys.right, strict=True):
-        left_type, right_type = types[0][left], types[1][right]
-        if left_type != right_type:
-            raise SpecError(
-                f'key columns differ in type: left "{left}" is {left_type}, right "{right}" is '
-                f"{right_type}: cast one of them, so that equal values are equal"
-            )
+def keys_as(
+    table: pa.Table, names: Sequence[str], types: Sequence[pa.DataType]
+) -> list[pa.ChunkedArray]:
+    """Key columns of a table in the types in which they are compared; as they are without any."""
+    columns = [table.column(name) for name in names]
+    if not types:
+        return columns
+    return [cast_to(column, kind) for column, kind in zip(columns, types, strict=True)]

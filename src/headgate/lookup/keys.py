@@ -6,50 +6,58 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.columns.casting import cast_to
+from headgate.columns.common_type import Unlike, common_type, family
 from headgate.spec import Keys, SpecError
 
 
-def compared_as(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """The type in which values of two columns are compared; None where that makes no sense.
+def compared_as(stream: pa.DataType, table: pa.DataType) -> pa.DataType:
+    """The type in which keys of a stream and of a table are compared.
 
-    Whole numbers of any width are compared by value, and so are texts.
+    The table is asked for keys of its own type. So whole numbers of any width and texts may meet,
+    and else the table's type must be the one to which Spark's own join would cast both. Raises
+    `Unlike` where it is not.
 
     Examples
     --------
-    >>> compared_as(pa.int32(), pa.int64()), compared_as(pa.int64(), pa.string())
-    (DataType(int64), None)
+    >>> compared_as(pa.int32(), pa.int64()), compared_as(pa.int64(), pa.float64())
+    (DataType(int64), DataType(double))
+    >>> compared_as(pa.float64(), pa.int64())
+    Traceback (most recent call last):
+    ...
+    headgate.columns.common_type.Unlike: the table cannot be asked for keys of type double: cast \
+the stream's column
     """
-    one, other = _plain(one), _plain(other)
-    if pa.types.is_nested(one) or pa.types.is_nested(other):
-        return None
-    if one == other:
-        return one
-    if pa.types.is_integer(one) and pa.types.is_integer(other):
-        return None if pa.uint64() in (one, other) else pa.int64()
-    if _is_text(one) and _is_text(other):
-        return pa.large_string()
-    if _is_bytes(one) and _is_bytes(other):
-        return pa.large_binary()
-    return None
+    asked, own = (
+        kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (stream, table)
+    )
+    if pa.types.is_nested(own):
+        raise Unlike("databases cannot be asked for them: use columns of numbers, text or times")
+    if asked == own:
+        return own
+    kind = common_type(asked, own)
+    is_fixed = pa.types.is_fixed_size_binary(own)
+    if kind != own and (is_fixed or family(kind) not in ("whole", "text", "bytes")):
+        raise Unlike(f"the table cannot be asked for keys of type {kind}: cast the stream's column")
+    return kind
 
 
 def check_key_types(keys: Keys, stream: pa.Schema, table: pa.Schema) -> None:
     """Raise unless keys of the stream and of the table can be compared."""
     for theirs, mine in zip(keys.left, keys.right, strict=True):
         kinds = stream.field(mine).type, table.field(theirs).type
-        if compared_as(*kinds) is None:
+        try:
+            compared_as(*kinds)
+        except Unlike as error:
             raise SpecError(
                 f'key columns differ in type: "{mine}" of the stream is {kinds[0]}, "{theirs}" of '
-                f"the table is {kinds[1]}: cast one of them, so that equal values are equal"
-            )
+                f"the table is {kinds[1]}: {error}"
+            ) from None
 
 
-def comparable(table: pa.Table, names: Sequence[str], other: Sequence[pa.DataType]) -> pa.Table:
-    """Key columns in the types in which they are compared with columns of the ``other`` types."""
-    columns = []
-    for name, kind in zip(names, other, strict=True):
-        column = table.column(name)
-        columns.append(column.cast(compared_as(column.type, kind) or column.type))
+def comparable(table: pa.Table, names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Table:
+    """Key columns in the types in which they are compared."""
+    columns = [cast_to(table.column(name), kind) for name, kind in zip(names, types, strict=True)]
     return pa.table(columns, names=[str(place) for place in range(len(columns))])
 
 
@@ -69,19 +77,3 @@ def as_table_keys(keys: pa.Table, schema: pa.Schema) -> tuple[pa.Table, np.ndarr
             fits &= inside.to_numpy()
     kept = keys.filter(pa.array(fits)).rename_columns(schema.names)
     return kept.cast(schema), np.flatnonzero(fits)
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
-    )

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from headgate.columns.common_type import Unlike
 from headgate.engine.batch import Terms
 from headgate.engine.limits import terms_for
 from headgate.engine.shape import TIME_COLUMN, Shape
@@ -87,11 +88,13 @@ def wanted_columns(
             raise SpecError(f'{name} has {has} "{column}": it has {", ".join(table.names)}')
     for column in keys.left:
         kind = table.field(column).type
-        if compared_as(kind, kind) is None:
+        try:
+            compared_as(kind, kind)
+        except Unlike:
             raise SpecError(
                 f'key column "{column}" of {name} is {kind}, which databases cannot be asked for: '
                 f"use a column of numbers, text or times"
-            )
+            ) from None
     return pa.schema([field for field in table if field.name in {*keys.left, *asked}])
 
 

@@ -19,7 +19,7 @@ from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.step import Step
 from headgate.lookup.errors import TableError
-from headgate.lookup.keys import as_table_keys, comparable
+from headgate.lookup.keys import as_table_keys, comparable, compared_as
 from headgate.lookup.request import How
 from headgate.lookup.stats import LookupStats
 from headgate.lookup.table import Table
@@ -107,14 +107,11 @@ class LookupStep:
         """Where each reference finds its row, among cached and then fetched ones; codes of keys."""
         keys = self._shape.keys
         types = [
-            [schema.field(name).type for name in names]
-            for schema, names in (
-                (self._schema, keys.left),
-                (self._references.schema, keys.right),
-            )
+            compared_as(self._references.schema.field(mine).type, self._schema.field(theirs).type)
+            for theirs, mine in zip(keys.left, keys.right, strict=True)
         ]
-        mine = comparable(cached, keys.left, types[STREAM])
-        theirs = comparable(self._references, keys.right, types[STORED])
+        mine = comparable(cached, keys.left, types)
+        theirs = comparable(self._references, keys.right, types)
         codes, count = encode_together([mine.columns, theirs.columns])
         row_of_code = np.full(count + 1, UNKNOWN, np.int64)  # the last is that of null
         row_of_code[codes[STORED]] = np.arange(cached.num_rows)

@@ -35,6 +35,9 @@ class Table(ABC):
             The columns wanted, in order.
         """
 
+    def check_keys(self, keys: tuple[str, ...]) -> None:  # noqa: B027 - most have nothing to add
+        """Raise where values of these columns are compared in another way than by value."""
+
     def close(self) -> None:  # noqa: B027 - most keep nothing open
         """Let go of what is open in this process."""
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
+from headgate.columns.common_type import Unlike
 from headgate.models.memory import MemoryCurve
 from headgate.models.plotting import frequency_axes
 from headgate.spec import SpecError
@@ -69,12 +70,15 @@ class KeyFrequencies:
                 f"{len(columns)}: learn the model on the join's own keys"
             )
         try:
-            own = [mine.cast(given.type) for mine, given in zip(self.columns, columns, strict=True)]
-        except pa.ArrowInvalid as error:
+            (known, asked), count = encode_together([self.columns, columns])
+        except Unlike as error:
+            mine, given = (
+                ", ".join(str(column.type) for column in side) for side in (self.columns, columns)
+            )
             raise SpecError(
-                f"the frequency model's keys are not of the join's key type: {error}"
-            ) from error
-        (known, asked), count = encode_together([own, columns])
+                f"the frequency model's keys ({mine}) are not of the join's key type ({given}): "
+                f"{error}"
+            ) from None
         by_code = np.zeros(count + 1)
         by_code[known] = self.share
         by_code[NULL] = 0.0

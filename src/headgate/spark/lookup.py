@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
@@ -14,6 +15,7 @@ from headgate.engine.shape import Shape
 from headgate.lookup.request import LookupRequest
 from headgate.policies.base import Kind
 from headgate.spark import lookup_metrics
+from headgate.spark.column_types import check_char_types, compared_types
 from headgate.spark.ended_queries import forget_when_queries_end
 from headgate.spark.lookup_processor import LookupPlan, LookupProcessor
 from headgate.spark.operator import arrow_schema, shard_column
@@ -21,6 +23,7 @@ from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import describe
 from headgate.spark.requirements import WATERMARK, check_names, check_state_store
 from headgate.spark.shards import shard_labels
+from headgate.spark.table import SparkTable
 from headgate.spark.warm import warm_kernel
 from headgate.spec import SpecError
 from headgate.spec.budget import RESERVE
@@ -38,6 +41,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     schema = to_arrow_schema(columns, timezone="UTC")
     stream_schema = arrow_schema(frame)
     shape = request.shape(stream_schema)
+    _check_keys(request, frame)
     follows = request.policy.kind == Kind.CURVE
     count = shards
     if shards is None:
@@ -75,10 +79,11 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     )
     forget_when_queries_end(session)
     warm_kernel(terms)
+    keys = [F.col(f"`{key}`") for key in request.keys.right]
     # Keys are weighed, where they are, for the rows that will be stored: those of the table.
-    packed = frame.select(
-        shard_column(request.keys.right, labels).alias(SHARD_COLUMN), "*"
-    ).mapInArrow(Pack(0, labels, request.keys.right, request.policy), PACKED)
+    packed = frame.select(shard_column(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
+        Pack(0, labels, request.keys.right, request.policy), PACKED
+    )
     looked_up = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=LookupProcessor(plan),
         outputStructType=lookup_metrics.OUTPUT,
@@ -115,6 +120,14 @@ def _check_input(request: LookupRequest, frame: Any) -> None:
             f'running one does not tell: use it with run, or choose "lru" or "lfu"'
         )
     check_names("the stream", frame)
+
+
+def _check_keys(request: LookupRequest, frame: DataFrame) -> None:
+    """The stream's keys are compared by value, and as Spark would with a DataFrame of its own."""
+    compared_types(frame, "stream", request.keys.right)
+    if isinstance(request.table, SparkTable):
+        for theirs, mine in zip(request.keys.left, request.keys.right, strict=True):
+            check_char_types(frame.schema[mine], request.table.frame.schema[theirs])
 
 
 def _spark_columns(request: LookupRequest) -> StructType:

@@ -17,6 +17,7 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
 from headgate.spark.changes import Redefined, packed_changes, packed_limits
+from headgate.spark.column_types import compared_keys
 from headgate.spark.ended_queries import forget_when_queries_end
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import Allowance, ShardPlan, describe
@@ -238,18 +239,17 @@ def arrow_schema(frame: DataFrame) -> pa.Schema:
     return to_arrow_schema(frame.schema, timezone="UTC")
 
 
-def _label(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
+def _label(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
     return F.element_at(
         F.array(*(F.lit(label) for label in labels)), shard_column(keys, labels) + 1
     )
 
 
-def shard_column(keys: tuple[str, ...], labels: tuple[int, ...]) -> Column:
-    """The number of the shard that a row belongs to, by its keys."""
+def shard_column(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
+    """The number of the shard that a row belongs to, by its keys as they are compared."""
     if not keys:
         return F.lit(0)
-    columns = [F.col(f"`{name}`") for name in keys]
-    return F.pmod(F.xxhash64(*columns), F.lit(len(labels))).cast("int")
+    return F.pmod(F.xxhash64(*keys), F.lit(len(labels))).cast("int")
 
 
 def _spread(join: Request, shape: Shape, shards: int) -> Spread | None:
@@ -266,7 +266,8 @@ def _tagged(
     other: StructType,
 ) -> DataFrame:
     if spread is None:
-        label = _label((shape.keys.left, shape.keys.right)[side], labels)
+        keys = (shape.keys.left, shape.keys.right)[side]
+        label = _label(compared_keys(frame, keys, shape.key_types), labels)
         return tagged(frame, side, label, shape, other)
     schema = StructType([*frame.schema.fields, StructField(LABEL_COLUMN, IntegerType())])
     labelled = frame.mapInArrow(Labelled(spread, side, labels), schema)
@@ -283,8 +284,9 @@ def _packed(
     timed: str | None,
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
-    return frame.select(shard_column(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
-        Pack(side, labels, keys, join.policy, spread, timed), PACKED
+    hashed = compared_keys(frame, keys, shape.key_types)
+    return frame.select(shard_column(hashed, labels).alias(SHARD_COLUMN), "*").mapInArrow(
+        Pack(side, labels, keys, join.policy, spread, timed, shape.key_types), PACKED
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
+from headgate.engine.shape import keys_as
 from headgate.policies import Policy
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.ledger import PACK, UNPACK, Ledger
@@ -48,6 +49,8 @@ class Pack:
     spread: Spread | None = None
     timed: str | None = None
     """The operator whose processor time this is part of, where that is limited."""
+    key_types: tuple[pa.DataType, ...] = ()
+    """The types in which keys are compared, as of `Shape`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed, PACK):
@@ -70,7 +73,7 @@ class Pack:
         shard = table.column(SHARD_COLUMN).to_numpy()
         rows = table.drop_columns(SHARD_COLUMN)
         if self.policy.weighs_keys:
-            weight = self.policy.weigh([rows.column(name) for name in self.keys], self.side)
+            weight = self.policy.weigh(keys_as(rows, self.keys, self.key_types), self.side)
             rows = rows.append_column(WEIGHT_COLUMN, pa.array(weight))
         if len(self.labels) == 1:
             yield self.labels[0], rows

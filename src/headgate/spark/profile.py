@@ -4,6 +4,7 @@ Rows, times and keys are counted there, heavy keys found there, and keys sampled
 sees the counts, the heavy keys, and the sampled keys' rows (key and time alone).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -21,6 +22,7 @@ from headgate.profiling.material import Material, Question, sampled, whole_numbe
 from headgate.profiling.measure import measure
 from headgate.profiling.profile import Profile
 from headgate.profiling.skew import KeyCounts
+from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import check_columns
 from headgate.spec import SpecError
 
@@ -49,7 +51,12 @@ def profile_frames(question: Question, left: Any, right: Any) -> Profile:
         question.keys, (question.sides.left, question.sides.right), (left, right), NO_RESULT
     )
     keys = (question.keys.left, question.keys.right)
-    sides = Both(_Side.of(left, keys[0], shape.times[0]), _Side.of(right, keys[1], shape.times[1]))
+    sides = Both(
+        *(
+            _Side.of(frame, compared_keys(frame, names, shape.key_types), time)
+            for frame, names, time in zip((left, right), keys, shape.times, strict=True)
+        )
+    )
     try:
         return measure(question, _material(question, sides))
     finally:
@@ -69,11 +76,11 @@ class _Side:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, frame: DataFrame, keys: tuple[str, ...], time: str) -> "_Side":
+    def of(cls, frame: DataFrame, keys: Sequence[Column], time: str) -> "_Side":
         names = tuple(f"key{place}" for place in range(len(keys)))
         rows = frame.select(
-            *(F.col(f"`{key}`").alias(name) for key, name in zip(keys, names, strict=True)),
-            F.unix_micros(F.col(f"`{time}`").cast("timestamp")).alias(TIME),
+            *(key.alias(name) for key, name in zip(keys, names, strict=True)),
+            time_in_micros(frame, time).alias(TIME),
         ).withColumn(HASH, F.xxhash64(*names))
         counted = rows.where(_has_key(names)).groupBy(*names, HASH).count().persist()
         return cls(frame, rows, counted, names)

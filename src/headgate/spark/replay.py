@@ -40,7 +40,7 @@ def tagged(
     left, right = (own, none) if side == 0 else (none, own)
     return frame.select(
         label.alias("shard"),
-        F.col(f"`{shape.times[side]}`").cast("timestamp").alias("time"),
+        F.col(f"`{shape.times[side]}`").alias("time"),
         F.lit(side).alias("side"),
         F.monotonically_increasing_id().alias("position"),
         left.alias("left"),

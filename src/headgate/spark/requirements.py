@@ -4,10 +4,9 @@ import warnings
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
-from headgate.engine.shape import Shape, check_types
+from headgate.engine.shape import Shape
+from headgate.spark.column_types import ANSI, check_char_types, compared_types
 from headgate.spec import Keys, Predicate, Side, SpecError
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -49,30 +48,31 @@ def check_columns(
     """All columns named in the join exist and have fitting types."""
     columns = (frames[0].columns, frames[1].columns)
     shape = Shape.of(keys, sides, columns, suffix, where)
-    types = tuple({field.name: field.dataType for field in frame.schema} for frame in frames)
-    named = tuple({name: kind.simpleString() for name, kind in side.items()} for side in types)
-    check_types(keys, shape.times, (named[0], named[1]))
-    for which, side in (("left", 0), ("right", 1)):
-        kind = types[side][shape.times[side]]
-        if not isinstance(kind, TimestampType | TimestampNTZType):
-            raise SpecError(
-                f'time column "{shape.times[side]}" of the {which} side is '
-                f"{kind.simpleString()}: give a timestamp column (cast it first)"
-            )
     for which, frame in zip(("left", "right"), frames, strict=True):
         check_names(f"the {which} side", frame)
-    for left, kind in ((name, types[0][name]) for name in keys.left):
-        if kind.typeName() in ("map", "variant"):
-            raise SpecError(
-                f'key column "{left}" is a {kind.simpleString()}: Spark cannot compare such '
-                f"values; join on a part of it"
-            )
-    if where is not None:
-        looked_at = [
-            to_arrow_schema(StructType([frame.schema[name]]), timezone="UTC")
-            for frame, name in zip(frames, (where.left, where.right), strict=True)
-        ]
-        shape = shape.under(where, (looked_at[0], looked_at[1]))
+    looked_at = [
+        {*names, time, *(() if where is None else (name,))}
+        for names, time, name in zip(
+            (keys.left, keys.right),
+            shape.times,
+            ("", "") if where is None else (where.left, where.right),
+            strict=True,
+        )
+    ]
+    types = [
+        compared_types(frame, f"{which} side", sorted(names))
+        for frame, which, names in zip(frames, ("left", "right"), looked_at, strict=True)
+    ]
+    shown = [
+        {name: frame.schema[name].dataType.simpleString() for name in frame.columns}
+        for frame in frames
+    ]
+    ansi = frames[0].sparkSession.conf.get(ANSI, "true") == "true"
+    shape = shape.compared(where, (types[0], types[1]), (shown[0], shown[1]), ansi)
+    pairs = [*zip(keys.left, keys.right, strict=True)]
+    pairs += [] if where is None else [(where.left, where.right)]
+    for left, right in pairs:
+        check_char_types(frames[0].schema[left], frames[1].schema[right])
     return shape
 
 

@@ -73,7 +73,7 @@ class Spread:
         >>> [part.tolist() for part in spread.route(pa.chunked_array([[18, 21, 39]]), side=1)]
         [[0, 1, 1, 2], [0, 0, 1, 1]]
         """
-        numbers, missing = self.condition.numbers(column)
+        numbers, missing = self.condition.numbers(column, side)
         first, last = self._cells(numbers, side)
         # Rows that match nothing are counted by one shard, and only by one.
         copies = np.where(missing, 1, np.minimum(last - first + 1, self.shards))

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from headgate.lookup.parquet_table import ParquetTable
 from headgate.lookup.table import Table, same_zone
+from headgate.spark.column_types import compared_types
 from headgate.spark.operator import arrow_schema
 from headgate.spec import SpecError
 
@@ -61,6 +62,10 @@ class SparkTable(Table):
     def schema(self) -> pa.Schema:
         """The DataFrame's columns."""
         return same_zone(arrow_schema(self.frame))
+
+    def check_keys(self, keys: tuple[str, ...]) -> None:
+        """Raise where keys have a collation, or cannot be compared."""
+        compared_types(self.frame, "table's DataFrame", keys)
 
     def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
         """The rows with these keys, by a query on Spark."""

@@ -1,11 +1,13 @@
 """What-ifs on Spark: keys drawn there, checkpoints read there, policies tried on all its cores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -26,6 +28,7 @@ from headgate.sizing.material import (
 )
 from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
 from headgate.sizing.repeating import material_of_buffers
+from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import check_columns, check_inputs
 from headgate.spec import RowWindow, SpecError
 
@@ -79,17 +82,25 @@ def material_of_checkpoint(
         raise SpecError(
             f"spark={session!r}: a checkpoint is read by Spark, give the session (spark=spark)"
         )
-    left, right = (_buffer(session, path, operator, side) for side in ("left", "right"))
-    return material_of_buffers(request, (left, right), most_rows, seed, optimum)
+    frames = [_buffer(session, path, operator, side) for side in ("left", "right")]
+    check_columns(request.keys, request.sides, (frames[0], frames[1]), NO_RESULT, request.where)
+    tables = []
+    for side, frame in zip(("left", "right"), frames, strict=True):
+        with _reading(path, operator, side):
+            tables.append(frame.toArrow())
+    return material_of_buffers(request, (tables[0], tables[1]), most_rows, seed, optimum)
 
 
-def _buffer(session: SparkSession, path: str, operator: int, side: str) -> pa.Table:
-    from pyspark.errors import PySparkException
-
+def _buffer(session: SparkSession, path: str, operator: int, side: str) -> DataFrame:
     reader = session.read.format("statestore").option("operatorId", operator)
+    with _reading(path, operator, side):
+        return reader.option("joinSide", side).load(path).select("value.*")
+
+
+@contextmanager
+def _reading(path: str, operator: int, side: str) -> Iterator[None]:
     try:
-        rows = reader.option("joinSide", side).load(path).select("value.*")
-        return rows.toArrow()
+        yield
     except PySparkException as error:
         raise SpecError(
             f"{path} cannot be read as the checkpoint of a stream-stream join (operator "
@@ -111,7 +122,7 @@ def material_of_frames(
     shape = check_columns(request.keys, request.sides, (left, right), NO_RESULT, request.where)
     keys = (request.keys.left, request.keys.right)
     frames = tuple(
-        _told(frame, names, time, seed)
+        _told(frame, compared_keys(frame, names, shape.key_types), time, seed)
         for frame, names, time in zip((left, right), keys, shape.times, strict=True)
     )
     facts = [
@@ -189,14 +200,13 @@ class _Source:
         return needs_of((sides[0], sides[1]), self._request.windows, part)
 
 
-def _told(frame: DataFrame, keys: tuple[str, ...], time: str, seed: int) -> DataFrame:
+def _told(frame: DataFrame, keys: Sequence[Column], time: str, seed: int) -> DataFrame:
     """The frame with each row's time and the hash of its key; rows without a key are left out."""
-    named = [F.col(f"`{key}`") for key in keys]
-    frame = frame.withColumn(TIME, F.unix_micros(F.col(f"`{time}`").cast("timestamp")))
-    for key in named:
+    frame = frame.withColumn(TIME, time_in_micros(frame, time))
+    for key in keys:
         frame = frame.where(key.isNotNull())
     # Without keys all rows are alike; with a seed, keys fall elsewhere.
-    frame = frame.withColumn(HASH, F.xxhash64(F.lit(seed), *named) if keys else F.lit(0))
+    frame = frame.withColumn(HASH, F.xxhash64(F.lit(seed), *keys) if keys else F.lit(0))
     return frame.withColumn(BUCKET, _bucket(F.col(HASH).cast("long")))
 
 

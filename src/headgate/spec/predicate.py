@@ -21,8 +21,9 @@ _SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
 class Predicate:
     """What a column of the left and a column of the right must satisfy; see the two forms.
 
-    Columns are numbers, dates or timestamps; those of a `Compare` also text, bytes or booleans.
-    Null and NaN satisfy nothing.
+    Columns are numbers, dates, timestamps or intervals; those of a `Compare` also text, bytes or
+    booleans. Columns of two types are compared in the one that Spark's own join casts both to.
+    Null satisfies nothing; NaN equals NaN and is above every number, as in Spark.
     """
 
     left: str

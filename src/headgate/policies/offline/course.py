@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.casting import cast_to
 from headgate.columns.codes import encode_together
-from headgate.columns.times import NO_TIME, is_event_time, microseconds
+from headgate.columns.times import NO_TIME, microseconds
 from headgate.spec import Keys, RowWindow, Side, SpecError, Window
+from headgate.spec.comparing import Named, compared_as
 
 LEFT, RIGHT = 0, 1
 
@@ -64,7 +66,6 @@ def events_of_tables(
     >>> left.key.tolist(), right.key.tolist(), right.time.tolist()
     ([0, 1], [1], [2])
     """
-    times = []
     for which, table, names, side in zip(
         ("left", "right"), tables, (keys.left, keys.right), sides, strict=True
     ):
@@ -72,23 +73,17 @@ def events_of_tables(
             if name not in table.column_names:
                 has = ", ".join(table.column_names)
                 raise SpecError(f'the {which} side has no column "{name}": it has {has}')
-        column = table.column(side.time)
-        if not is_event_time(column.type):
-            raise SpecError(
-                f'time column "{side.time}" of the {which} side is {column.type}: '
-                f"give a timestamp column (cast it first)"
-            )
-        times.append(microseconds(column))
-    columns = [
-        [table.column(name) for name in names]
-        for table, names in zip(tables, (keys.left, keys.right), strict=True)
-    ]
-    for one, other in zip(*columns, strict=True):
-        if one.type != other.type:
-            raise SpecError(
-                f"key columns differ in type: {one.type} and {other.type}: cast one of them, so "
-                f"that equal values are equal"
-            )
+
+    def named(side: int, name: str) -> Named:
+        return Named(("left", "right")[side], name, tables[side].column(name).type)
+
+    compared_as("time", named(0, sides[0].time), named(1, sides[1].time))
+    times = [microseconds(table.column(at.time)) for table, at in zip(tables, sides, strict=True)]
+    columns: tuple[list[pa.ChunkedArray], list[pa.ChunkedArray]] = ([], [])
+    for pair in zip(keys.left, keys.right, strict=True):
+        kind = compared_as("key", named(0, pair[0]), named(1, pair[1]))
+        for own, table, name in zip(columns, tables, pair, strict=True):
+            own.append(cast_to(table.column(name), kind))
     codes, _ = encode_together(columns)
     left, right = (
         Events(time[time != NO_TIME], code[time != NO_TIME])
