@@ -121,10 +121,11 @@ class OneShard:
 
     def _packed(self, table: pa.Table | None, side: int) -> pd.DataFrame:
         keys = (self._join.keys.left, self._join.keys.right)[side]
-        pack = Pack(side, (LABEL,), keys, self._join.policy)
+        names = tuple(self._schemas[side].names)
+        pack = Pack(side, (LABEL,), names, keys, self._join.policy)
         batches = []
         if table is not None and table.num_rows:
             shard = pa.array([0] * table.num_rows, pa.int32())
-            batches = table.append_column(SHARD_COLUMN, shard).to_batches()
+            batches = table.add_column(0, SHARD_COLUMN, shard).to_batches()
         frames = pd.concat([out.to_pandas() for out in pack(batches)], ignore_index=True)
         return frames[frames["shard"] == LABEL]

@@ -1,9 +1,12 @@
 """Bounded inputs in process."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from headgate.columns.carried import uncarried
 from headgate.columns.plain import plain
 from headgate.spec import SpecError
 
@@ -32,7 +35,44 @@ def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
     headgate.spec.errors.SpecError: the left side is a int: run takes Arrow tables
     """
     if isinstance(given, pa.Table):
-        return plain(given)
+        return carried_table(given, f"the {which} side")
     if type(given).__module__.startswith("pandas") and hasattr(given, "columns"):
-        return plain(pa.Table.from_pandas(given, preserve_index=False))
+        try:
+            table = pa.Table.from_pandas(given, preserve_index=False)
+        except (ValueError, TypeError, pa.ArrowException) as error:
+            raise SpecError(f"the {which} side cannot be read as a table: {error}") from error
+        return carried_table(table, f"the {which} side")
     raise SpecError(f"the {which} side is a {type(given).__name__}: {takes}")
+
+
+def carried_table(table: pa.Table, which: str) -> pa.Table:
+    """The table with columns of types that rows can carry; raises where it has others.
+
+    Columns of views and run-end encoded ones come out as the plain columns they stand for.
+
+    Examples
+    --------
+    >>> carried_table(pa.table([[1], [2]], names=["a", "a"]), "the left side")
+    Traceback (most recent call last):
+    ...
+    headgate.spec.errors.SpecError: the left side has several columns named a: rename them first
+    """
+    check_names(which, table.column_names)
+    table = plain(table)
+    for field in table.schema:
+        part = uncarried(field.type)
+        if part is not None:
+            inside = "" if part is field.type else f", with {part} inside"
+            raise SpecError(
+                f'column "{field.name}" of {which} is {field.type}{inside}, which rows cannot '
+                f"carry: cast it to a plain type, or leave it out"
+            )
+    return table
+
+
+def check_names(which: str, names: Sequence[str]) -> None:
+    """Raise where two columns have the same name."""
+    counts = Counter(names)
+    several = ", ".join(sorted(name or '""' for name in counts if counts[name] > 1))
+    if several:
+        raise SpecError(f"{which} has several columns named {several}: rename them first")

@@ -14,10 +14,6 @@ from headgate.spec.comparing import Named, compared_as
 
 Types = Mapping[str, pa.DataType]
 
-TIME_COLUMN = "__headgate_time"
-"""Stands for the time column of rows whose time is counted, not read."""
-
-
 NO_RESULT = " of the right side"
 """Where no result is made, names that both sides have must not get in the way."""
 
@@ -27,14 +23,15 @@ class Shape:
     """Where keys and times stand in each side's columns, and the result's columns.
 
     The result has the left columns under their names, then the right ones; key columns of the same
-    name on both sides come once; any other right column whose name is taken gets ``suffix``.
+    name on both sides come once; any other right column whose name is taken, upper and lower case
+    aside, gets ``suffix``.
 
     Parameters
     ----------
     keys
         The key columns.
     times
-        The time column of each side.
+        The time column of each side; empty where ``counted``.
     output
         (name in the result, side, name in the side's columns).
     condition
@@ -47,6 +44,8 @@ class Shape:
     key_types
         For each key the type in which both sides' values are compared; empty where they are
         compared as they are.
+    counted
+        Whether times are counted by the operator, not read from a column.
     """
 
     keys: Keys
@@ -56,6 +55,7 @@ class Shape:
     drawn: tuple[str, ...] = ()
     importance: str | None = None
     key_types: tuple[pa.DataType, ...] = ()
+    counted: bool = False
 
     @classmethod
     def of(
@@ -73,23 +73,11 @@ class Shape:
             ("right", (*keys.right, *asked[1], sides[1].time), columns[1]),
         ):
             for name in wanted:
-                if name not in present:
-                    raise SpecError(
-                        f'the {which} side has no column "{name}": it has {", ".join(present)}'
-                    )
+                check_column(f"the {which} side", name, present)
         output = [(name, 0, name) for name in columns[0]]
-        taken = set(columns[0])
-        for name in columns[1]:
-            if name in keys.shared:
-                continue
-            shown = f"{name}{suffix}" if name in taken else name
-            if shown in taken or (shown != name and shown in columns[1]):
-                raise SpecError(
-                    f'the result would have two columns "{shown}": rename a column of one side, '
-                    f'or choose another suffix (suffix="{suffix}" now)'
-                )
-            taken.add(shown)
-            output.append((shown, 1, name))
+        others = [name for name in columns[1] if name not in keys.shared]
+        shown = apart(columns[0], others, suffix, "rename a column of one side, or")
+        output += [(new, 1, name) for new, name in zip(shown, others, strict=True)]
         return cls(keys, (sides[0].time, sides[1].time), tuple(output))
 
     def compared(
@@ -137,7 +125,7 @@ class Shape:
     def sampled(self, names: tuple[str, ...]) -> "Shape":
         """With columns for what a sample must say of its rows; raises where names are taken."""
         for name in names:
-            if any(name == shown for shown, _, _ in self.output):
+            if self._shows(name):
                 raise SpecError(
                     f'the result has a column "{name}" already: name the sample\'s column with '
                     f"Sample(weight=..., cluster=...)"
@@ -146,12 +134,16 @@ class Shape:
 
     def weighed(self, name: str | None) -> "Shape":
         """With a column for the importance of rows; raises where its name is taken."""
-        if any(name == shown for shown, _, _ in self.output):
+        if name is not None and self._shows(name):
             raise SpecError(
                 f'the result has a column "{name}" already: name the other one with '
                 f"MaxImportance(column=...)"
             )
         return replace(self, importance=name)
+
+    def _shows(self, name: str) -> bool:
+        """Whether the result has a column of this name, upper and lower case aside."""
+        return any(name.lower() == shown.lower() for shown, _, _ in self.output)
 
     @property
     def relation(self) -> Relation | None:
@@ -195,3 +187,45 @@ def keys_as(
     if not types:
         return columns
     return [cast_to(column, kind) for column, kind in zip(columns, types, strict=True)]
+
+
+def check_column(which: str, name: str, present: Sequence[str]) -> None:
+    """Raise where there is no column of this name.
+
+    Examples
+    --------
+    >>> check_column("the left side", "id", ["ID", "at"])
+    Traceback (most recent call last):
+    ...
+    headgate.spec.errors.SpecError: the left side has no column "id": it has ID, at (upper and \
+lower case matter)
+    """
+    if name in present:
+        return
+    alike = any(name.lower() == other.lower() for other in present)
+    case = " (upper and lower case matter)" if alike else ""
+    raise SpecError(f'{which} has no column "{name}": it has {", ".join(present)}{case}')
+
+
+def apart(taken: Sequence[str], names: Sequence[str], suffix: str, advice: str) -> list[str]:
+    """What columns are called beside others: with a suffix where their names are taken.
+
+    Upper and lower case do not tell names apart, since to Spark they do not, unless told.
+
+    Examples
+    --------
+    >>> apart(["id", "note"], ["Note", "price"], "_right", "")
+    ['Note_right', 'price']
+    """
+    before = {name.lower() for name in taken}
+    shown = [f"{name}{suffix}" if name.lower() in before else name for name in names]
+    origins: dict[str, str] = {}
+    for new, name in zip(shown, names, strict=True):
+        # Names that differ by case alone were the input's own.
+        origin = origins.setdefault(new.lower(), name.lower())
+        if new.lower() in before or origin != name.lower():
+            raise SpecError(
+                f'the result would have two columns "{new}": {advice} choose another suffix '
+                f'(suffix="{suffix}" now)'
+            )
+    return shown

@@ -38,7 +38,7 @@ def at_line(job: Job, path: Path) -> Iterator[None]:
 
 def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "DataFrame":
     """The rows of a side, shaped; a stream with its watermark, or what is there now."""
-    from headgate.spark.sources import read_rows
+    from headgate.spark.sources import read_rows, with_watermark
 
     source: Source = getattr(job, side)
     time = getattr(job.join, side).time
@@ -55,7 +55,7 @@ def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "Dat
     if not streaming:
         return frame
     with at_line(job, (side, "time")):
-        return frame.withWatermark(time, f"{source.watermark_us} microseconds")
+        return with_watermark(frame, time, f"{source.watermark_us} microseconds")
 
 
 def start(session: Any, job: Job) -> Any:

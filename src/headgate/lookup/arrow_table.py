@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import encode_together
-from headgate.columns.plain import plain
+from headgate.engine.inputs import carried_table
 from headgate.lookup.table import Table, same_zone
 from headgate.spec import SpecError
 
@@ -31,7 +31,7 @@ class ArrowTable(Table):
             raise SpecError(
                 f"ArrowTable was given a {type(self.table).__name__}: give a pyarrow.Table"
             )
-        object.__setattr__(self, "table", plain(self.table))
+        object.__setattr__(self, "table", carried_table(self.table, self.name))
 
     @property
     def name(self) -> str:

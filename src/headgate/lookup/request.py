@@ -9,7 +9,7 @@ import pyarrow as pa
 from headgate.columns.common_type import Unlike
 from headgate.engine.batch import Terms
 from headgate.engine.limits import terms_for
-from headgate.engine.shape import TIME_COLUMN, Shape
+from headgate.engine.shape import Shape, apart, check_column
 from headgate.lookup.keys import check_key_types, compared_as
 from headgate.lookup.table import Table
 from headgate.models import Frequencies
@@ -47,26 +47,14 @@ class LookupRequest:
     def shape(self, stream: pa.Schema) -> Shape:
         """The columns of the result; raises where the stream does not fit the request."""
         for name in self.keys.right:
-            if stream.get_field_index(name) < 0:
-                raise SpecError(
-                    f'the stream has no column "{name}": it has {", ".join(stream.names)}'
-                )
+            check_column("the stream", name, stream.names)
         check_key_types(self.keys, stream, self.schema)
         output = [(name, 1, name) for name in stream.names]
-        taken = set(stream.names)
-        for name in self.schema.names:
-            if name in self.keys.shared:
-                continue
-            shown = f"{name}{self.suffix}" if name in taken else name
-            if shown in taken or (shown != name and shown in self.schema.names):
-                raise SpecError(
-                    f'the result would have two columns "{shown}": rename a column of the stream, '
-                    f"choose other columns=, or another suffix "
-                    f'(suffix="{self.suffix}" now)'
-                )
-            taken.add(shown)
-            output.append((shown, 0, name))
-        return Shape(self.keys, (TIME_COLUMN, TIME_COLUMN), tuple(output))
+        others = [name for name in self.schema.names if name not in self.keys.shared]
+        advice = "rename a column of the stream, choose other columns=, or"
+        shown = apart(stream.names, others, self.suffix, advice)
+        output += [(new, 0, name) for new, name in zip(shown, others, strict=True)]
+        return Shape(self.keys, ("", ""), tuple(output), counted=True)
 
     def terms(self, shards: int = 1, reserve: float = 0.0) -> Terms:
         """The kernel's terms for one of several equal shards."""

@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 )
 
 from headgate.columns.common_type import plain_type
+from headgate.spark.carried import column_of
 from headgate.spec import SpecError
 
 ANSI = "spark.sql.ansi.enabled"
@@ -83,10 +84,11 @@ def _parts(kind: DataType) -> Iterator[DataType]:
 def compared_keys(
     frame: DataFrame, names: Sequence[str], types: Sequence[pa.DataType]
 ) -> list[Column]:
-    """Key columns in the types in which they are compared, so that equal keys hash alike."""
+    """Key columns of a frame that is numbered, in the types in which they are compared, so that
+    equal keys hash alike."""
     columns = []
     for name, kind in zip(names, types, strict=True):
-        column = F.col(f"`{name}`")
+        column = column_of(frame, name)
         if plain_type(to_arrow_type(frame.schema[name].dataType, timezone="UTC")) != kind:
             column = column.cast(from_arrow_type(kind, prefer_timestamp_ntz=True))
         columns.append(column)
@@ -94,11 +96,12 @@ def compared_keys(
 
 
 def time_in_micros(frame: DataFrame, name: str) -> Column:
-    """A time column as microseconds since 1970; one without a zone as if it were in UTC.
+    """A time column of a frame that is numbered, as microseconds since 1970; one without a zone as
+    if it were in UTC.
 
     A cast would take it to be in the session's zone, whose clocks may be put back.
     """
-    time = F.col(f"`{name}`")
+    time = column_of(frame, name)
     if not isinstance(frame.schema[name].dataType, TimestampNTZType):
         return F.unix_micros(time)
     micros = F.extract(F.lit("SECOND"), time) * F.lit(1_000_000)

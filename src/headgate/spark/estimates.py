@@ -5,6 +5,7 @@ from pyspark.sql import functions as F
 
 from headgate.sampling.estimators import Aggregate, not_within
 from headgate.sampling.sql import TOTALS, figures, per_cluster
+from headgate.spark.carried import quoted
 from headgate.spec import SpecError
 
 
@@ -21,11 +22,11 @@ def over_frame(frame: DataFrame, asked: Aggregate) -> DataFrame:
         )
     clustered = asked.is_clustered(frame.columns)
     if asked.column is not None:
-        frame = frame.where(F.col(f"`{asked.column}`").isNotNull())
+        frame = frame.where(F.col(quoted(asked.column)).isNotNull())
     parts = [F.expr(text).alias(name) for name, text in per_cluster(asked, clustered).items()]
-    groups = [F.col(f"`{name}`") for name in asked.by]
+    groups = [F.col(quoted(name)) for name in asked.by]
     if clustered:
-        per = frame.groupBy(*groups, F.col(f"`{asked.goal.cluster}`")).agg(*parts)
+        per = frame.groupBy(*groups, F.col(quoted(asked.goal.cluster))).agg(*parts)
     else:
         per = frame.select(*groups, *parts)
     totals = per.groupBy(*groups).agg(*(F.expr(text).alias(n) for n, text in TOTALS.items()))

@@ -29,17 +29,17 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
         return lessons
     facts, sides, tracked = kept[0], [from_blob(kept[1]), from_blob(kept[2])], from_blob(kept[3])
     lessons.monitor.recall_facts(facts)
-    lessons.monitor.counts = np.stack([tracked.column(name).to_numpy() for name in _COUNTS], axis=1)
+    keys, counts = _parted(tracked, lessons.tracked)
+    lessons.monitor.counts = np.stack([counts.column(name).to_numpy() for name in _COUNTS], axis=1)
+    (left, *beside), (right, *beside_right) = (
+        _parted(side, known) for side, known in zip(sides, lessons.open_columns, strict=True)
+    )
     columns = [
-        np.concatenate([side.column(_hidden(name)).to_numpy() for side in sides])
+        np.concatenate([part.column(_hidden(name)).to_numpy() for part in beside + beside_right])
         for name in _ROW_COLUMNS
     ]
     none = np.zeros(len(columns[0]), np.int64)
-    left, right = (
-        side.select(lessons.open_columns[place].column_names) for place, side in enumerate(sides)
-    )
     open_rows = OpenRows._make([*columns, none.astype(np.int32), np.empty(0), none])
-    keys = tracked.select(lessons.tracked.column_names)
     if kept[4] is None:
         return Lessons(lessons.monitor, open_rows, (left, right), keys)
     if not plan.room.tried.holds(1, 1):
@@ -47,14 +47,16 @@ def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
         lessons.monitor.standing, lessons.monitor.tried = Standing(), 0.0
         return Lessons(lessons.monitor, open_rows, (left, right), keys)
     names = lessons.monitor.standing.names
-    tried = [from_blob(kept[4]), from_blob(kept[5])]
+    (tried_left, rivals_left), (tried_right, rivals_right) = (
+        _parted(from_blob(blob), known) for blob, known in ((kept[4], left), (kept[5], right))
+    )
     return Lessons(
         lessons.monitor,
         open_rows,
         (left, right),
         keys,
-        (rival_rows(tried[0], names), rival_rows(tried[1], names)),
-        (tried[0].select(left.column_names), tried[1].select(right.column_names)),
+        (rival_rows(rivals_left, names), rival_rows(rivals_right, names)),
+        (tried_left, tried_right),
     )
 
 
@@ -97,7 +99,7 @@ def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> p
 
 
 def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
-    """The same, read back."""
+    """The same, read back from the columns that were put beside."""
 
     def column(name: str) -> np.ndarray:
         values: np.ndarray = table.column(_hidden(name)).to_numpy()
@@ -121,6 +123,12 @@ def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
 
 def _with_history(names: tuple[str, ...]) -> list[int]:
     return [place for place, name in enumerate(names) if name in KEEP_HISTORY]
+
+
+def _parted(table: pa.Table, known: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The columns of the rows, and what was put beside them, whatever the rows' are called."""
+    own = known.num_columns
+    return table.select(range(own)), table.select(range(own, table.num_columns))
 
 
 def _hidden(name: str) -> str:

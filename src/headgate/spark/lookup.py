@@ -6,7 +6,6 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
@@ -15,13 +14,23 @@ from headgate.engine.shape import Shape
 from headgate.lookup.request import LookupRequest
 from headgate.policies.base import Kind
 from headgate.spark import lookup_metrics
+from headgate.spark.carried import (
+    Shown,
+    arrow_schema,
+    check_carried,
+    column_of,
+    numbered,
+    restored,
+    travelling,
+)
 from headgate.spark.column_types import check_char_types, compared_types
 from headgate.spark.ended_queries import forget_when_queries_end
 from headgate.spark.lookup_processor import LookupPlan, LookupProcessor
-from headgate.spark.operator import arrow_schema, shard_column
+from headgate.spark.metrics import observe
+from headgate.spark.operator import shard_column
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import describe
-from headgate.spark.requirements import WATERMARK, check_names, check_state_store
+from headgate.spark.requirements import WATERMARK, check_state_store
 from headgate.spark.shards import shard_labels
 from headgate.spark.table import SparkTable
 from headgate.spark.warm import warm_kernel
@@ -79,10 +88,13 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     )
     forget_when_queries_end(session)
     warm_kernel(terms)
-    keys = [F.col(f"`{key}`") for key in request.keys.right]
     # Keys are weighed, where they are, for the rows that will be stored: those of the table.
-    packed = frame.select(shard_column(keys, labels).alias(SHARD_COLUMN), "*").mapInArrow(
-        Pack(0, labels, request.keys.right, request.policy), PACKED
+    keys = request.keys.right
+    shard = shard_column([column_of(frame, name) for name in keys], labels)
+    packed = (
+        numbered(frame)
+        .select(shard.alias(SHARD_COLUMN), "*")
+        .mapInArrow(Pack(0, labels, tuple(frame.columns), keys, request.policy), PACKED)
     )
     looked_up = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=LookupProcessor(plan),
@@ -90,17 +102,13 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         outputMode="append",
         timeMode="None",
     )
-    results: DataFrame = (
-        looked_up.observe(name, *lookup_metrics.observed())
+    shown = _shown(shape, frame, columns)
+    results = (
+        observe(looked_up, name, lookup_metrics.observed())
         .select("blob")
-        .mapInArrow(Unpack(), _result_schema(shape, frame, columns))
+        .mapInArrow(Unpack(), travelling(shown))
     )
-    # The conversion lost the mark of event-time columns; without it, results could not be
-    # aggregated by time.
-    for field in frame.schema:
-        if WATERMARK in field.metadata:
-            results = results.withMetadata(field.name, {WATERMARK: field.metadata[WATERMARK]})
-    return results
+    return restored(results, shown)
 
 
 def _check_input(request: LookupRequest, frame: Any) -> None:
@@ -119,7 +127,7 @@ def _check_input(request: LookupRequest, frame: Any) -> None:
             f"policy {request.policy.label} must know the whole stream beforehand, which a "
             f'running one does not tell: use it with run, or choose "lru" or "lfu"'
         )
-    check_names("the stream", frame)
+    check_carried("the stream", frame)
 
 
 def _check_keys(request: LookupRequest, frame: DataFrame) -> None:
@@ -146,11 +154,11 @@ def _spark_columns(request: LookupRequest) -> StructType:
     return StructType(columns)
 
 
-def _result_schema(shape: Shape, frame: DataFrame, columns: StructType) -> StructType:
-    sides = (columns, frame.schema)
-    return StructType(
-        [
-            StructField(shown, sides[side][name].dataType, sides[side][name].nullable)
-            for shown, side, name in shape.output
-        ]
-    )
+def _shown(shape: Shape, frame: DataFrame, columns: StructType) -> list[Shown]:
+    """The result's columns; event times keep their mark, so that they can be aggregated by."""
+    shown = []
+    for name, side, column in shape.output:
+        field = (columns, frame.schema)[side][column]
+        mark = {WATERMARK: field.metadata[WATERMARK]} if WATERMARK in field.metadata else None
+        shown.append(Shown(name, field.dataType, field.nullable, mark))
+    return shown

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, astuple, fields
 
 import pandas as pd
-from pyspark.sql import Column
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.engine.lessons import LessonsLearned
@@ -14,6 +15,7 @@ from headgate.monitor.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.planner.live import FIGURES as EXPECTED
 from headgate.policies import Age, Fifo, Greedy, Ijoin, Lru, Random
 from headgate.sampling import EqCluster
+from headgate.spec import SpecError
 
 STATE_FIGURES = (
     "held_bytes",
@@ -126,6 +128,21 @@ def result_rows(
     Together, since every column of a frame costs on its way out, however short it is.
     """
     return pd.DataFrame({"blob": blobs, **dict.fromkeys(figures, 0)})
+
+
+def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
+    """The frame with its figures observed; raises where the name cannot serve."""
+    if not isinstance(name, str) or not name:
+        raise SpecError(f"name={name!r} is not accepted: give the metrics a name")
+    try:
+        return frame.observe(name, *figures)
+    except AnalysisException as error:
+        if error.getCondition() != "DUPLICATED_METRICS_NAME":
+            raise
+        raise SpecError(
+            f'name="{name}": this query has metrics of that name already, and each join and '
+            f'lookup in it needs its own: give another, such as name="{name}_2"'
+        ) from error
 
 
 def observed(shared: bool = False) -> list[Column]:

@@ -5,10 +5,8 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, IntegerType, LongType, StructField, StructType
 
 from headgate.engine.importance import Definitions, nothing_to_redefine
@@ -16,6 +14,14 @@ from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
+from headgate.spark.carried import (
+    Shown,
+    arrow_schema,
+    column_of,
+    numbered,
+    restored,
+    travelling,
+)
 from headgate.spark.changes import Redefined, packed_changes, packed_limits
 from headgate.spark.column_types import compared_keys
 from headgate.spark.ended_queries import forget_when_queries_end
@@ -88,17 +94,13 @@ def stream(
         outputMode="append",
         timeMode="EventTime",
     )
+    shown = _shown(shape, left, right, delays)
     results = (
-        joined.observe(name, *metrics.observed(shared=limits is not None))
+        metrics.observe(joined, name, metrics.observed(shared=limits is not None))
         .select("blob")
-        .mapInArrow(Unpack(timed=timed), _result_schema(shape, left, right))
+        .mapInArrow(Unpack(timed=timed), travelling(shown))
     )
-    # The conversion lost the mark of event-time columns; without it, results could not be
-    # aggregated by time. The delay itself takes no effect downstream of a stateful operator.
-    for shown, side, column in shape.output:
-        if column == shape.times[side]:
-            results = results.withMetadata(shown, {WATERMARK: delays[side]})
-    return results
+    return restored(results, shown)
 
 
 def batch(
@@ -126,14 +128,16 @@ def batch(
         definitions=definitions,
     )
     warm_kernel(plan.terms)
-    rows = _tagged(shape, left, 0, labels, spread, right.schema).unionAll(
-        _tagged(shape, right, 1, labels, spread, left.schema)
+    rows = _tagged(shape, left, 0, labels, spread, right).unionAll(
+        _tagged(shape, right, 1, labels, spread, left)
     )
-    return (
+    shown = _shown(shape, left, right)
+    results = (
         rows.repartition(count, "shard")
         .sortWithinPartitions("shard", "time", "side", "position")
-        .mapInArrow(ReplayShards(plan, join.policy), _result_schema(shape, left, right))
+        .mapInArrow(ReplayShards(plan, join.policy), travelling(shown))
     )
+    return restored(results, shown)
 
 
 def shard_count(join: Request, left: DataFrame, right: DataFrame, given: int | None) -> int:
@@ -233,12 +237,6 @@ def _plan(
     )
 
 
-def arrow_schema(frame: DataFrame) -> pa.Schema:
-    """The Arrow schema of a DataFrame's rows."""
-    # State must not depend on the session's time zone, which a restart may change.
-    return to_arrow_schema(frame.schema, timezone="UTC")
-
-
 def _label(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
     return F.element_at(
         F.array(*(F.lit(label) for label in labels)), shard_column(keys, labels) + 1
@@ -263,15 +261,21 @@ def _tagged(
     side: int,
     labels: tuple[int, ...],
     spread: Spread | None,
-    other: StructType,
+    other: DataFrame,
 ) -> DataFrame:
+    rows = numbered(frame)
+    columns, others = rows.schema, numbered(other).schema
+    time = column_of(frame, shape.times[side])
     if spread is None:
         keys = (shape.keys.left, shape.keys.right)[side]
         label = _label(compared_keys(frame, keys, shape.key_types), labels)
-        return tagged(frame, side, label, shape, other)
-    schema = StructType([*frame.schema.fields, StructField(LABEL_COLUMN, IntegerType())])
-    labelled = frame.mapInArrow(Labelled(spread, side, labels), schema)
-    return tagged(labelled, side, F.col(LABEL_COLUMN), shape, other)
+        return tagged(rows, side, label, time, columns, others)
+    place = frame.columns.index(spread.condition.columns[side])
+    labelled = rows.mapInArrow(
+        Labelled(spread, side, labels, place),
+        StructType([*columns.fields, StructField(LABEL_COLUMN, IntegerType())]),
+    )
+    return tagged(labelled, side, F.col(LABEL_COLUMN), time, columns, others)
 
 
 def _packed(
@@ -284,26 +288,36 @@ def _packed(
     timed: str | None,
 ) -> DataFrame:
     keys = (shape.keys.left, shape.keys.right)[side]
-    hashed = compared_keys(frame, keys, shape.key_types)
-    return frame.select(shard_column(hashed, labels).alias(SHARD_COLUMN), "*").mapInArrow(
-        Pack(side, labels, keys, join.policy, spread, timed, shape.key_types), PACKED
+    shard = shard_column(compared_keys(frame, keys, shape.key_types), labels)
+    names = tuple(frame.columns)
+    return (
+        numbered(frame)
+        .select(shard.alias(SHARD_COLUMN), "*")
+        .mapInArrow(
+            Pack(side, labels, names, keys, join.policy, spread, timed, shape.key_types), PACKED
+        )
     )
 
 
-def _result_schema(shape: Shape, left: DataFrame, right: DataFrame) -> StructType:
-    schemas = (left.schema, right.schema)
-    return StructType(
-        [
-            StructField(shown, schemas[side][name].dataType, schemas[side][name].nullable)
-            for shown, side, name in shape.output
-        ]
-        + [
-            StructField(name, kind, nullable=False)
-            for name, kind in zip(shape.drawn, (DoubleType(), LongType()), strict=False)
-        ]
-        + [
-            StructField(name, DoubleType(), nullable=False)
-            for name in (shape.importance,)
-            if name is not None
-        ]
-    )
+def _shown(
+    shape: Shape, left: DataFrame, right: DataFrame, delays: tuple[int, int] | None = None
+) -> list[Shown]:
+    """The result's columns.
+
+    On a stream, event times are marked as such: without the mark, results could not be aggregated
+    by time. The delay itself takes no effect downstream of a stateful operator.
+    """
+    shown = []
+    for name, side, column in shape.output:
+        field = (left, right)[side].schema[column]
+        mark = None
+        if delays is not None and column == shape.times[side]:
+            mark = {WATERMARK: delays[side]}
+        shown.append(Shown(name, field.dataType, field.nullable, mark))
+    shown += [
+        Shown(name, kind, nullable=False)
+        for name, kind in zip(shape.drawn, (DoubleType(), LongType()), strict=False)
+    ]
+    if shape.importance is not None:
+        shown.append(Shown(shape.importance, DoubleType(), nullable=False))
+    return shown

@@ -30,7 +30,7 @@ _PACKED_ARROW = pa.schema(
         ("blob", pa.binary()),
     ]
 )
-SHARD_COLUMN = "__headgate_shard"
+SHARD_COLUMN = "shard"
 WEIGHT_COLUMN = "__headgate_weight"
 ROWS_AT_ONCE = 1 << 17
 
@@ -39,11 +39,16 @@ ROWS_AT_ONCE = 1 << 17
 class Pack:
     """Turns the rows of one side into a blob per shard; to be run by ``mapInArrow``.
 
+    Rows come with the number of their shard in front of their columns, and go with the weight of
+    their keys behind them, where policies weigh keys: by place, so that names cannot clash.
+
     Every shard gets a row, if only an empty one, so that it hears of every batch that has input.
     """
 
     side: int
     labels: tuple[int, ...]
+    names: tuple[str, ...]
+    """Of all columns; Spark hands them over by number."""
     keys: tuple[str, ...]
     policy: Policy
     spread: Spread | None = None
@@ -70,8 +75,8 @@ class Pack:
         yield packed(sorted(silent), self.side, part, ordinal, [b""] * len(silent))
 
     def _split(self, table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
-        shard = table.column(SHARD_COLUMN).to_numpy()
-        rows = table.drop_columns(SHARD_COLUMN)
+        shard = table.column(0).to_numpy()
+        rows = table.remove_column(0).rename_columns(list(self.names))
         if self.policy.weighs_keys:
             weight = self.policy.weigh(keys_as(rows, self.keys, self.key_types), self.side)
             rows = rows.append_column(WEIGHT_COLUMN, pa.array(weight))

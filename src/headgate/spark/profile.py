@@ -22,6 +22,7 @@ from headgate.profiling.material import Material, Question, sampled, whole_numbe
 from headgate.profiling.measure import measure
 from headgate.profiling.profile import Profile
 from headgate.profiling.skew import KeyCounts
+from headgate.spark.carried import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import check_columns
 from headgate.spec import SpecError
@@ -78,12 +79,13 @@ class _Side:
     @classmethod
     def of(cls, frame: DataFrame, keys: Sequence[Column], time: str) -> "_Side":
         names = tuple(f"key{place}" for place in range(len(keys)))
-        rows = frame.select(
+        whole = numbered(frame)
+        rows = whole.select(
             *(key.alias(name) for key, name in zip(keys, names, strict=True)),
             time_in_micros(frame, time).alias(TIME),
         ).withColumn(HASH, F.xxhash64(*names))
         counted = rows.where(_has_key(names)).groupBy(*names, HASH).count().persist()
-        return cls(frame, rows, counted, names)
+        return cls(whole, rows, counted, names)
 
     def facts(self) -> SideRows:
         """Counted in one pass over all rows."""

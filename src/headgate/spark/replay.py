@@ -16,31 +16,30 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from headgate.columns.relabelled import relabelled
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held, Screened, numbered, screen
 from headgate.engine.lessons import Lessons
 from headgate.engine.pacer import PaceState, covered_s
 from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from, most_to_observe
-from headgate.engine.shape import Shape
 from headgate.engine.tables import TableStep
 from headgate.policies import Policy
 from headgate.spark.plan import ShardPlan
-from headgate.spark.spread import LABEL_COLUMN
 
 PACED_ROWS_AT_ONCE = 1 << 15
 """Where processor time is limited, what a step took corrects the next: there should be some."""
 
 
 def tagged(
-    frame: DataFrame, side: int, label: Column, shape: Shape, other: StructType
+    frame: DataFrame, side: int, label: Column, time: Column, columns: StructType, other: StructType
 ) -> DataFrame:
     """A side's rows as structs beside an empty one for the other side, so that both can mix."""
-    own = F.struct(*(F.col(f"`{name}`") for name in frame.columns if name != LABEL_COLUMN))
+    own = F.struct(*columns.names)
     none = F.lit(None).cast(other)
     left, right = (own, none) if side == 0 else (none, own)
     return frame.select(
         label.alias("shard"),
-        F.col(f"`{shape.times[side]}`").alias("time"),
+        time.alias("time"),
         F.lit(side).alias("side"),
         F.monotonically_increasing_id().alias("position"),
         left.alias("left"),
@@ -133,7 +132,7 @@ class _ShardReplay:
         schema = self._plan.schemas[side]
         rows = schema.empty_table()
         if len(struct):
-            rows = pa.Table.from_arrays(struct.flatten(), names=schema.names).cast(schema)
+            rows = relabelled(pa.Table.from_arrays(struct.flatten(), names=schema.names), schema)
         weight: np.ndarray | None = None
         if self._policy.weighs_keys and rows.num_rows:
             keys = self._plan.shape.key_columns(rows, side)

@@ -6,6 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.engine.shape import Shape
+from headgate.spark.carried import check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
 from headgate.spec import Keys, Predicate, Side, SpecError
 
@@ -46,10 +47,10 @@ def check_columns(
     where: Predicate | None = None,
 ) -> Shape:
     """All columns named in the join exist and have fitting types."""
+    for which, frame in zip(("left", "right"), frames, strict=True):
+        check_carried(f"the {which} side", frame)
     columns = (frames[0].columns, frames[1].columns)
     shape = Shape.of(keys, sides, columns, suffix, where)
-    for which, frame in zip(("left", "right"), frames, strict=True):
-        check_names(f"the {which} side", frame)
     looked_at = [
         {*names, time, *(() if where is None else (name,))}
         for names, time, name in zip(
@@ -76,24 +77,16 @@ def check_columns(
     return shape
 
 
-def check_names(which: str, frame: DataFrame) -> None:
-    """No two columns have the same name."""
-    duplicated = {name for name in frame.columns if frame.columns.count(name) > 1}
-    if duplicated:
-        raise SpecError(
-            f"{which} has several columns named {', '.join(sorted(duplicated))}: rename them first"
-        )
-
-
 def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple[int, int]:
     """Each side's watermark delay in milliseconds."""
     delays = []
     for which, frame, time in zip(("left", "right"), frames, shape.times, strict=True):
         delay = frame.schema[time].metadata.get(WATERMARK)
         if delay is None:
+            named = time if time.isidentifier() else quoted(time)
             raise SpecError(
                 f'the {which} side has no watermark on "{time}", so its state could never be '
-                f'let go: add .withWatermark("{time}", "10 seconds") (the longest a row may be '
+                f'let go: add .withWatermark("{named}", "10 seconds") (the longest a row may be '
                 f"late), after any expression that makes the column"
             )
         delays.append(int(delay))

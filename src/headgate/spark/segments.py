@@ -15,11 +15,11 @@ from headgate.columns.compact import compacted
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
 from headgate.engine.held import Held
-from headgate.engine.shape import TIME_COLUMN
-from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.stored_tables import Stored
 
-SEQUENCE_COLUMN = "__headgate_sequence"
+SEQUENCE, TIME, WEIGHT = "__headgate_sequence", "__headgate_time", "__headgate_weight"
+"""Bookkeeping columns, behind those of the payload and in this order: the first always, the others
+where they are needed. They are found from the end, so the payload's columns may have any names."""
 MOST_SEGMENTS = 64
 """A side's segments at most; more are merged, the smallest neighbours first."""
 
@@ -45,16 +45,26 @@ class Segment:
 def to_table(rows: Held, with_weight: bool, with_time: bool) -> pa.Table:
     """Payload and bookkeeping of rows, as a segment keeps them."""
     compact = rows.compact()
-    table = compact.table.append_column(SEQUENCE_COLUMN, pa.array(compact.sequence))
+    table = compact.table.append_column(SEQUENCE, pa.array(compact.sequence))
     if with_time:
-        table = table.append_column(TIME_COLUMN, pa.array(compact.time))
-    return table.append_column(WEIGHT_COLUMN, pa.array(compact.weight)) if with_weight else table
+        table = table.append_column(TIME, pa.array(compact.time))
+    return table.append_column(WEIGHT, pa.array(compact.weight)) if with_weight else table
 
 
 def payload(table: pa.Table) -> pa.Table:
     """A segment's table without its bookkeeping."""
-    bookkeeping = (SEQUENCE_COLUMN, WEIGHT_COLUMN, TIME_COLUMN)
-    return table.select([name for name in table.column_names if name not in bookkeeping])
+    return table.select(range(table.num_columns - len(_bookkeeping(table))))
+
+
+def _bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    """The columns kept beside the payload, by name."""
+    found: dict[str, pa.ChunkedArray] = {}
+    names = table.column_names
+    for name in (WEIGHT, TIME, SEQUENCE):
+        place = len(names) - len(found) - 1
+        if names[place] == name:
+            found[name] = table.column(place)
+    return found
 
 
 def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
@@ -63,22 +73,26 @@ def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
     return Segment(stored, side, table, np.ones(table.num_rows, bool), size)
 
 
-def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str) -> Held:
-    """The live rows of one side's segments, in the order in which they arrived."""
+def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | None) -> Held:
+    """The live rows of one side's segments, in the order in which they arrived.
+
+    Their time is in a column of the payload, or beside it where ``time_column`` is None.
+    """
     if not segments:
         return Held.nothing(schema)
     table = pa.concat_tables([segment.table for segment in segments])
+    beside, rows = _bookkeeping(table), payload(table)
     place = np.flatnonzero(np.concatenate([segment.alive for segment in segments]))
-    time = microseconds(table.column(time_column))[place]
+    time = microseconds(beside[TIME] if time_column is None else rows.column(time_column))[place]
     weight = np.zeros(len(place))
-    if WEIGHT_COLUMN in table.column_names:
-        weight = table.column(WEIGHT_COLUMN).to_numpy()[place]
+    if WEIGHT in beside:
+        weight = beside[WEIGHT].to_numpy()[place]
     return Held(
-        payload(table),
+        rows,
         place,
         time,
         weight,
-        table.column(SEQUENCE_COLUMN).to_numpy()[place],
+        beside[SEQUENCE].to_numpy()[place],
         np.zeros(len(place), np.int32),
         time.copy(),
         np.zeros(len(place)),

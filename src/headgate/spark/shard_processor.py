@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from headgate.columns.relabelled import relabelled
 from headgate.spark.blobs import from_blob, to_blob
-from headgate.spark.packing import WEIGHT_COLUMN
 from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.state import ShardStore
 
@@ -61,10 +61,10 @@ def unpacked(packed: pd.DataFrame, schema: pa.Schema) -> tuple[pa.Table, np.ndar
         return schema.empty_table(), None
     table = pa.concat_tables(tables)
     weight = None
-    if WEIGHT_COLUMN in table.column_names:
-        weight = table.column(WEIGHT_COLUMN).to_numpy()
-        table = table.drop_columns(WEIGHT_COLUMN)
-    return table.cast(schema), weight
+    if table.num_columns > len(schema):
+        weight = table.column(len(schema)).to_numpy()
+        table = table.remove_column(len(schema))
+    return relabelled(table, schema), weight
 
 
 def in_blobs(results: pa.Table) -> list[Any]:

@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headgate.spark.carried import quoted
 from headgate.spec import SpecError
 
 SPARKS = (PySparkException, Py4JJavaError)
@@ -46,7 +47,12 @@ def with_column(frame: DataFrame, name: str, expression: str) -> DataFrame:
 
 def kept(frame: DataFrame, names: Iterable[str]) -> DataFrame:
     """The columns of these names alone."""
-    return frame.select(*(F.col(f"`{name.replace('`', '``')}`") for name in names))
+    return frame.select(*(F.col(quoted(name)) for name in names))
+
+
+def with_watermark(frame: DataFrame, time: str, delay: str) -> DataFrame:
+    """The stream with a watermark on a column, whatever is in its name."""
+    return frame.withWatermark(quoted(time), delay)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ FARTHEST_CELL = 1 << 52
 SLACK = 1e-15
 """More than rounding can move a sum of two real numbers, as a fraction of them."""
 INT64 = np.iinfo(np.int64)
-LABEL_COLUMN = "__headgate_label"
+LABEL_COLUMN = "label"
 
 
 @dataclass(frozen=True)
@@ -136,12 +136,13 @@ class Labelled:
     spread: Spread
     side: int
     labels: tuple[int, ...]
+    place: int
+    """Of the column that the condition looks at."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        name = self.spread.condition.columns[self.side]
         for batch in batches:
             table = pa.Table.from_batches([batch])
-            rows, shard = self.spread.route(table.column(name), self.side)
+            rows, shard = self.spread.route(table.column(self.place), self.side)
             label = pa.array(np.array(self.labels, np.int32)[shard])
             sent = table.take(pa.array(rows)).append_column(LABEL_COLUMN, label)
             yield from sent.combine_chunks().to_batches()

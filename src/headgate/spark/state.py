@@ -16,7 +16,6 @@ import pyarrow as pa
 from headgate.engine.batch import Progress, Residing
 from headgate.engine.held import Held
 from headgate.engine.lessons import Lessons, LessonsLearned
-from headgate.engine.shape import TIME_COLUMN
 from headgate.engine.stats import Stats
 from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.lessons_state import VALUE as LESSONS
@@ -173,7 +172,9 @@ class ShardState:
 
     def held(self, side: int) -> Held:
         """A side's stored rows with their history."""
-        rows = held_rows(self._of_side(side), self.plan.schemas[side], self.plan.shape.times[side])
+        shape = self.plan.shape
+        time = None if shape.counted else shape.times[side]
+        rows = held_rows(self._of_side(side), self.plan.schemas[side], time)
         # Within a batch rows may have come in any order, so sequences need not ascend.
         order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
         for stored, _ in self.logs:
@@ -241,7 +242,7 @@ class ShardState:
             table = to_table(
                 step.kept_arrivals(side),
                 with_weight=self.plan.terms.policy.weighs_keys,
-                with_time=self.plan.shape.times[side] == TIME_COLUMN,
+                with_time=self.plan.shape.counted,
             )
             mine.append(self._keep(side, table))
         for segment in mine:

@@ -8,10 +8,18 @@ from pyarrow import fs
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from headgate.columns.relabelled import relabelled
 from headgate.lookup.parquet_table import ParquetTable
 from headgate.lookup.table import Table, same_zone
+from headgate.spark.carried import (
+    arrow_schema,
+    check_carried,
+    column_of,
+    number,
+    numbered,
+    quoted,
+)
 from headgate.spark.column_types import compared_types
-from headgate.spark.operator import arrow_schema
 from headgate.spec import SpecError
 
 TIMES = "spark.sql.parquet.outputTimestampType"
@@ -47,6 +55,7 @@ class SparkTable(Table):
             )
         if self.frame.isStreaming:
             raise SpecError("SparkTable was given a streaming DataFrame: give a bounded one")
+        check_carried("the table's DataFrame", self.frame)
         if self.snapshot is not None:
             if not isinstance(self.snapshot, str | Path) or not str(self.snapshot):
                 raise SpecError(f"snapshot={self.snapshot!r} is not a path: give a folder")
@@ -69,10 +78,12 @@ class SparkTable(Table):
 
     def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
         """The rows with these keys, by a query on Spark."""
-        asked = F.broadcast(self.frame.sparkSession.createDataFrame(keys))
-        names = [f"`{name}`" for name in schema.names]
-        found = self.frame.join(asked, keys.column_names, "left_semi").select(*names)
-        return found.toArrow().cast(schema)
+        places = [number(self.frame.columns.index(name)) for name in keys.column_names]
+        numbers = keys.rename_columns(places)
+        asked = F.broadcast(self.frame.sparkSession.createDataFrame(numbers))
+        wanted = [column_of(self.frame, name) for name in schema.names]
+        found = numbered(self.frame).join(asked, places, "left_semi").select(*wanted)
+        return relabelled(found.toArrow(), schema)
 
     def for_workers(self, keys: tuple[str, ...]) -> Table:
         """The snapshot, written if it is not there."""
@@ -87,7 +98,7 @@ class SparkTable(Table):
 
     def _write(self, place: str, keys: tuple[str, ...]) -> None:
         session = self.frame.sparkSession
-        by_key = [F.col(f"`{name}`") for name in keys]
+        by_key = [F.col(quoted(name)) for name in keys]
         before = session.conf.get(TIMES, None)
         # Spark's own way to write times is one that others read at another precision.
         session.conf.set(TIMES, "TIMESTAMP_MICROS")

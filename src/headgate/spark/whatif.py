@@ -28,13 +28,13 @@ from headgate.sizing.material import (
 )
 from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
 from headgate.sizing.repeating import material_of_buffers
+from headgate.spark.carried import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import check_columns, check_inputs
 from headgate.spec import RowWindow, SpecError
 
-HASH, BUCKET, COIN, LOOKS, STORED, TIME = (
-    f"__headgate_{name}" for name in ("hash", "bucket", "coin", "looks", "stored", "time")
-)
+HASH, BUCKET, COIN, LOOKS, STORED, TIME = ("hash", "bucket", "coin", "looks", "stored", "time")
+"""Columns beside those of the frame, which go by numbers here."""
 SIGN = 1 << 63
 Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
 
@@ -87,7 +87,7 @@ def material_of_checkpoint(
     tables = []
     for side, frame in zip(("left", "right"), frames, strict=True):
         with _reading(path, operator, side):
-            tables.append(frame.toArrow())
+            tables.append(_named(numbered(frame).toArrow(), frame))
     return material_of_buffers(request, (tables[0], tables[1]), most_rows, seed, optimum)
 
 
@@ -132,11 +132,11 @@ def material_of_frames(
     total = sum(int(fact[0]) for fact in facts)
     wanted = min(1.0, most_rows / max(total, 1)) if share is None else share
     if wanted >= 1.0:
-        tables = (left.toArrow(), right.toArrow())
+        tables = (_named(numbered(left).toArrow(), left), _named(numbered(right).toArrow(), right))
         return material_of_tables(request, *tables, max(total, 1), None, seed, optimum)
     times = [int(us) for fact in facts for us in fact[1:] if us is not None]
     first, last = min(times, default=0), max(times, default=0)
-    source = _Source(request, (frames[0], frames[1]), seed)
+    source = _Source(request, (frames[0], frames[1]), (left, right), seed)
     trace = source.trace(wanted, None)
     stretches = _stretches(request, first, last, wanted, seed)
     by_time = None if stretches is None else source.trace(wanted, stretches)
@@ -152,8 +152,14 @@ def material_of_frames(
 class _Source:
     """Two DataFrames from which traces are drawn."""
 
-    def __init__(self, request: Request, frames: tuple[DataFrame, DataFrame], seed: int) -> None:
-        self._request, self._frames, self._seed = request, frames, seed
+    def __init__(
+        self,
+        request: Request,
+        frames: tuple[DataFrame, DataFrame],
+        given: tuple[DataFrame, DataFrame],
+        seed: int,
+    ) -> None:
+        self._request, self._frames, self._given, self._seed = request, frames, given, seed
 
     def trace(self, wanted: float, stretches: Stretches | None, evenly: bool = False) -> Trace:
         """A trace of so many rows, or of that share of all rows, within stretches of time."""
@@ -170,7 +176,10 @@ class _Source:
         if stretches is not None and wanted <= 1.0:
             share = 1.0 if share > 0.5 * stretches.part else share / stretches.part
         draw = draw_rows(counts, min(share, 1.0), stores(self._request), evenly=evenly)
-        drawn = [_drawn(frame, draw, side, self._seed) for side, frame in enumerate(frames)]
+        drawn = []
+        for side, (frame, given) in enumerate(zip(frames, self._given, strict=True)):
+            table, *beside = _drawn(frame, draw, side, self._seed)
+            drawn.append((_named(table, given), *beside))
         whole = tuple(int(side.sum()) for side in counts)
         sizes = [_mean_bytes(table) for table, *_ in drawn]
         rows = Whole((whole[0], whole[1]), (round(whole[0] * sizes[0]), round(whole[1] * sizes[1])))
@@ -200,14 +209,19 @@ class _Source:
         return needs_of((sides[0], sides[1]), self._request.windows, part)
 
 
-def _told(frame: DataFrame, keys: Sequence[Column], time: str, seed: int) -> DataFrame:
-    """The frame with each row's time and the hash of its key; rows without a key are left out."""
-    frame = frame.withColumn(TIME, time_in_micros(frame, time))
+def _told(given: DataFrame, keys: Sequence[Column], time: str, seed: int) -> DataFrame:
+    """The frame numbered, with each row's time and the hash of its key; none without a key."""
+    frame = numbered(given).withColumn(TIME, time_in_micros(given, time))
     for key in keys:
         frame = frame.where(key.isNotNull())
     # Without keys all rows are alike; with a seed, keys fall elsewhere.
     frame = frame.withColumn(HASH, F.xxhash64(F.lit(seed), *keys) if keys else F.lit(0))
     return frame.withColumn(BUCKET, _bucket(F.col(HASH).cast("long")))
+
+
+def _named(table: pa.Table, given: DataFrame) -> pa.Table:
+    """The rows of a numbered frame under the names they were given."""
+    return table.rename_columns(given.columns)
 
 
 def _bucket(hashed: Column) -> Column:

@@ -1,0 +1,208 @@
+"""DataFrames on their way to Python and back: columns by number, in types that Arrow has.
+
+Names stay behind, so that no column of a user's can clash with one of ours, be split at a dot or be
+taken for another that differs by case alone. What Arrow has no type for is cast there and back.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
+from pyspark.sql.types import (
+    ArrayType,
+    CalendarIntervalType,
+    DataType,
+    IntegerType,
+    MapType,
+    NullType,
+    StructField,
+    StructType,
+    UserDefinedType,
+    YearMonthIntervalType,
+)
+
+from headgate.engine.inputs import check_names
+from headgate.spec import SpecError
+
+MONTHS = YearMonthIntervalType(YearMonthIntervalType.MONTH, YearMonthIntervalType.MONTH)
+"""Intervals of years and months are cast to this, and then to whole numbers."""
+
+
+class Shown(NamedTuple):
+    """A column of a result, as it is to be shown."""
+
+    name: str
+    kind: DataType
+    nullable: bool = True
+    metadata: dict[str, Any] | None = None
+
+
+def number(place: int) -> str:
+    """What a column is called on its way, by its place.
+
+    Examples
+    --------
+    >>> number(0)
+    'c0'
+    """
+    return f"c{place}"
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark SQL reads it, whatever is in it.
+
+    Examples
+    --------
+    >>> quoted("odd`name")
+    '`odd``name`'
+    """
+    return f"`{name.replace('`', '``')}`"
+
+
+def numbered(frame: DataFrame) -> DataFrame:
+    """The frame with numbered columns of types that Arrow has."""
+    columns = [
+        _cast(F.col(number(place)), field.dataType).alias(number(place))
+        for place, field in enumerate(frame.schema)
+    ]
+    return frame.toDF(*map(number, range(len(columns)))).select(*columns)
+
+
+def column_of(frame: DataFrame, name: str) -> Column:
+    """The column that has this name in a frame, of the same frame numbered."""
+    return F.col(number(frame.columns.index(name)))
+
+
+def arrow_schema(frame: DataFrame) -> pa.Schema:
+    """The Arrow schema of a frame's rows, under their names."""
+    fields = [
+        StructField(field.name, carried_type(field.dataType), field.nullable, field.metadata)
+        for field in frame.schema
+    ]
+    # State must not depend on the session's time zone, which a restart may change.
+    return to_arrow_schema(StructType(fields), timezone="UTC")
+
+
+def travelling(columns: Iterable[Shown]) -> StructType:
+    """The schema in which columns come back from Python."""
+    return StructType(
+        [
+            StructField(number(place), carried_type(column.kind), column.nullable)
+            for place, column in enumerate(columns)
+        ]
+    )
+
+
+def restored(frame: DataFrame, columns: Iterable[Shown]) -> DataFrame:
+    """Numbered columns that came back, under their names and in their own types."""
+    return frame.select(
+        *(
+            _cast_back(F.col(number(place)), column.kind).alias(
+                column.name, metadata=column.metadata or {}
+            )
+            for place, column in enumerate(columns)
+        )
+    )
+
+
+def carried_type(kind: DataType) -> DataType:
+    """The type in which a column's values travel; its own, if Arrow has it.
+
+    Examples
+    --------
+    >>> carried_type(ArrayType(MONTHS, False)).simpleString()
+    'array<int>'
+    >>> both = [StructField("a", IntegerType()), StructField("a", IntegerType())]
+    >>> carried_type(StructType(both)).simpleString()
+    'struct<a:int,a_1:int>'
+    """
+    return _rebuilt(kind, IntegerType())
+
+
+def check_carried(which: str, frame: DataFrame) -> None:
+    """Raise unless all columns have names of their own and types that can be carried."""
+    check_names(which, frame.columns)
+    for field in frame.schema:
+        refused = _refused(field.dataType)
+        if refused is not None:
+            part, advice = refused
+            kind = field.dataType.simpleString()
+            inside = "" if part == field.dataType else f", with {part.simpleString()} inside"
+            raise SpecError(
+                f'column "{field.name}" of {which} is {kind}{inside}, which cannot be carried '
+                f"through the join: {advice}, or leave it out"
+            )
+
+
+def _cast(column: Column, kind: DataType) -> Column:
+    carried = carried_type(kind)
+    return column if carried == kind else column.cast(_rebuilt(kind, MONTHS)).cast(carried)
+
+
+def _cast_back(column: Column, kind: DataType) -> Column:
+    return column if carried_type(kind) == kind else column.cast(_rebuilt(kind, MONTHS)).cast(kind)
+
+
+def _rebuilt(kind: DataType, months: DataType) -> DataType:
+    """The type with another for intervals of months, and fields of structs with different names."""
+    if isinstance(kind, YearMonthIntervalType):
+        return months
+    if isinstance(kind, ArrayType):
+        return ArrayType(_rebuilt(kind.elementType, months), kind.containsNull)
+    if isinstance(kind, MapType):
+        key, value = _rebuilt(kind.keyType, months), _rebuilt(kind.valueType, months)
+        return MapType(key, value, kind.valueContainsNull)
+    if isinstance(kind, StructType):
+        return StructType(
+            [
+                StructField(name, _rebuilt(field.dataType, months), field.nullable, field.metadata)
+                for name, field in zip(_different(kind.names), kind.fields, strict=True)
+            ]
+        )
+    return kind
+
+
+def _different(names: list[str]) -> list[str]:
+    """The names, with a number behind one that has come before."""
+    found: list[str] = []
+    for name in names:
+        new, count = name, 0
+        while new in found or (new != name and new in names):
+            count += 1
+            new = f"{name}_{count}"
+        found.append(new)
+    return found
+
+
+def _refused(kind: DataType) -> tuple[DataType, str] | None:
+    """The type itself, or the one inside it, that cannot be carried, and what to do about it."""
+    if isinstance(kind, CalendarIntervalType):
+        return kind, "cast it to string"
+    if isinstance(kind, UserDefinedType):
+        return kind, "turn it into an array or a struct (vector_to_array for vectors)"
+    for part, nullable in _parts(kind):
+        if isinstance(part, NullType) and not nullable:
+            return part, "cast it to a type with values, such as array<string>"
+        refused = _refused(part)
+        if refused is not None:
+            return refused
+    try:
+        to_arrow_type(carried_type(kind), timezone="UTC")
+    except PySparkTypeError:
+        return kind, "cast it to string or binary"
+    return None
+
+
+def _parts(kind: DataType) -> list[tuple[DataType, bool]]:
+    """The types right inside a type, and whether values may be null there."""
+    if isinstance(kind, ArrayType):
+        return [(kind.elementType, kind.containsNull)]
+    if isinstance(kind, MapType):
+        return [(kind.keyType, False), (kind.valueType, kind.valueContainsNull)]
+    if isinstance(kind, StructType):
+        return [(field.dataType, field.nullable) for field in kind.fields]
+    return []
