@@ -125,7 +125,7 @@ def test_cutting_into_batches_anywhere_changes_nothing(
     whole = asked.run(given_rows)
     rows, total = [], LookupStats()
     for step, _ in steps(asked, given_rows, cuts):
-        rows.append(step.result())
+        rows.extend(step.results())
         total = total.then(step.lookup_stats)
     assert pa.concat_tables(rows).equals(whole.rows)
     told = {"asked", "fetched", "queries"}

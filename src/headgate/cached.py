@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from headgate.columns.pieces import CHUNK_BYTES
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held
 from headgate.engine.inputs import as_arrow
@@ -184,7 +185,7 @@ class CachedLookup(LookupRequest):
                     self.how,
                     self.policy,
                 )
-                results.append(step.result())
+                results.extend(step.results(CHUNK_BYTES))
                 stored, progress = step.survivors(0).compact(), step.after
                 stats = stats.then(step.lookup_stats)
         finally:

@@ -4,6 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.columns.pieces import RowSource
+
 
 def compacted(table: pa.Table, place: np.ndarray) -> pa.Table:
     """Some rows of a table, in buffers that hold nothing else.
@@ -19,7 +21,7 @@ def compacted(table: pa.Table, place: np.ndarray) -> pa.Table:
     >>> compacted(many, np.array([5])).get_total_buffer_size()
     8
     """
-    rows = table.take(pa.array(place, pa.int64())).combine_chunks()
+    rows = RowSource(table).take_all(place)
     columns = [
         _without_unused(column) if pa.types.is_dictionary(column.type) else column
         for column in rows.columns

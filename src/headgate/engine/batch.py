@@ -241,6 +241,10 @@ class PairBlock(NamedTuple):
     importance: np.ndarray
     """What each is worth; empty where all count alike."""
 
+    def part(self, which: slice) -> "PairBlock":
+        """Some of the pairs."""
+        return PairBlock(*(column[which] for column in self))
+
     def made_of(self, left: np.ndarray, right: np.ndarray, shard: int = 0) -> "PairBlock":
         """The pairs with these rows in place of the numbers, and clusters told apart by shard."""
         cluster = (self.cluster << SHARD_BITS) + shard

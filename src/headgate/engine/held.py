@@ -1,6 +1,6 @@
 """Rows on Arrow tables: payload, what is kept beside it, and what the kernel wants of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
 from headgate.columns.compact import compacted
+from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts, in_pieces
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.batch import NO_WATERMARK, Batch
@@ -91,6 +92,18 @@ class Held:
         """The same rows in a table whose buffers hold no others: fit to be kept."""
         table = compacted(self.table, self.place)
         return replace(self, table=table, place=np.arange(len(self.place)))
+
+    def pieces(self, most_bytes: int) -> Iterator[pa.Table]:
+        """The rows, so many bytes at a time."""
+        count = len(self.place)
+        if count == 0:
+            return
+        if int(self.place[-1]) - int(self.place[0]) == count - 1:
+            yield from in_pieces(self.only(self.table), most_bytes)
+            return
+        rows = RowSource(self.table)
+        for part in cuts(rows.sizes[self.place], most_bytes):
+            yield rows.take(self.place[part])
 
     def _columns(self) -> tuple[np.ndarray, ...]:
         return (
@@ -182,9 +195,7 @@ def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
     return table.select(names)
 
 
-def key_bytes(
-    shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()
-) -> int:
+def key_bytes(shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()) -> int:
     """The most that what decides a match takes; tables are as for `code_tables`."""
     deciding = [matched(shape, table, place % 2) for place, table in enumerate(tables)]
     sizes = [int(row_bytes(table).max(initial=0)) for table in (*deciding, *more_keys)]
@@ -213,6 +224,12 @@ def judged(
     if definitions is None:
         return list(batches)
     return [
-        batch._replace(importance=definitions.of_rows(held.only(held.table), place % 2))
+        batch._replace(importance=_importance(definitions, held, place % 2))
         for place, (batch, held) in enumerate(zip(batches, groups, strict=True))
     ]
+
+
+def _importance(definitions: Definitions, rows: Held, side: int) -> np.ndarray:
+    none = definitions.of_rows(rows.table.schema.empty_table(), side)
+    parts = (definitions.of_rows(piece, side) for piece in rows.pieces(SMALL_BYTES))
+    return np.concatenate([none, *parts], axis=1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from headgate.columns.pieces import CHUNK_BYTES, RowSource
 from headgate.engine.held import coded, key_bytes, screen
 from headgate.engine.importance import Definitions, nothing_to_redefine
 from headgate.engine.inputs import as_arrow
@@ -66,13 +67,13 @@ def run(
         request.pacer(),
         process_time() - began,
     )
+    rows = [RowSource(side.table) for side in held]
     results = [
-        shape.result(
-            held[0].table,
-            held[1].table,
-            block.made_of(held[0].place, held[1].place),
-        )
+        piece
         for block in replay.pairs()
+        for piece in shape.results(
+            rows[0], rows[1], block.made_of(held[0].place, held[1].place), CHUNK_BYTES
+        )
     ]
     schema = shape.schema(tables[0].schema, tables[1].schema)
     stats = replay.stats.then(

@@ -1,11 +1,12 @@
 """The columns of a join: which are keys and times, and what the result is made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from headgate.columns.casting import cast_to
+from headgate.columns.pieces import RowSource, cuts
 from headgate.engine.batch import PairBlock
 from headgate.engine.condition import Condition
 from headgate.engine.relation import Relation
@@ -169,9 +170,19 @@ class Shape:
             ]
         )
 
-    def result(self, left: pa.Table, right: pa.Table, pairs: PairBlock) -> pa.Table:
-        """Result rows from the places of the rows that make them."""
-        taken = (left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))
+    def results(
+        self, left: RowSource, right: RowSource, pairs: PairBlock, most_bytes: int
+    ) -> Iterator[pa.Table]:
+        """Result rows from the places of the rows that make them, so many bytes at a time."""
+        widest = int(left.sizes.max(initial=0)) + int(right.sizes.max(initial=0))
+        if widest * len(pairs.left) <= most_bytes:
+            yield self._result(left, right, pairs)
+            return
+        for part in cuts(left.sizes[pairs.left] + right.sizes[pairs.right], most_bytes):
+            yield self._result(left, right, pairs.part(part))
+
+    def _result(self, left: RowSource, right: RowSource, pairs: PairBlock) -> pa.Table:
+        taken = (left.take(pairs.left), right.take(pairs.right))
         columns = [taken[side].column(name) for _, side, name in self.output]
         columns += [pa.array(column) for column in (pairs.weight, pairs.cluster)][: len(self.drawn)]
         if self.importance is not None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.pieces import PIECE_BYTES, RowSource
 from headgate.engine.batch import NO_WATERMARK, Progress, Terms
 from headgate.engine.held import Held, Screened, coded
 from headgate.engine.importance import Definitions
@@ -67,15 +68,23 @@ class TableStep:
             )
             self._arriving = (first, second)
 
-    def results(self) -> Iterator[pa.Table]:
-        """Result rows, block by block."""
-        tables, places = [], []
-        for stored, new in zip(self._stored, self._arriving, strict=True):
-            tables.append(pa.concat_tables([stored.table, new.rows.table]))
-            places.append(np.concatenate([stored.place, new.rows.place + stored.table.num_rows]))
+    def results(self, most_bytes: int = PIECE_BYTES) -> Iterator[pa.Table]:
+        """Result rows, so many bytes at a time; only a row that is larger comes alone."""
+        places = [
+            np.concatenate([stored.place, new.rows.place + stored.table.num_rows])
+            for stored, new in zip(self._stored, self._arriving, strict=True)
+        ]
+        sources: list[RowSource] = []
         for block in self._step.pairs():
+            sources = sources or [self._rows(0), self._rows(1)]
             pairs = block.made_of(places[0], places[1], self._shard)
-            yield self._shape.result(tables[0], tables[1], pairs)
+            yield from self._shape.results(sources[0], sources[1], pairs, most_bytes)
+
+    def _rows(self, side: int) -> RowSource:
+        """The payload of a side's stored rows and arrivals."""
+        return RowSource(
+            pa.concat_tables([self._stored[side].table, self._arriving[side].rows.table])
+        )
 
     def raise_watermark(self, watermark: int) -> None:
         """After the last result: expire rows that nothing after this watermark can meet."""

@@ -6,12 +6,14 @@ cached is fetched beforehand, by one query, so that a budget in bytes goes by tr
 row was cached *when it was needed* is the kernel's to say.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
+from headgate.columns.pieces import PIECE_BYTES, RowSource, cuts, payload_bytes
 from headgate.columns.sizes import row_bytes
 from headgate.engine.batch import Batch, Progress, Terms
 from headgate.engine.held import Held
@@ -160,19 +162,21 @@ class LookupStep:
             )
         return found
 
-    def result(self) -> pa.Table:
-        """The result rows, in the order of the stream."""
-        rows = self._row_of_reference
-        references, place = self._references, pa.array(rows, mask=rows == UNKNOWN)
+    def results(self, most_bytes: int = PIECE_BYTES) -> Iterator[pa.Table]:
+        """The result rows, in the order of the stream, so many bytes at a time."""
+        shown = np.arange(self._references.num_rows)
         if self._how == "inner":
-            references = references.filter(pa.array(self._is_known))
-            place = pa.array(self._row_of_supply)
-        found = self._rows.take(place)
-        columns = [
-            (references if side == STREAM else found).column(name)
-            for _, side, name in self._shape.output
-        ]
-        return pa.table(columns, schema=result_schema(self._shape, self._schema, references.schema))
+            shown = np.flatnonzero(self._is_known)
+        found, place = RowSource(self._rows), self._row_of_reference[shown]
+        sizes = payload_bytes(self._references)[shown]
+        if found.sizes.size:
+            sizes = sizes + np.where(place == UNKNOWN, 0, found.sizes[place])
+        references = RowSource(self._references)
+        schema = result_schema(self._shape, self._schema, self._references.schema)
+        for part in cuts(sizes, most_bytes):
+            taken = (found.take(place[part]), references.take(shown[part]))
+            columns = [taken[side].column(name) for _, side, name in self._shape.output]
+            yield pa.table(columns, schema=schema)
 
     @property
     def lookup_stats(self) -> LookupStats:
@@ -219,7 +223,7 @@ class LookupStep:
         before = len(self._stored.place)
         kept = self.alive(STORED)[before:]
         time = self._supplies.time[kept]
-        rows = self._rows.take(pa.array(self._row_of_supply[kept]))
+        rows = RowSource(self._rows).take_all(self._row_of_supply[kept])
         held = Held.arriving(rows, time, self._weight[kept])
         return replace(held, sequence=self._step.sequences(STORED)[before:][kept])
 

@@ -1,7 +1,10 @@
 """Arrow tables as bytes: what travels through the shuffle and rests in the state store."""
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 
+from headgate.columns.pieces import SMALL_BYTES, in_pieces
 from headgate.spec import SpecError
 
 _MAGIC = b"HG"
@@ -23,20 +26,33 @@ def to_blob(table: pa.Table, compress: bool = False) -> bytes:
 
 
 def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> None:
-    """Write a table's blob to a file."""
+    """Write a table's blob to a file; a large table goes in pieces, to be copied one by one."""
     sink.write(_PREFIX)
     options = pa.ipc.IpcWriteOptions(compression=_QUICK if compress else None)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table.combine_chunks())
+        for piece in in_pieces(table, SMALL_BYTES):
+            writer.write_table(piece.combine_chunks())
 
 
 def from_blob(blob: "bytes | pa.Buffer") -> pa.Table:
     """The table of a blob; its columns point into the blob, nothing is copied."""
     buffer = pa.py_buffer(blob)
-    prefix = buffer.slice(0, len(_PREFIX)).to_pybytes()
+    _check_format(buffer.slice(0, len(_PREFIX)).to_pybytes())
+    return pa.ipc.open_stream(buffer.slice(len(_PREFIX))).read_all()
+
+
+def pieces_of_blob(file: pa.NativeFile) -> Iterator[pa.Table]:
+    """The table of a blob in a file, in the pieces in which it was written; at least one."""
+    _check_format(file.read(len(_PREFIX)))
+    with pa.ipc.open_stream(file) as reader:
+        yield reader.schema.empty_table()
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _check_format(prefix: bytes) -> None:
     if prefix != _PREFIX:
         raise SpecError(
             f"state was written in another format ({prefix!r}) than this version of Headgate "
             f"reads ({_PREFIX!r}): start from a new checkpoint, or with the version that wrote it"
         )
-    return pa.ipc.open_stream(buffer.slice(len(_PREFIX))).read_all()

@@ -14,6 +14,7 @@ from headgate.engine.shape import Shape
 from headgate.lookup.request import LookupRequest
 from headgate.policies.base import Kind
 from headgate.spark import lookup_metrics
+from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.carried import (
     Shown,
     arrow_schema,
@@ -85,17 +86,15 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         operator=uuid.uuid4().hex[:16],
         table=request.table.for_workers(request.keys.left),
         how=request.how,
+        row_bytes=bytes_a_row(session),
     )
     forget_when_queries_end(session)
     warm_kernel(terms)
     # Keys are weighed, where they are, for the rows that will be stored: those of the table.
-    keys = request.keys.right
+    keys, names = request.keys.right, tuple(frame.columns)
     shard = shard_column([column_of(frame, name) for name in keys], labels)
-    packed = (
-        numbered(frame)
-        .select(shard.alias(SHARD_COLUMN), "*")
-        .mapInArrow(Pack(0, labels, tuple(frame.columns), keys, request.policy), PACKED)
-    )
+    pack = Pack(0, labels, names, keys, request.policy, row_bytes=plan.row_bytes)
+    packed = numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
     looked_up = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=LookupProcessor(plan),
         outputStructType=lookup_metrics.OUTPUT,

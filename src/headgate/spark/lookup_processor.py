@@ -11,11 +11,12 @@ from headgate.engine.held import Held
 from headgate.lookup.request import How
 from headgate.lookup.step import LookupStep
 from headgate.lookup.table import Table
+from headgate.spark.arrivals import Arrivals
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.lookup_metrics import FIGURES, stats_row
 from headgate.spark.metrics import result_rows
 from headgate.spark.plan import ShardPlan
-from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
+from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
 from headgate.spark.worker import settle
@@ -42,13 +43,12 @@ class LookupProcessor(ShardProcessor):
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
     ) -> Iterator[pd.DataFrame]:
         """Look up the blobs of a batch."""
-        packed = pd.concat(list(rows), ignore_index=True)
         shard = int(key[0])
         if shard == CONTROL:
             self._check_same_join()
             return
         plan, watch = self._plan, Stopwatch()
-        references, weight = unpacked(packed, plan.schemas[1])
+        references, weight = Arrivals.read(rows, {0: plan.schemas[1]}).sides[0]
         state = ShardState.read(plan, self._store, LocalCopy(plan.operator, shard))
         cached = state.held(0)
         watch.lap("read_ms")
@@ -63,7 +63,8 @@ class LookupProcessor(ShardProcessor):
             plan.how,
             weight=weight,
         )
-        yield result_rows(in_blobs(step.result()), FIGURES)
+        for blobs in result_blobs(step.results(), plan.row_bytes):
+            yield result_rows(blobs, FIGURES)
         watch.lap("join_ms")
         state.write(step, (cached, Held.nothing(plan.schemas[1])))
         watch.lap("write_ms")

@@ -14,6 +14,7 @@ from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark import metrics
+from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.carried import (
     Shown,
     arrow_schema,
@@ -74,6 +75,7 @@ def stream(
     plan = _plan(
         join, shape, (left, right), labels, partitions, RESERVE, live=True, definitions=definitions
     )
+    plan = replace(plan, row_bytes=bytes_a_row(session))
     if limits is not None:
         allowance = Allowance(join.budget, RESERVE, join.monitor_share(live=True))
         plan = replace(plan, allowance=allowance)
@@ -81,8 +83,8 @@ def stream(
     warm_kernel(plan.terms)
 
     timed = plan.operator if plan.pacer is not None else None
-    packed = _packed(join, shape, left, 0, labels, spread, timed).unionAll(
-        _packed(join, shape, right, 1, labels, spread, timed)
+    packed = _packed(join, plan, left, 0, spread, timed).unionAll(
+        _packed(join, plan, right, 1, spread, timed)
     )
     if redefined is not None:
         packed = packed.unionAll(packed_changes(session, redefined, labels))
@@ -280,23 +282,27 @@ def _tagged(
 
 def _packed(
     join: Request,
-    shape: Shape,
+    plan: ShardPlan,
     frame: DataFrame,
     side: int,
-    labels: tuple[int, ...],
     spread: Spread | None,
     timed: str | None,
 ) -> DataFrame:
+    shape, names = plan.shape, tuple(frame.columns)
     keys = (shape.keys.left, shape.keys.right)[side]
-    shard = shard_column(compared_keys(frame, keys, shape.key_types), labels)
-    names = tuple(frame.columns)
-    return (
-        numbered(frame)
-        .select(shard.alias(SHARD_COLUMN), "*")
-        .mapInArrow(
-            Pack(side, labels, names, keys, join.policy, spread, timed, shape.key_types), PACKED
-        )
+    shard = shard_column(compared_keys(frame, keys, shape.key_types), plan.labels)
+    pack = Pack(
+        side,
+        plan.labels,
+        names,
+        keys,
+        join.policy,
+        spread,
+        timed,
+        key_types=shape.key_types,
+        row_bytes=plan.row_bytes,
     )
+    return numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
 
 
 def _shown(

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from headgate.columns.pieces import SMALL_BYTES, in_pieces
 from headgate.engine.shape import keys_as
 from headgate.policies import Policy
 from headgate.spark.blobs import from_blob, to_blob
@@ -56,6 +58,8 @@ class Pack:
     """The operator whose processor time this is part of, where that is limited."""
     key_types: tuple[pa.DataType, ...] = ()
     """The types in which keys are compared, as of `Shape`."""
+    row_bytes: int | None = None
+    """See `padded`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed, PACK):
@@ -70,8 +74,10 @@ class Pack:
         for table in _gather(batches):
             for label, rows in self._split(table):
                 silent.discard(label)
-                yield packed([label], self.side, part, ordinal, [to_blob(rows)])
-            ordinal += 1
+                for piece in in_pieces(rows):
+                    blobs = padded([to_blob(piece)], self.row_bytes)
+                    yield packed([label] * len(blobs), self.side, part, ordinal, blobs)
+                    ordinal += 1
         yield packed(sorted(silent), self.side, part, ordinal, [b""] * len(silent))
 
     def _split(self, table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
@@ -96,17 +102,33 @@ class Pack:
 
 
 def _gather(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Arrow batches joined into tables large enough to be worth a blob."""
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
+    """Arrow batches joined or cut into tables worth a blob, and of bounded size."""
+    waiting: list[pa.Table] = []
+    rows = size = 0
     for batch in batches:
-        waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= ROWS_AT_ONCE:
-            yield pa.Table.from_batches(waiting)
-            waiting, rows = [], 0
-    if rows:
-        yield pa.Table.from_batches(waiting)
+        for piece in in_pieces(pa.Table.from_batches([batch]), SMALL_BYTES):
+            if waiting and size + piece.nbytes > SMALL_BYTES:
+                yield pa.concat_tables(waiting).combine_chunks()
+                waiting, rows, size = [], 0, 0
+            waiting.append(piece)
+            rows += piece.num_rows
+            size += piece.nbytes
+            if rows >= ROWS_AT_ONCE:
+                yield pa.concat_tables(waiting).combine_chunks()
+                waiting, rows, size = [], 0, 0
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
+
+
+def padded(blobs: Sequence[bytes], row_bytes: int | None) -> list[bytes]:
+    """Blobs followed by empty ones, so that no row stands for more than ``row_bytes``.
+
+    Where Spark cuts Arrow batches by their number of rows alone, a batch of blobs would be as large
+    as a thousand batches of rows. None where it cuts them by bytes as well.
+    """
+    if row_bytes is None:
+        return list(blobs)
+    return [*blobs, *[b""] * (sum(len(blob) for blob in blobs) // row_bytes)]
 
 
 def packed(
@@ -137,9 +159,10 @@ class Unpack:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed, UNPACK):
             for batch in batches:
-                for blob in batch.column(self.column):
-                    if blob.is_valid:
-                        yield from from_blob(blob.as_buffer()).to_batches()
+                blobs = batch.column(self.column)
+                lengths = pc.fill_null(pc.binary_length(blobs), 0).to_numpy()
+                for place in np.flatnonzero(lengths):
+                    yield from from_blob(blobs[int(place)].as_buffer()).to_batches()
             settle()
 
 

@@ -74,6 +74,8 @@ class ShardPlan:
         Keeps a shard within its part of the processor time; None where that is no limit.
     allowance
         The join's budget, which may be another in every batch; None where it stays what it is.
+    row_bytes
+        What a row that is handed on may stand for; see `padded`.
     """
 
     terms: Terms
@@ -87,6 +89,7 @@ class ShardPlan:
     definitions: Definitions | None = None
     pacer: Pacer | None = None
     allowance: Allowance | None = None
+    row_bytes: int | None = None
 
     def within(self, amount: int) -> "ShardPlan":
         """The same plan with the limits of a budget of so many rows or bytes."""

@@ -12,13 +12,14 @@ from headgate.engine.held import Screened, numbered, screen
 from headgate.engine.importance import Definitions, known_definitions
 from headgate.engine.pacer import covered_s
 from headgate.engine.tables import TableStep
+from headgate.spark.arrivals import Arrivals
 from headgate.spark.changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.ledger import Ledger
 from headgate.spark.live import expected_of_shard, limits_of
 from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_rows, stats_row
 from headgate.spark.pacing import ShardPacing
-from headgate.spark.shard_processor import ShardProcessor, Stopwatch, in_blobs, unpacked
+from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
 from headgate.spark.worker import settle
@@ -37,34 +38,38 @@ class JoinProcessor(ShardProcessor):
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
     ) -> Iterator[pd.DataFrame]:
         """Join the blobs of a batch."""
-        packed = pd.concat(list(rows), ignore_index=True)
         shard = int(key[0])
         if shard == CONTROL:
             self._check_same_join()
             return
         ledger = Ledger(self._plan.operator)
         with nullcontext() if self._plan.pacer is None else ledger.timing(f"join-{shard}"):
-            yield from self._joined(packed, shard, ledger, timerValues)
+            yield from self._joined(rows, shard, ledger, timerValues)
 
     def _joined(
-        self, packed: pd.DataFrame, shard: int, ledger: Ledger, timer_values: TimerValues
+        self,
+        frames: Iterator[pd.DataFrame],
+        shard: int,
+        ledger: Ledger,
+        timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
         """The results of a batch, and then its figures."""
         watch = Stopwatch()
         late_at, watermark = self._hear_watermark(timer_values)
-        arriving = (self._arrivals(packed, 0, late_at), self._arrivals(packed, 1, late_at))
+        came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
+        arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
         held = (state.held(0), state.held(1))
-        self._hear_limit(packed, state)
+        self._hear_limit(came.notices, state)
         plan = state.plan
-        definitions, progress = self._definitions(packed, state)
+        definitions, progress = self._definitions(came.notices, state)
         pacing, pace = None, None
         if self._plan.pacer is not None:
             shards = len(self._plan.labels)
             pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
             span_s = covered_s(progress, (arriving[0].rows.time, arriving[1].rows.time))
-            came = numbered(arriving, progress.seen)
-            (left, right), pace = pacing.admit(plan.terms.seed, came, span_s)
+            numbers = numbered(arriving, progress.seen)
+            (left, right), pace = pacing.admit(plan.terms.seed, numbers, span_s)
             arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
         watch.lap("read_ms")
         step = TableStep(
@@ -80,8 +85,8 @@ class JoinProcessor(ShardProcessor):
             definitions=definitions,
             pace=pace,
         )
-        for results in step.results():
-            yield result_rows(in_blobs(results))
+        for blobs in result_blobs(step.results(), plan.row_bytes):
+            yield result_rows(blobs)
         watch.lap("join_ms")
         step.raise_watermark(watermark)
         if pacing is not None:
@@ -112,9 +117,9 @@ class JoinProcessor(ShardProcessor):
         self._handle.registerTimer(millis + 1)
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
-    def _hear_limit(self, packed: pd.DataFrame, state: ShardState) -> None:
+    def _hear_limit(self, notices: pd.DataFrame, state: ShardState) -> None:
         """How much may be stored from this batch on, where that came with it."""
-        for _, told in read_changes(packed[packed["side"] == LIMITS]):
+        for _, told in read_changes(notices[notices["side"] == LIMITS]):
             try:
                 state.limit_to(read_limit(told))
             except SpecError:
@@ -122,18 +127,18 @@ class JoinProcessor(ShardProcessor):
                 state.figures["misdefined"] += 1
 
     def _definitions(
-        self, packed: pd.DataFrame, state: ShardState
+        self, notices: pd.DataFrame, state: ShardState
     ) -> tuple[Definitions | None, Progress]:
         """What is important in this batch, redefinitions that came with it included."""
         if self._plan.definitions is None:
             return None, state.progress
-        news = read_changes(packed[packed["side"] == CHANGES])
+        news = read_changes(notices[notices["side"] == CHANGES])
         goal, schemas = self._plan.definitions.goals[0], self._plan.schemas
         known = known_definitions(goal, state.progress, schemas, news)
         state.figures["misdefined"] += known.refused
         return known.definitions, known.progress
 
-    def _arrivals(self, packed: pd.DataFrame, side: int, late_at: int) -> Screened:
+    def _screened(self, came: Arrivals, side: int, late_at: int) -> Screened:
         """The rows of a side that can take part."""
-        table, weight = unpacked(packed[packed["side"] == side], self._plan.schemas[side])
+        table, weight = came.sides[side]
         return screen(table, self._plan.shape.times[side], weight, late_at)

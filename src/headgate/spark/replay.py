@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from headgate.columns.pieces import in_pieces
 from headgate.columns.relabelled import relabelled
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held, Screened, numbered, screen
@@ -28,6 +29,9 @@ from headgate.spark.plan import ShardPlan
 
 PACED_ROWS_AT_ONCE = 1 << 15
 """Where processor time is limited, what a step took corrects the next: there should be some."""
+
+STEP_BYTES = 1 << 25
+"""A step's arrivals at most; only a single row that is larger takes more."""
 
 
 def tagged(
@@ -115,7 +119,7 @@ class _ShardReplay:
             pace=pace,
         )
         for results in step.results():
-            yield from results.combine_chunks().to_batches(max_chunksize=1 << 16)
+            yield from results.combine_chunks().to_batches()
         self._held = (step.survivors(0).compact(), step.survivors(1).compact())
         self._progress = step.after
         if (learned := step.learned()) is not None:
@@ -142,19 +146,23 @@ class _ShardReplay:
 
 def _steps(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Batches joined into steps of a good size, none with rows of two shards."""
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
+    waiting: list[pa.Table] = []
+    rows = size = 0
     for batch in batches:
         shards = batch.column(0).to_numpy()
         cuts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), batch.num_rows]
         for first, end in pairwise(cuts):
             if first == end:
                 continue
-            part = batch.slice(first, end - first)
-            if waiting and (rows >= ROWS_AT_ONCE or waiting[-1].column(0)[0] != part.column(0)[0]):
-                yield pa.Table.from_batches(waiting)
-                waiting, rows = [], 0
-            waiting.append(part)
-            rows += part.num_rows
+            for part in in_pieces(
+                pa.Table.from_batches([batch.slice(first, end - first)]), STEP_BYTES
+            ):
+                full = rows >= ROWS_AT_ONCE or size + part.nbytes > STEP_BYTES
+                if waiting and (full or waiting[-1].column(0)[0] != part.column(0)[0]):
+                    yield pa.concat_tables(waiting)
+                    waiting, rows, size = [], 0, 0
+                waiting.append(part)
+                rows += part.num_rows
+                size += part.nbytes
     if waiting:
-        yield pa.Table.from_batches(waiting)
+        yield pa.concat_tables(waiting)

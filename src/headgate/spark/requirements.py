@@ -13,10 +13,6 @@ from headgate.spec import Keys, Predicate, Side, SpecError
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
-ARROW_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
-NO_ARROW_BYTES = str(2**31 - 1)
-"""With a limit, Spark weighs the Arrow batch it is filling at every row, which takes a third of the
-join's speed; this value is the one that stands for no limit."""
 WATERMARK = "spark.watermarkDelayMs"
 
 

@@ -5,17 +5,20 @@ write old rows again, except to reclaim space: when dead rows take more than the
 with most of them are rewritten without, and when there are many small segments, neighbours merge.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.compact import compacted
+from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
 from headgate.engine.held import Held
 from headgate.spark.stored_tables import Stored
+from headgate.spark.table_buffer import gathered
 
 SEQUENCE, TIME, WEIGHT = "__headgate_sequence", "__headgate_time", "__headgate_weight"
 """Bookkeeping columns, behind those of the payload and in this order: the first always, the others
@@ -44,11 +47,11 @@ class Segment:
 
 def to_table(rows: Held, with_weight: bool, with_time: bool) -> pa.Table:
     """Payload and bookkeeping of rows, as a segment keeps them."""
-    compact = rows.compact()
-    table = compact.table.append_column(SEQUENCE, pa.array(compact.sequence))
+    table = gathered(chain([rows.table.schema.empty_table()], rows.pieces(SMALL_BYTES)))
+    table = table.append_column(SEQUENCE, pa.array(rows.sequence))
     if with_time:
-        table = table.append_column(TIME, pa.array(compact.time))
-    return table.append_column(WEIGHT, pa.array(compact.weight)) if with_weight else table
+        table = table.append_column(TIME, pa.array(rows.time))
+    return table.append_column(WEIGHT, pa.array(rows.weight)) if with_weight else table
 
 
 def payload(table: pa.Table) -> pa.Table:
@@ -140,5 +143,11 @@ def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple
 
 def live_rows(run: list[Segment]) -> pa.Table:
     """The live rows of neighbouring segments."""
-    alive = np.concatenate([segment.alive for segment in run])
-    return compacted(pa.concat_tables([segment.table for segment in run]), np.flatnonzero(alive))
+    return gathered(piece for segment in run for piece in _live_pieces(segment))
+
+
+def _live_pieces(segment: Segment) -> Iterator[pa.Table]:
+    yield segment.table.schema.empty_table()
+    rows, places = RowSource(segment.table), np.flatnonzero(segment.alive)
+    for part in cuts(rows.sizes[places], SMALL_BYTES):
+        yield rows.take(places[part])

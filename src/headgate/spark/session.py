@@ -10,13 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headgate.spark.requirements import (
-    ARROW_BYTES,
-    CHANGELOG,
-    NO_ARROW_BYTES,
-    PROVIDER,
-    ROCKSDB,
-)
+from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
+from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

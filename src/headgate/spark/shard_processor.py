@@ -1,19 +1,17 @@
 """What processors of joins and of lookups have in common: a shard, its plan and its state."""
 
 import time
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from headgate.columns.relabelled import relabelled
-from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.blobs import to_blob
+from headgate.spark.packing import padded
 from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.state import ShardStore
 
-ROWS_PER_BLOB = 1 << 16
+FRAME_BYTES = 1 << 23
 
 
 class Stopwatch:
@@ -53,21 +51,20 @@ class ShardProcessor(StatefulProcessor):
             check_same_join(before[0], self._plan.description)
 
 
-def unpacked(packed: pd.DataFrame, schema: pa.Schema) -> tuple[pa.Table, np.ndarray | None]:
-    """Rows in an order that does not depend on how the shuffle delivered them, and weights."""
-    mine = packed.sort_values(["part", "ordinal"])
-    tables = [from_blob(blob) for blob in mine["blob"] if len(blob)]
-    if not tables:
-        return schema.empty_table(), None
-    table = pa.concat_tables(tables)
-    weight = None
-    if table.num_columns > len(schema):
-        weight = table.column(len(schema)).to_numpy()
-        table = table.remove_column(len(schema))
-    return relabelled(table, schema), weight
+def result_blobs(pieces: Iterable[pa.Table], row_bytes: int | None) -> Iterator[list[bytes]]:
+    """Pieces of the result as blobs, as many together as are quick to hand on.
 
-
-def in_blobs(results: pa.Table) -> list[Any]:
-    """Result rows as blobs of a size that is quick to hand on."""
-    firsts = range(0, results.num_rows, ROWS_PER_BLOB)
-    return [to_blob(results.slice(at, ROWS_PER_BLOB)) for at in firsts]
+    Every frame that is handed on costs, however short it is, and all of it is in memory at once.
+    Parameter ``row_bytes`` is that of `padded`.
+    """
+    blobs: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        blob = to_blob(piece)
+        if blobs and size + len(blob) > FRAME_BYTES:
+            yield padded(blobs, row_bytes)
+            blobs, size = [], 0
+        blobs.append(blob)
+        size += len(blob)
+    if blobs:
+        yield padded(blobs, row_bytes)

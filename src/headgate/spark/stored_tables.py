@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from headgate.spark.blobs import from_blob, to_blob
+from headgate.spark.blobs import pieces_of_blob, write_blob
 from headgate.spark.local_copy import LocalCopy
+from headgate.spark.table_buffer import gathered
 from headgate.spec import SpecError
 
 PART_BYTES = 1 << 19
@@ -28,6 +29,64 @@ class Stored(NamedTuple):
     """Of the blob as the state store has it; None where an earlier version wrote it."""
 
 
+class _Parts:
+    """What is written goes into the state store part by part."""
+
+    closed = False
+
+    def __init__(self, variable: Any, name: str) -> None:
+        self._variable, self._name = variable, name
+        self._rest = bytearray()
+        self.count = self.written_bytes = self.checksum = 0
+
+    def write(self, data: "bytes | memoryview | pa.Buffer") -> int:
+        """As of a file."""
+        given = memoryview(data)
+        self._rest += given
+        self.written_bytes += len(given)
+        self.checksum = zlib.crc32(given, self.checksum)
+        while len(self._rest) >= PART_BYTES:
+            self._put(PART_BYTES)
+        return len(given)
+
+    def flush(self) -> None:
+        """As of a file; parts are not cut short."""
+
+    def close(self) -> None:
+        """As of a file."""
+
+    def flush_rest(self) -> None:
+        """After the last byte."""
+        if self._rest:
+            self._put(len(self._rest))
+
+    def _put(self, size: int) -> None:
+        self._variable.updateValue((self._name, self.count), (bytes(self._rest[:size]),))
+        del self._rest[:size]
+        self.count += 1
+
+
+class _StoredParts:
+    """A table's parts, read like a file."""
+
+    closed = False
+
+    def __init__(self, variable: Any, stored: Stored) -> None:
+        self._parts = (variable.getValue((stored.name, part))[0] for part in range(stored.parts))
+        self._rest = bytearray()
+
+    def read(self, size: int) -> bytes:
+        """As of a file: so many bytes, fewer only at the end."""
+        while len(self._rest) < size and (part := next(self._parts, None)) is not None:
+            self._rest += part
+        found = bytes(self._rest[:size])
+        del self._rest[:size]
+        return found
+
+    def close(self) -> None:
+        """As of a file."""
+
+
 @dataclass
 class StoredTables:
     """The tables in one map state."""
@@ -40,14 +99,12 @@ class StoredTables:
 
     def put(self, name: str, table: pa.Table) -> Stored:
         """Keep a table under a name unlike any other."""
-        blob = to_blob(table, compress=True)
-        starts = range(0, len(blob), PART_BYTES)
-        for part, first in enumerate(starts):
-            self.variable.updateValue((name, part), (blob[first : first + PART_BYTES],))
-        stored = Stored(name, len(starts), zlib.crc32(blob))
-        self.local.write(name, stored.checksum or 0, table)
-        self.written_bytes += len(blob)
-        return stored
+        parts = _Parts(self.variable, name)
+        write_blob(table, pa.PythonFile(parts, "w"), compress=True)
+        parts.flush_rest()
+        self.local.write(name, parts.checksum, table)
+        self.written_bytes += parts.written_bytes
+        return Stored(name, parts.count, parts.checksum)
 
     def get(self, stored: Stored) -> pa.Table:
         """A table kept before."""
@@ -63,15 +120,17 @@ class StoredTables:
             self.variable.removeKey((stored.name, part))
 
     def _fetch(self, stored: Stored) -> pa.Table:
-        parts = [self.variable.getValue((stored.name, part)) for part in range(stored.parts)]
-        if None in parts:
-            missing = f"part {parts.index(None) + 1} of {stored.parts} is missing"
-            raise self._broken(stored, missing)
-        blob = b"".join(part[0] for part in parts)
-        found = zlib.crc32(blob)
+        # Read twice rather than parsed before it is known to be right; a rebuild is rare.
+        found = 0
+        for part in range(stored.parts):
+            value = self.variable.getValue((stored.name, part))
+            if value is None:
+                raise self._broken(stored, f"part {part + 1} of {stored.parts} is missing")
+            found = zlib.crc32(value[0], found)
         if stored.checksum is not None and found != stored.checksum:
             raise self._broken(stored, f"its checksum is {found} and should be {stored.checksum}")
-        return from_blob(blob)
+        parts = pa.PythonFile(_StoredParts(self.variable, stored), "r")
+        return gathered(pieces_of_blob(parts))
 
     def _broken(self, stored: Stored, reason: str) -> SpecError:
         return SpecError(

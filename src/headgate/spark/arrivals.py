@@ -1,0 +1,88 @@
+"""The blobs that a batch brings to a shard, read one after the other."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from headgate.columns.relabelled import relabelled
+from headgate.spark.blobs import from_blob
+from headgate.spark.table_buffer import TableBuffer
+
+
+class Rows(NamedTuple):
+    """The rows of a side, and what the policy made of their keys, if anything."""
+
+    table: pa.Table
+    weight: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What a batch brings to a shard.
+
+    Parameters
+    ----------
+    sides
+        The rows of each side, in an order that does not depend on how the shuffle delivered them.
+    notices
+        Blobs that are for the join itself.
+    """
+
+    sides: Mapping[int, Rows]
+    notices: pd.DataFrame
+
+    @classmethod
+    def read(cls, frames: Iterator[pd.DataFrame], schemas: Mapping[int, pa.Schema]) -> "Arrivals":
+        """Read all blobs; those of a side in ``schemas`` carry rows of that schema."""
+        reader = _Reader(schemas)
+        for frame in frames:
+            reader.add(frame)
+            del frame  # Spark makes the next one while this name would still hold the last
+        return cls(reader.sides(), reader.notices())
+
+
+class _Reader:
+    def __init__(self, schemas: Mapping[int, pa.Schema]) -> None:
+        self._schemas = schemas
+        self._buffer = TableBuffer()
+        self._blobs: list[tuple[int, int, int]] = []
+        """Side, part and ordinal of each."""
+        self._weights: list[np.ndarray | None] = []
+        self._notices: list[tuple[Any, ...]] = []
+
+    def add(self, frame: pd.DataFrame) -> None:
+        columns = (frame[name] for name in ("side", "part", "ordinal", "blob"))
+        for side, part, ordinal, blob in zip(*columns, strict=True):
+            if side not in self._schemas:
+                self._notices.append((side, part, ordinal, blob))
+            elif len(blob):
+                self._add_rows(from_blob(blob), self._schemas[side])
+                self._blobs.append((side, part, ordinal))
+
+    def _add_rows(self, table: pa.Table, schema: pa.Schema) -> None:
+        weight = None
+        if table.num_columns > len(schema):
+            weight = table.column(len(schema)).to_numpy().copy()
+            table = table.remove_column(len(schema))
+        self._weights.append(weight)
+        self._buffer.add(relabelled(table, schema))
+
+    def notices(self) -> pd.DataFrame:
+        return pd.DataFrame(self._notices, columns=["side", "part", "ordinal", "blob"])
+
+    def sides(self) -> dict[int, Rows]:
+        tables = self._buffer.tables()
+        order = sorted(range(len(tables)), key=self._blobs.__getitem__)
+        found = {}
+        for side, schema in self._schemas.items():
+            mine = [place for place in order if self._blobs[place][0] == side]
+            weights = [weight for place in mine if (weight := self._weights[place]) is not None]
+            parts = [tables[place] for place in mine] or [schema.empty_table()]
+            found[side] = Rows(
+                pa.concat_tables(parts), np.concatenate(weights) if weights else None
+            )
+        return found
