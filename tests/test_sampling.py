@@ -18,10 +18,11 @@ from headgate.sampling.fractions import (
     theorem_4_2,
     theorem_4_3,
 )
+from headgate.sampling.uniform import MOST_COINS, likely_most
 from headgate.spec import TimeWindow
 from headgate.spec.budget import AMPLE
 from headgate.studies.sampled.schemes import AGES, EQ, PPS, SCHEMES, UNIFORM, ZIPF, sampled
-from headgate.studies.streams import zipf
+from headgate.studies.streams import keyed, zipf
 
 MINUTE = TimeWindow(60_000_000)
 SHARES = {"a": 0.5, "b": 0.3, "c": 0.2}
@@ -90,6 +91,24 @@ class TestLearned:
         estimated = hg.estimate.count(learned.pairs)
         assert estimated.low <= exact <= estimated.high
         assert learned.estimated_recall is None
+
+    @pytest.mark.parametrize("windows", [(0, 0), (60, 60)])
+    def test_auto_samples_while_no_keys_have_met_and_where_none_can(
+        self, windows: tuple[int, int]
+    ) -> None:
+        """Long enough for keys to be counted, and sizes to be asked for, before the first match."""
+        rows = 6_000
+        seconds = np.arange(rows) / 100
+        left = np.arange(rows) % 50
+        right = np.where(seconds < 40, left + 1000, left)
+        streams = keyed((left, right), (seconds, seconds), windows)
+        exact = streams.join("fifo", AMPLE).pairs.num_rows
+        outcome = streams.join("auto", hg.Budget(rows=600), goal=hg.Sample())
+        assert exact > 0
+        assert outcome.followed["PPS-CLUSTER"] > 0
+        assert outcome.stats.peak_rows <= 600
+        estimated = hg.estimate.count(outcome.pairs)
+        assert estimated.low <= exact <= estimated.high
 
 
 class TestEstimates:
@@ -212,6 +231,28 @@ class TestFractions:
             rows = [need(share, own, matches, 100.0) for share in (0.01, 0.2, 0.6, 1.0)]
             assert rows == sorted(rows)
         assert theorem_4_2(1.0, own, matches, 100.0) == pytest.approx(100)
+
+    @pytest.mark.parametrize(("matches", "share"), [(0.4, 0.3), (5.0, 0.05), (90.0, 0.01)])
+    def test_rows_are_stored_for_as_long_as_rows_drawn_one_by_one(
+        self, matches: float, share: float
+    ) -> None:
+        random, rows = np.random.default_rng(3), 20_000
+        coins = int(likely_most(np.array([matches]))[0])
+        heads = random.random((rows, coins)) < share
+        last = np.where(heads.any(axis=1), coins - np.argmax(heads[:, ::-1], axis=1), 0)
+        made = random.poisson(matches * random.random(rows))
+        drawn = 100 * np.mean(made < last)
+        found = stored_by_key(share, np.ones(1), np.array([matches]), 100.0)
+        assert found == pytest.approx(drawn, abs=1.0)
+
+    def test_matches_without_bound_are_foreseen_in_bounded_memory(self) -> None:
+        """A rate measured over no time at all is as good as infinite."""
+        own, share = np.ones(1), 1e-6
+        stored = [stored_by_key(share, own, np.array([m]), 100.0) for m in (1e5, 1e7, 1e12)]
+        assert 0 < stored[0] < stored[1]
+        assert stored[1] == pytest.approx(theorem_4_2(share, own, np.array([1e7]), 100.0), rel=0.01)
+        assert 0 < stored[2] <= 100
+        assert likely_most(np.array([1e12])).tolist() == [MOST_COINS]
 
     def test_theorem_4_3_keeps_a_row_to_its_last_head(self) -> None:
         curve = AgeCurve(10, [1, 1, 2])

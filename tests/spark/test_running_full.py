@@ -207,35 +207,32 @@ class TestTrials:
         assert len(set(kept)) == len(kept) - 1
 
 
-def asked(size: int) -> dict[str, tuple[Filling, str]]:
-    """Joins by name: when their memory runs full, and how they are asked for."""
-    joins = {f"auto {batch}": (Filling(batch, size), "rows, auto") for batch in (0, 1, 2)}
-    kinds = ("sample, auto", "sample, pps-cluster", "importance, auto", "rows, lru", "rows, hist")
-    for place, way in enumerate(kinds):
-        joins[way] = Filling((1, 2, 0)[place % 3], size), way
-    return joins
+QUERIES = {
+    TINY: (("rows, auto", 0), ("sample, auto", 1), ("importance, auto", 2), ("rows, lru", 1)),
+    LARGE: (("rows, auto", 2), ("sample, auto", 0), ("importance, auto", 1), ("rows, hist", 2)),
+}
+"""Joins that share a query, by the size of its batches, and when the memory of each runs full."""
 
 
-@pytest.mark.parametrize("size", [TINY, LARGE])
+@pytest.mark.parametrize("size", QUERIES)
 def test_queries_go_on_within_their_budgets_whenever_memory_runs_full(
     spark: SparkSession, tmp_path: Path, size: int
 ) -> None:
     sizes = ((size, size),) * 3 + ((size, 0), (0, size))
     left, right = frames(spark, tmp_path, inputs(sizes))
-    joins = asked(size)
     union = None
-    for name, (filling, way) in joins.items():
-        one = join_of(filling, way).stream(left, right, shards=1, name=name)
-        one = one.select(F.lit(name).alias("join"), *IDS)
+    for way, batch in QUERIES[size]:
+        one = join_of(Filling(batch, size), way).stream(left, right, shards=1, name=way)
+        one = one.select(F.lit(way).alias("join"), *IDS)
         union = one if union is None else union.unionAll(one)
     query = started(union, tmp_path / "checkpoint")
     query.awaitTermination()
     rows = multiset(spark.table(query.name))
-    for name, (filling, _) in joins.items():
-        pairs = Counter({row[1:]: count for row, count in rows.items() if row[0] == name})
-        assert pairs, name
-        assert pairs <= exact(sizes)[-1], name
-        check_figures(filling, metrics_of(query, name))
+    for way, batch in QUERIES[size]:
+        pairs = Counter({row[1:]: count for row, count in rows.items() if row[0] == way})
+        assert pairs, way
+        assert pairs <= exact(sizes)[-1], way
+        check_figures(Filling(batch, size), metrics_of(query, way))
 
 
 KEYS, ROWS, BATCHES = 5_000, 2_500, 6

@@ -20,6 +20,8 @@ OVER_BUDGET = 1e-3
 """The chance, at any moment, that a sample would take more than its budget."""
 FINE = 0.002
 """Expected matches that differ by no more than this share are taken together."""
+MOST_COUNTS = 1 << 14
+"""Counts of matches beyond so many are taken together in stretches of equal length."""
 STEPS = 60
 """Halvings of an interval; more than double precision can tell apart."""
 
@@ -82,15 +84,18 @@ def _need_by_key(
     from scipy.special import gammainc
 
     some = matches > 0
-    level = np.round(np.log(matches[some]) / FINE).astype(np.int64)
-    weight = np.bincount(level - level.min(initial=0), weights=own[some])
+    levels, level = np.unique(np.round(np.log(matches[some]) / FINE), return_inverse=True)
+    weights = np.bincount(level, weights=own[some], minlength=len(levels))
     spent, left = [np.empty(0)], [np.empty(0)]
-    for place in np.flatnonzero(weight):
-        expected = float(np.exp((place + level.min()) * FINE))
-        made = np.arange(int(likely_most(np.array([expected]))[0]))
+    for expected, weight in zip(np.exp(levels * FINE).tolist(), weights.tolist(), strict=True):
+        most = int(likely_most(np.array([expected]))[0])
+        length = -(-most // MOST_COUNTS)
+        first = np.arange(0, most, length)
+        counts = np.minimum(length, most - first)
+        made = first + (counts - 1) / 2
         # The time a Poisson process spends at each count, as a share of the window.
-        spent.append(weight[place] * gammainc(made + 1, expected) / expected)
-        left.append((len(made) - made).astype(np.float64))
+        spent.append(weight * counts * gammainc(made + 1, expected) / expected)
+        left.append(most - made)
     times, coins = np.concatenate(spent), np.concatenate(left)
     return lambda share: rows_in_window * float((times * (1 - (1 - share) ** coins)).sum())
 

@@ -14,6 +14,8 @@ from headgate.spec import SpecError
 
 MISSED = 1e-3
 """Matches beyond those a row is expected to make at most, as a share of all."""
+MOST_COINS = (1 << 30) - 1
+"""More matches than any row makes; expectations may be larger, where rates are from few rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,8 @@ class Uniform(Flips):
 
 def expected_most(expected: np.ndarray) -> np.ndarray:
     """As many as expected, rounded up: less than one match is one at times."""
-    return np.ceil(np.asarray(expected) * (1 - 1e-12)).astype(np.int32)
+    most = np.ceil(np.asarray(expected) * (1 - 1e-12))
+    return np.minimum(most, MOST_COINS).astype(np.int32)
 
 
 def likely_most(expected: np.ndarray) -> np.ndarray:
@@ -105,6 +108,7 @@ def likely_most(expected: np.ndarray) -> np.ndarray:
     most = np.zeros(len(expected), np.int32)
     some = expected > 0
     # Nearly all of a tiny expectation is a single match.
-    found = pdtrik(1 - MISSED, np.maximum(expected[some], 1e-9))
-    most[some] = np.maximum(np.ceil(np.nan_to_num(found, nan=0.0)), 0).astype(np.int32) + 1
+    found = pdtrik(1 - MISSED, np.clip(expected[some], 1e-9, MOST_COINS))
+    found = np.clip(np.ceil(np.nan_to_num(found, nan=0.0)), 0, MOST_COINS - 1)
+    most[some] = found.astype(np.int32) + 1
     return most
