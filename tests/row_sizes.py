@@ -1,5 +1,7 @@
 """Bytes of rows value by value, in plain Python: the twin of `headgate.columns.sizes`."""
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 
 from headgate.columns.sizes import BOOKKEEPING_BYTES
@@ -19,6 +21,20 @@ def plain_row_bytes(table: pa.Table) -> list[int]:
         values = [(chunk, row) for chunk in column.chunks for row in range(len(chunk))]
         total = [so_far + value_bits(*value) for so_far, value in zip(total, values, strict=True)]
     return [-(-bits // 8) for bits in total]
+
+
+def most_bytes(table: pa.Table) -> int:
+    """What the buffers of a table may take by the rule: its rows, and 8 bytes for each of them."""
+    rows = sum(plain_row_bytes(table)) - BOOKKEEPING_BYTES * table.num_rows
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    return rows + 8 * sum(1 for chunk in chunks for _ in _buffers(chunk))
+
+
+def _buffers(array: pa.Array) -> Iterator[pa.Buffer]:
+    """All buffers of an array, those of a dictionary too."""
+    yield from (buffer for buffer in array.buffers() if buffer is not None)
+    if pa.types.is_dictionary(array.type):
+        yield from _buffers(array.dictionary)
 
 
 def value_bits(array: pa.Array, row: int) -> int:
@@ -62,7 +78,8 @@ def _union_bits(array: pa.Array, row: int) -> int:
     members = [array.field(place) for place in range(array.type.num_fields)]
     if array.type.mode == "sparse":
         return 8 + sum(value_bits(member, row) for member in members)
-    member = members[array.type.type_codes.index(array[row].type_code)].type
+    code = pa.concat_arrays([array.slice(row, 1)]).type_codes[0].as_py()
+    member = members[array.type.type_codes.index(code)].type
     return 8 + 32 + value_bits(pa.array([array[row].as_py()], member), 0)
 
 

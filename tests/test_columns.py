@@ -123,18 +123,6 @@ def test_a_row_takes_its_values_and_the_bookkeeping() -> None:
     assert row_bytes(table).tolist() == [fixed + 2 + 3, fixed]
 
 
-def test_nested_values_share_their_bytes_evenly() -> None:
-    table = pa.table({"many": [[1, 2, 3], [], [4]]})
-    sizes = row_bytes(table) - BOOKKEEPING_BYTES
-    assert len(set(sizes.tolist())) == 1
-    assert sizes.sum() >= table.column("many").nbytes
-
-
-def test_no_rows_take_nothing() -> None:
-    assert row_bytes(pa.table({"a": pa.array([], pa.string())})).tolist() == []
-    assert row_bytes(pa.table({"a": pa.array([], pa.list_(pa.int8()))})).tolist() == []
-
-
 @pytest.mark.parametrize(
     ("kind", "micros"),
     [

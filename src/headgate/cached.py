@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from headgate.columns.pieces import CHUNK_BYTES
+from headgate.columns.plain import no_rows
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held
 from headgate.engine.inputs import as_arrow
@@ -171,7 +172,7 @@ class CachedLookup(LookupRequest):
         # Who must know the whole stream must also know which of its keys are in the table.
         size = max(given.num_rows, 1) if self.policy.is_offline else batch_rows
         stored, progress, stats = Held.nothing(self.schema), Progress(), LookupStats()
-        results = [shape.schema(self.schema, given.schema).empty_table()]
+        results = [no_rows(shape.schema(self.schema, given.schema))]
         try:
             for first in range(0, given.num_rows, size):
                 step = LookupStep(

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import headgate as hg
+from headgate.columns.plain import no_rows
 from headgate.engine.importance import Definitions
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
@@ -74,6 +75,7 @@ class OneShard:
         )
         if shared:
             plan = replace(plan, allowance=Allowance(join.budget, RESERVE, share))
+        self.plan = plan
         self.tester = TwsTester(
             JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
         )
@@ -99,7 +101,7 @@ class OneShard:
         packed += [self._changes(told, LIMITS)] if told else []
         rows = self.tester.testInPandas(LABEL, pd.concat(packed, ignore_index=True))
         results = [from_blob(blob) for blob in rows["blob"] if blob is not None]
-        empty = self._shape.schema(*self._schemas).empty_table()
+        empty = no_rows(self._shape.schema(*self._schemas))
         figures = rows[rows["blob"].isna()].iloc[0]
         return ShardBatch(
             pa.concat_tables([empty, *results]),

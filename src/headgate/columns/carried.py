@@ -6,7 +6,7 @@ import pyarrow as pa
 def uncarried(kind: pa.DataType) -> pa.DataType | None:
     """The type itself, or the one inside it, that rows cannot carry; None where they can.
 
-    Arrow has no way yet to take single rows of views and runs, nor to make an empty union.
+    Arrow has no way yet to take single rows of views and runs.
 
     Examples
     --------
@@ -22,7 +22,6 @@ def uncarried(kind: pa.DataType) -> pa.DataType | None:
             types.is_run_end_encoded,
             types.is_string_view,
             types.is_binary_view,
-            types.is_union,
         )
     ):
         return kind

@@ -36,12 +36,12 @@ def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _used(array: pa.DictionaryArray) -> pa.DictionaryArray:
     """The same values, from a dictionary without others."""
     indices = array.indices.cast(pa.int64())
-    used, place = np.unique(pc.fill_null(indices, 0).to_numpy(), return_inverse=True)
-    if not len(array.dictionary):
-        used, place = used[:0], place * 0
-    fresh = pa.array(place, mask=indices.is_null().to_numpy(zero_copy_only=False))
+    used = np.unique(indices.drop_null().to_numpy())
+    # A null finds some place, and stays null.
+    place = np.searchsorted(used, pc.fill_null(indices, 0).to_numpy())
+    nulls = indices.is_null().to_numpy(zero_copy_only=False)
     return pa.DictionaryArray.from_arrays(
-        fresh.cast(array.type.index_type),
+        pa.array(place, array.type.index_type, mask=nulls),
         array.dictionary.take(pa.array(used)),
         ordered=array.type.ordered,
     )

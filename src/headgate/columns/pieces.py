@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.plain import no_rows
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 
 PIECE_BYTES = 1 << 21
@@ -99,7 +100,7 @@ class RowSource:
     def take_all(self, places: np.ndarray) -> pa.Table:
         """As `take`, for any number of rows; the table has chunks of bounded size."""
         parts = (self.take(places[part]) for part in cuts(self.sizes[places], SMALL_BYTES))
-        return pa.concat_tables([self.schema.empty_table(), *parts])
+        return pa.concat_tables([no_rows(self.schema), *parts])
 
     def _by_chunk(self, places: np.ndarray, chunk: np.ndarray) -> Iterator[pa.RecordBatch]:
         """Rows given chunk by chunk."""

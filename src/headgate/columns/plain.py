@@ -26,6 +26,11 @@ def plain(table: pa.Table) -> pa.Table:
     return table
 
 
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """A table without rows, also of types of which Arrow makes no empty array."""
+    return pa.Table.from_batches([], schema)
+
+
 def _plain_column_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, _plain_type(kind.value_type), kind.ordered)

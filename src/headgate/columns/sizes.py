@@ -166,7 +166,7 @@ def _struct_bits(array: pa.Array) -> np.ndarray:
 def _fixed_size_list_bits(array: pa.Array) -> np.ndarray:
     size, kind = array.type.list_size, array.type.value_type
     members = _bits(array.values.slice(array.offset * size, len(array) * size))
-    bits = members.reshape(len(array), size).sum(axis=1)
+    bits: np.ndarray = members.reshape(len(array), size).sum(axis=1)
     bits[_nulls(array)] = size * _null_bits(kind)
     return bits + _VALIDITY
 
@@ -193,13 +193,13 @@ def _union_bits(array: pa.Array) -> np.ndarray:
     bits = np.full(len(array), 8 + 32 * dense, np.int64)
     if not len(array):
         return bits
-    _, codes, offsets, *_ = (*array.buffers(), None)
-    code = np.frombuffer(codes, np.int8)[mine]
+    buffers = array.buffers()
+    code = np.frombuffer(buffers[1], np.int8)[mine]
     for place, of_member in enumerate(array.type.type_codes):
         members = _bits(array.field(place))
         if dense:
             chosen = code == of_member
-            bits[chosen] += members[np.frombuffer(offsets, np.int32)[mine][chosen]]
+            bits[chosen] += members[np.frombuffer(buffers[2], np.int32)[mine][chosen]]
         else:
             bits += members
     return bits

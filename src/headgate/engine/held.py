@@ -10,6 +10,7 @@ import pyarrow as pa
 from headgate.columns.codes import NULL, encode_together
 from headgate.columns.compact import compacted
 from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts, in_pieces
+from headgate.columns.plain import no_rows
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.batch import NO_WATERMARK, Batch
@@ -47,7 +48,7 @@ class Held:
     def nothing(cls, schema: pa.Schema) -> "Held":
         """No rows."""
         none = np.empty(0, np.int64)
-        return cls.arriving(schema.empty_table(), none, none.astype(np.float64))
+        return cls.arriving(no_rows(schema), none, none.astype(np.float64))
 
     def only(self, table: pa.Table) -> pa.Table:
         """These rows of the table, or of some of its columns."""
@@ -230,6 +231,6 @@ def judged(
 
 
 def _importance(definitions: Definitions, rows: Held, side: int) -> np.ndarray:
-    none = definitions.of_rows(rows.table.schema.empty_table(), side)
+    none = definitions.of_rows(no_rows(rows.table.schema), side)
     parts = (definitions.of_rows(piece, side) for piece in rows.pieces(SMALL_BYTES))
     return np.concatenate([none, *parts], axis=1)

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from headgate.columns.pieces import CHUNK_BYTES, RowSource
+from headgate.columns.plain import no_rows
 from headgate.engine.held import coded, key_bytes, screen
 from headgate.engine.importance import Definitions, nothing_to_redefine
 from headgate.engine.inputs import as_arrow
@@ -97,7 +98,7 @@ def run(
         return whole.stats.pairs, importance
 
     return Outcome(
-        pa.concat_tables([schema.empty_table(), *results]),
+        pa.concat_tables([no_rows(schema), *results]),
         stats,
         exact,
         None if replay.evidence is None or request.policy.samples else replay.evidence.recall(),

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.compact import compacted
+from headgate.columns.plain import no_rows
 from headgate.engine.batch import Progress, Terms
 from headgate.engine.held import Held, code_tables, judged, key_bytes, matched
 from headgate.engine.importance import Definitions
@@ -59,10 +60,10 @@ class Lessons:
     ) -> "Lessons":
         """Nothing learned so far."""
         none = (
-            matched(shape, schemas[0].empty_table(), 0),
-            matched(shape, schemas[1].empty_table(), 1),
+            matched(shape, no_rows(schemas[0]), 0),
+            matched(shape, no_rows(schemas[1]), 1),
         )
-        tracked = _keys_of(shape, schemas[0].empty_table(), 0)
+        tracked = _keys_of(shape, no_rows(schemas[0]), 0)
         return cls(new_monitor(windows, room), OpenRows.none(), none, tracked)
 
 
@@ -199,7 +200,7 @@ class LearnsFromTables:
     def _keys(self, codes: np.ndarray) -> pa.Table:
         """The keys behind some codes: counted before, or come in this step."""
         if not len(codes):
-            return self._tracked.schema.empty_table()
+            return no_rows(self._tracked.schema)
         tables = [self._tracked] + [
             _keys_of(self._shape, came, side) for side, came in enumerate(self._came)
         ]

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import encode_together
+from headgate.columns.relabelled import relabelled
 from headgate.engine.inputs import carried_table
 from headgate.lookup.table import Table, same_zone
 from headgate.spec import SpecError
@@ -50,4 +51,4 @@ class ArrowTable(Table):
         mine = self.table.select(keys.column_names).cast(keys.schema)
         (asked, present), _ = encode_together([keys.columns, mine.columns])
         found = np.isin(present, asked)
-        return self.table.filter(pa.array(found)).select(schema.names).cast(schema)
+        return relabelled(self.table.filter(pa.array(found)).select(schema.names), schema)

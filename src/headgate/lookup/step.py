@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
 from headgate.columns.pieces import PIECE_BYTES, RowSource, cuts, payload_bytes
+from headgate.columns.plain import no_rows
 from headgate.columns.sizes import row_bytes
 from headgate.engine.batch import Batch, Progress, Terms
 from headgate.engine.held import Held
@@ -125,7 +126,7 @@ class LookupStep:
             pa.schema([self._schema.field(name) for name in keys.left]),
         )
         needed = needed[which]
-        fetched = self._schema.empty_table()
+        fetched = no_rows(self._schema)
         if asked.num_rows:
             fetched = self._table.fetch(asked, self._schema)
             row_of_code[needed[self._check(asked, fetched)]] = cached.num_rows + np.arange(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from headgate.columns.plain import no_rows
 from headgate.columns.relabelled import relabelled
 from headgate.spark.blobs import from_blob
 from headgate.spark.table_buffer import TableBuffer
@@ -81,7 +82,7 @@ class _Reader:
         for side, schema in self._schemas.items():
             mine = [place for place in order if self._blobs[place][0] == side]
             weights = [weight for place in mine if (weight := self._weights[place]) is not None]
-            parts = [tables[place] for place in mine] or [schema.empty_table()]
+            parts = [tables[place] for place in mine] or [no_rows(schema)]
             found[side] = Rows(
                 pa.concat_tables(parts), np.concatenate(weights) if weights else None
             )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from headgate.columns.pieces import SMALL_BYTES, in_pieces
+from headgate.columns.plain import no_rows
 from headgate.spec import SpecError
 
 _MAGIC = b"HG"
@@ -45,7 +46,7 @@ def pieces_of_blob(file: pa.NativeFile) -> Iterator[pa.Table]:
     """The table of a blob in a file, in the pieces in which it was written; at least one."""
     _check_format(file.read(len(_PREFIX)))
     with pa.ipc.open_stream(file) as reader:
-        yield reader.schema.empty_table()
+        yield no_rows(reader.schema)
         for batch in reader:
             yield pa.Table.from_batches([batch])
 

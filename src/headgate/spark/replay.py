@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.columns.pieces import in_pieces
+from headgate.columns.plain import no_rows
 from headgate.columns.relabelled import relabelled
 from headgate.engine.batch import Progress
 from headgate.engine.held import Held, Screened, numbered, screen
@@ -134,7 +135,7 @@ class _ShardReplay:
         mine = table.filter(pc.equal(table.column("side"), side))
         struct = mine.column("left" if side == 0 else "right").combine_chunks()
         schema = self._plan.schemas[side]
-        rows = schema.empty_table()
+        rows = no_rows(schema)
         if len(struct):
             rows = relabelled(pa.Table.from_arrays(struct.flatten(), names=schema.names), schema)
         weight: np.ndarray | None = None

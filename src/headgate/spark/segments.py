@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
+from headgate.columns.plain import no_rows
 from headgate.columns.sizes import row_bytes
 from headgate.columns.times import microseconds
 from headgate.engine.held import Held
@@ -47,7 +48,7 @@ class Segment:
 
 def to_table(rows: Held, with_weight: bool, with_time: bool) -> pa.Table:
     """Payload and bookkeeping of rows, as a segment keeps them."""
-    table = gathered(chain([rows.table.schema.empty_table()], rows.pieces(SMALL_BYTES)))
+    table = gathered(chain([no_rows(rows.table.schema)], rows.pieces(SMALL_BYTES)))
     table = table.append_column(SEQUENCE, pa.array(rows.sequence))
     if with_time:
         table = table.append_column(TIME, pa.array(rows.time))
@@ -147,7 +148,7 @@ def live_rows(run: list[Segment]) -> pa.Table:
 
 
 def _live_pieces(segment: Segment) -> Iterator[pa.Table]:
-    yield segment.table.schema.empty_table()
+    yield no_rows(segment.table.schema)
     rows, places = RowSource(segment.table), np.flatnonzero(segment.alive)
     for part in cuts(rows.sizes[places], SMALL_BYTES):
         yield rows.take(places[part])
