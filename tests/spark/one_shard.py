@@ -22,6 +22,8 @@ from headgate.spark.plan import Allowance, ShardPlan, describe
 from headgate.spark.processor import JoinProcessor
 
 LABEL = 0
+MOST = 1_000_000
+"""The budget of all joins, where a shard's is part of one."""
 
 
 class ShardBatch(NamedTuple):
@@ -74,7 +76,7 @@ class OneShard:
             pacer=join.pacer(),
         )
         if shared:
-            plan = replace(plan, allowance=Allowance(join.budget, RESERVE, share))
+            plan = replace(plan, allowance=Allowance(join.budget, RESERVE, share, MOST))
         self.plan = plan
         self.tester = TwsTester(
             JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62

@@ -1,5 +1,6 @@
 """Limits that change while a query runs, and two real queries that share a budget as they drift."""
 
+import json
 import time
 import uuid
 from collections.abc import Iterator
@@ -15,10 +16,11 @@ from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
 from headgate.planner.balance import Member
+from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.changes import publish_limit
 from headgate.spark.operator import stream
 from headgate.spark.sharing import KEPT, members_before
-from tests.spark.one_shard import OneShard
+from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
 
 pytestmark = pytest.mark.spark
@@ -101,9 +103,40 @@ class TestOneShard:
 
     def test_a_limit_that_is_none_changes_nothing_and_is_counted(self) -> None:
         shard = self.shard(hg.Budget(rows=150, monitor=0.2))
-        for limit in ("0", "many", "-5"):
+        for limit in (
+            "0",
+            "many",
+            "-5",
+            "9" * 400,
+            "9" * 5000,
+            "1000001",
+            "1e5",
+            "5.0",
+            "１２",
+            "",
+            "[" * 9000,
+        ):
             figures = shard.batch(self.SIDES[0][0].slice(0, 10), None, limits=[limit]).metrics
             assert (figures["limit"], figures["misdefined"]) == (150, 1)
+
+    def test_the_last_limit_that_is_one_holds(self) -> None:
+        shard = self.shard(hg.Budget(rows=150, monitor=0.2))
+        told = ["40", "x", "50", "9" * 400]
+        figures = shard.batch(self.SIDES[0][0], self.SIDES[1][0], limits=told).metrics
+        assert (figures["limit"], figures["misdefined"]) == (50, 2)
+        again = shard.batch(self.SIDES[0][1], self.SIDES[1][1]).metrics
+        assert (again["limit"], again["misdefined"]) == (50, 0)
+
+    def test_a_limit_kept_with_the_state_that_is_none_any_more_is_left_out(self) -> None:
+        """As one that a smaller share of the budget for learning would need."""
+        shard = self.shard(hg.Budget(rows=150, monitor=0.2))
+        shard.batch(self.SIDES[0][0], self.SIDES[1][0], limits=["40"])
+        head = from_blob(shard.tester.peekValueState("head", LABEL)[0])
+        facts = {**json.loads(head.schema.metadata[b"facts"]), "limit": -1}
+        poisoned = head.replace_schema_metadata({"facts": json.dumps(facts)})
+        shard.tester.updateValueState("head", LABEL, (to_blob(poisoned),))
+        figures = shard.batch(self.SIDES[0][1], self.SIDES[1][1]).metrics
+        assert (figures["limit"], figures["misdefined"]) == (150, 1)
 
     def test_with_limits_that_stay_results_are_those_of_a_join_alone(self) -> None:
         pairs = []
@@ -278,6 +311,26 @@ def test_a_folder_remembers_who_was_told_what(tmp_path: Path) -> None:
     assert members_before(tmp_path, {"ads": 2}) == {"ads": Member(30, 50, shards=2)}
     with pytest.raises(hg.SpecError, match="belongs to a group of ads, and this one is of orders"):
         members_before(tmp_path, {"orders": 1})
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"[" * 100_000,
+        b"[]",
+        b"\xff",
+        b'{"ads": 5}',
+        b'{"ads": {"told": 1e999, "in_force": 50}}',
+        b'{"ads": {"told": 30, "in_force": -1}}',
+        b'{"ads": {"told": 30, "in_force": 1' + b"0" * 50 + b"}}",
+        b" " * 2_000_000,
+    ],
+)
+def test_a_broken_memory_of_limits_is_refused_by_its_name(tmp_path: Path, raw: bytes) -> None:
+    (tmp_path / KEPT).write_bytes(raw)
+    with pytest.raises(hg.SpecError, match=rf"{KEPT} cannot be read"):
+        members_before(tmp_path, {"ads": 1})
 
 
 def test_groups_that_cannot_be_streamed_are_refused(tmp_path: Path) -> None:

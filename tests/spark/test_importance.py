@@ -1,5 +1,7 @@
 """Importance on Spark: the same rows as in process, and redefined while the query runs."""
 
+import json
+import os
 import shutil
 import uuid
 from collections import Counter
@@ -90,7 +92,11 @@ def inputs(tmp_path: Path) -> Path:
 
 
 def joined(
-    spark: SparkSession, folder: Path, rows: int, redefined: Path | None, policy: Policy | str
+    spark: SparkSession,
+    folder: Path,
+    rows: int,
+    redefined: Path | DataFrame | None,
+    policy: Policy | str,
 ) -> DataFrame:
     frames = []
     for name, time in (("left", "left_at"), ("right", "right_at")):
@@ -154,6 +160,87 @@ def test_a_bad_redefinition_is_counted_and_changes_nothing() -> None:
     pairs, figures = driven("fifo", 10_000, {1: bad})
     assert [batch["misdefined"] for batch in figures] == [0, 3, 0, 0, 0, 0]
     assert pairs == multiset(make_join("fifo", 10_000).run(*TABLES).pairs)
+
+
+POISON = {
+    "deep": "[" * 100_000,
+    "long": DAY.to_json() + " " * 600_000,
+    "sum": hg.MaxImportance(left="urgency", right="urgency")
+    .to_json()
+    .replace("urgency", "+".join(["urgency"] * 3000)),
+    "number": DAY.to_json().replace("8.0", "1" + "0" * 400),
+    "escape": hg.MaxImportance(left="length(topic)", right="urgency")
+    .to_json()
+    .replace("length(topic)", r"topic like 'a\\\\'"),
+}
+
+
+def test_poisoned_redefinitions_are_counted_and_a_shard_goes_on() -> None:
+    """All in one batch, before and after one that is taken up."""
+    poison = [(None, text) for text in POISON.values()]
+    later = hg.MaxImportance(left=5, right="urgency")
+    told = {1: poison, 3: [*poison, (None, later.to_json()), *poison], 5: poison[:1]}
+    pairs, figures = driven("fifo", 10_000, told)
+    assert pairs == multiset(
+        make_join("fifo", 10_000).run(*TABLES, redefined=[(moment(HALF), later)]).pairs
+    )
+    count = len(POISON)
+    assert [batch["misdefined"] for batch in figures] == [0, count, 0, 2 * count, 0, 1]
+
+
+def poisoned(folder: Path) -> int:
+    """A folder of published definitions in which others have been; how many lines are no notices.
+
+    Broken files, folders, links and pipes are passed over.
+    """
+    for name, text in POISON.items():
+        file = hg.MaxImportance(left=1, right=1).publish(folder)
+        file.with_name(f"{file.name[:20]}-{name}.json").write_text(
+            json.dumps({"definition": text, "at": None}) + "\n"
+        )
+        file.unlink()
+    raw = {
+        "deep": b"[" * 100_000,
+        "bytes": bytes(range(128, 256)),
+        "number": b"7",
+        "time": b'{"definition": "{}", "at": "soon"}',
+        "text": b'{"definition": "\xff\xfe", "at": null}',
+    }
+    for name, content in raw.items():
+        (folder / f"00-{name}.json").write_bytes(content + b"\n")
+    (folder / "00-long.json").write_bytes(b'{"definition": "' + b"x" * 3_000_000 + b'"}\n')
+    (folder / "00-empty.json").touch()
+    (folder / "00-nowhere.json").symlink_to("/nowhere")
+    (folder / "00-packed.json.gz").write_bytes(b"not packed")
+    (folder / "day=1").mkdir()
+    (folder / "day=1" / "day=2.json").mkdir()
+    os.mkfifo(folder / "00-pipe.json")
+    return len(POISON) + len(raw)
+
+
+@pytest.mark.parametrize("given", ["a folder", "a stream"])
+def test_a_query_goes_on_whatever_is_in_the_folder_it_is_told_by(
+    spark: SparkSession, inputs: Path, given: str
+) -> None:
+    news = inputs / "news"
+    count = poisoned(news)
+    soon = moment(START_US + 300_000_000 + 20 * 1_000_000)
+    if given == "a folder":
+        EVENING.publish(news, soon)
+        told = news
+    else:
+        for file in news.iterdir():
+            if file.suffix != ".json" or file.is_dir() or not file.exists() or file.is_fifo():
+                file.unlink() if not file.is_dir() else shutil.rmtree(file)
+        lines = spark.readStream.text(str(news))
+        told = lines.select(lines.value.alias("definition"), lines.value.alias("at"))
+    frame = joined(spark, inputs, 100_000, told, "fifo")
+    got = into_files(frame, inputs / "checkpoint", inputs / "out")
+    changes = [(soon, EVENING)] if given == "a folder" else []
+    outcome = make_join("fifo", 100_000).run(*TABLES, redefined=changes)
+    assert got.rows == multiset(outcome.pairs)
+    assert got.total("misdefined") >= count
+    assert got.total("redefined") == len(changes)
 
 
 def into_files(frame: DataFrame, checkpoint: Path, folder: Path) -> Collected:

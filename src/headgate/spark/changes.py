@@ -125,12 +125,12 @@ def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
     return [(change["at"], change["definition"] or "") for change in told]
 
 
-def read_limit(text: str) -> int:
-    """The rows or bytes that a published limit says.
+def read_limit(text: str, most: int | None) -> int:
+    """The rows or bytes that a published limit says; ``most`` is the budget of the whole group.
 
     Examples
     --------
-    >>> read_limit("5000")
+    >>> read_limit("5000", most=10_000)
     5000
     """
     if not _LIMIT.fullmatch(text):
@@ -138,4 +138,6 @@ def read_limit(text: str) -> int:
             f"{shortened(text)} is not a limit: give a whole number of at most {LONGEST_LIMIT} "
             f"digits"
         )
+    if most is not None and int(text) > most:
+        raise SpecError(f"limit {text} is more than the whole budget: give at most {most:,}")
     return int(text)

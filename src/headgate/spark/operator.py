@@ -53,10 +53,12 @@ def stream(
     name: str,
     redefined: Redefined | None = None,
     limits: str | os.PathLike[str] | None = None,
+    most: int | None = None,
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there.
 
-    ``limits`` is a folder where the join is told, while it runs, how much it may store.
+    ``limits`` is a folder where the join is told, while it runs, how much it may store, and
+    ``most`` the most that can be.
     """
     session = check_inputs(left, right, streaming=True)
     if left is right:
@@ -77,7 +79,7 @@ def stream(
     )
     plan = replace(plan, row_bytes=bytes_a_row(session))
     if limits is not None:
-        allowance = Allowance(join.budget, RESERVE, join.monitor_share(live=True))
+        allowance = Allowance(join.budget, RESERVE, join.monitor_share(live=True), most)
         plan = replace(plan, allowance=allowance)
     forget_when_queries_end(session)
     warm_kernel(plan.terms)

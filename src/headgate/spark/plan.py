@@ -26,11 +26,14 @@ class Allowance:
         The part of memory kept back for rows given up.
     monitor
         The part of the budget that is the monitor's.
+    most
+        The budget of all joins that share it: no limit can be more; None where that is not known.
     """
 
     budget: Budget
     reserve: float
     monitor: float
+    most: int | None = None
 
     def of(self, amount: int) -> "Allowance":
         """The same for a budget of another size, in rows or bytes as before."""

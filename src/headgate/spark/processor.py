@@ -119,9 +119,10 @@ class JoinProcessor(ShardProcessor):
 
     def _hear_limit(self, notices: pd.DataFrame, state: ShardState) -> None:
         """How much may be stored from this batch on, where that came with it."""
+        allowance = self._plan.allowance
         for _, told in read_changes(notices[notices["side"] == LIMITS]):
             try:
-                state.limit_to(read_limit(told))
+                state.limit_to(read_limit(told, None if allowance is None else allowance.most))
             except SpecError:
                 # Whoever wrote it must not bring the join down; the figure tells.
                 state.figures["misdefined"] += 1

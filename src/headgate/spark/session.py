@@ -82,7 +82,7 @@ def start_session(
     gateway: Any = None
     if log is not None and SparkContext._gateway is None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("wb") as chatter:
+        with open(log, "wb", opener=_no_link) as chatter:
             try:
                 gateway = launch(conf, {"stdout": chatter, "stderr": chatter})
             except PySparkRuntimeError:
@@ -93,6 +93,11 @@ def start_session(
         context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("ERROR")
     return SparkSession(context)
+
+
+def _no_link(path: str, flags: int) -> int:
+    """Open a log as `open` does, but no link that somebody may have put in a common folder."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _settings(name: str, cores: int) -> dict[str, str]:

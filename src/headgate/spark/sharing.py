@@ -163,6 +163,7 @@ def share(
             counts[name],
             name,
             limits=folder / name,
+            most=whole,
         )
         for name, (left, right) in streams.items()
     }
