@@ -81,8 +81,8 @@ class CachedLookup(LookupRequest):
     frequencies
         How often each key comes in the stream (the right side of the model), for "prob".
     suffix
-        Appended to a table column whose name the stream has too; key columns of the same name
-        come once.
+        Appended to a table column whose name the stream has too, upper and lower case aside; key
+        columns of the same name come once.
     seed
         Of "random".
 
@@ -208,7 +208,7 @@ class CachedLookup(LookupRequest):
             Into how many independent caches keys are hashed, each with its part of the budget; one
             a core when not given. Each makes its own query.
         name
-            The name of the metrics.
+            The name of the metrics; each join and lookup in a query needs its own.
         """
         from headgate.spark.lookup import stream as on_spark
 

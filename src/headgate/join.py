@@ -74,8 +74,8 @@ class WindowJoin(Request):
         Rows a second of the left and of the right side: for samples that need to know, and for the
         choice of an index on Spark.
     suffix
-        Appended to a right column whose name the left has too; key columns of the same name come
-        once.
+        Appended to a right column whose name the left has too, upper and lower case aside; key
+        columns of the same name come once.
     seed
         Of all that is left to chance: the rows that "random" keeps, and those that are watched to
         learn and to estimate recall. Same seed, same input: same output, restarts included.
@@ -325,7 +325,7 @@ class WindowJoin(Request):
             may be more, and a row near the border of two is then stored in both. Where such rows
             wait for nobody, that costs nothing, and there is one a core.
         name
-            The name of the metrics.
+            The name of the metrics; each join and lookup in a query needs its own.
         redefined
             Where to learn, while the query runs, what is important from now on: the folder that
             `MaxImportance.publish` writes to, or a streaming DataFrame with a column

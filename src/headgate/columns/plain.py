@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 
 def plain(table: pa.Table) -> pa.Table:
@@ -77,7 +76,7 @@ def _plain(array: pa.Array) -> pa.Array:
     if types.is_dictionary(array.type):
         return _plain(array.dictionary).take(array.indices)
     if types.is_run_end_encoded(array.type):
-        return _plain(pc.run_end_decode(array))
+        return _unrolled(array)
     if types.is_struct(kind):
         members = [_plain(array.field(place)) for place in range(kind.num_fields)]
         return pa.StructArray.from_arrays(members, fields=list(kind), mask=array.is_null())
@@ -88,6 +87,13 @@ def _plain(array: pa.Array) -> pa.Array:
     if types.is_nested(kind):
         return _plain_list(array, kind)
     return array.cast(kind)
+
+
+def _unrolled(runs: pa.RunEndEncodedArray) -> pa.Array:
+    """A value a row; Arrow decodes no runs of nested values or views."""
+    rows = np.arange(runs.offset, runs.offset + len(runs))
+    run = np.searchsorted(runs.run_ends.to_numpy(), rows, side="right")
+    return _plain(runs.values).take(pa.array(run))
 
 
 def _plain_list(array: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -120,7 +120,7 @@ def carried_type(kind: DataType) -> DataType:
     >>> carried_type(StructType(both)).simpleString()
     'struct<a:int,a_1:int>'
     """
-    return _rebuilt(kind, IntegerType())
+    return kind if _travels_as_it_is(kind) else _rebuilt(kind, IntegerType())
 
 
 def check_carried(which: str, frame: DataFrame) -> None:
@@ -139,28 +139,43 @@ def check_carried(which: str, frame: DataFrame) -> None:
 
 
 def _cast(column: Column, kind: DataType) -> Column:
-    carried = carried_type(kind)
-    return column if carried == kind else column.cast(_rebuilt(kind, MONTHS)).cast(carried)
+    if _travels_as_it_is(kind):
+        return column
+    return column.cast(_rebuilt(kind, MONTHS)).cast(_rebuilt(kind, IntegerType()))
 
 
 def _cast_back(column: Column, kind: DataType) -> Column:
-    return column if carried_type(kind) == kind else column.cast(_rebuilt(kind, MONTHS)).cast(kind)
+    if _travels_as_it_is(kind):
+        return column
+    return column.cast(_rebuilt(kind, MONTHS)).cast(_rebuilt(kind, None))
 
 
-def _rebuilt(kind: DataType, months: DataType) -> DataType:
-    """The type with another for intervals of months, and fields of structs with different names."""
+def _travels_as_it_is(kind: DataType) -> bool:
     if isinstance(kind, YearMonthIntervalType):
-        return months
+        return False
+    if isinstance(kind, StructType) and len(set(kind.names)) < len(kind.names):
+        return False
+    return all(_travels_as_it_is(part) for part, _ in _parts(kind))
+
+
+def _rebuilt(kind: DataType, months: DataType | None) -> DataType:
+    """The type with another for intervals of months, and fields of structs with different names.
+
+    Where ``months`` is None, intervals and names stay. What is inside may be null, even if it was
+    never to be: in a stateful query Spark forgets that, and then cannot cast to what must not.
+    """
+    if isinstance(kind, YearMonthIntervalType):
+        return months or kind
     if isinstance(kind, ArrayType):
-        return ArrayType(_rebuilt(kind.elementType, months), kind.containsNull)
+        return ArrayType(_rebuilt(kind.elementType, months))
     if isinstance(kind, MapType):
-        key, value = _rebuilt(kind.keyType, months), _rebuilt(kind.valueType, months)
-        return MapType(key, value, kind.valueContainsNull)
+        return MapType(_rebuilt(kind.keyType, months), _rebuilt(kind.valueType, months))
     if isinstance(kind, StructType):
+        names = kind.names if months is None else _different(kind.names)
         return StructType(
             [
-                StructField(name, _rebuilt(field.dataType, months), field.nullable, field.metadata)
-                for name, field in zip(_different(kind.names), kind.fields, strict=True)
+                StructField(name, _rebuilt(field.dataType, months), metadata=field.metadata)
+                for name, field in zip(names, kind.fields, strict=True)
             ]
         )
     return kind
