@@ -48,6 +48,8 @@ class Pretended:
         }
         return {
             "limit": self.limit,
+            "left_rows": 50,
+            "right_rows": 50,
             "pairs": 100 * self.curve.at(self.limit),
             "exact_pairs": 100.0,
             EXACT: 1.0,
@@ -136,6 +138,17 @@ class TestBalancer:
         assert joins["a"].limit == 500
         drive(balancer, joins, ["b", "a", "b"])
         assert joins["b"].limit > 500
+
+    def test_batches_without_rows_decide_nothing_but_show_the_limit_in_force(self) -> None:
+        joins = {"a": Pretended(line(500), 500, 0), "b": Pretended(line(2000), 500, 0)}
+        balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}))
+        nothing = {"left_rows": 0, "right_rows": 0, "pairs": 0, "exact_pairs": 0.0, FULL: 0.0}
+        drive(balancer, joins, ["a", "b"])
+        for name in ["a", "b"] * EVERY:
+            assert not balancer.hear(name, joins[name].batch() | nothing)
+        balancer.wants({"a": 300, "b": 700})
+        told = balancer.hear("a", joins["a"].batch() | nothing | {"limit": 300})
+        assert told == {"b": 700}
 
     def test_limits_are_whole_for_every_shard(self) -> None:
         balancer = Balancer(WHOLE, {"a": 1.0, "b": 1.0}, members({"a": 500, "b": 500}, shards=4))

@@ -52,7 +52,7 @@ class Tally:
                 continue
             self._last_id = report["batchId"]
             figures = report["observedMetrics"].get(METRICS)
-            # A batch without rows only moves the watermark; its figures are all zero.
+            # A batch without rows only moves the watermark.
             if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
                 self._add(figures, report["durationMs"]["triggerExecution"] / 1000)
 

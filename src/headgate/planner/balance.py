@@ -52,12 +52,14 @@ class Member:
         return max(self.told, self.in_force)
 
     def hear(self, figures: Mapping[str, Any]) -> None:
-        """Take in the metrics of a batch."""
+        """Take in the metrics of a batch; one without rows says what is in force, and no more."""
         self.in_force = int(figures["limit"])
         if figures[FULL]:
             self.figures = {name: float(figures[name]) for name in FIGURES}
         if self.in_force != self.told:
             self.batches, self.pairs, self.exact, self.settles = 0, 0.0, 0.0, SETTLES
+            return
+        if not figures["left_rows"] + figures["right_rows"]:
             return
         if self.settles > 0:
             self.settles -= figures[PASSED] / self.shards
@@ -92,7 +94,8 @@ class Balancer:
     >>> balancer = Balancer(100, {"a": 1.0, "b": 1.0}, {"a": Member(50, 50), "b": Member(50, 50)})
     >>> balancer.wants({"a": 80, "b": 20})
     {'b': 20}
-    >>> balancer.hear("b", {"limit": 20, "pairs": 1, "exact_pairs": 1, FULL: 0})
+    >>> told = {"limit": 20, "left_rows": 3, "right_rows": 3, "pairs": 1, "exact_pairs": 1, FULL: 0}
+    >>> balancer.hear("b", told)
     {'a': 80}
     """
 

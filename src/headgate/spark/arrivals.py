@@ -31,10 +31,13 @@ class Arrivals:
         The rows of each side, in an order that does not depend on how the shuffle delivered them.
     notices
         Blobs that are for the join itself.
+    is_nothing
+        Whether not even an empty blob came: the batch has no input.
     """
 
     sides: Mapping[int, Rows]
     notices: pd.DataFrame
+    is_nothing: bool
 
     @classmethod
     def read(cls, frames: Iterator[pd.DataFrame], schemas: Mapping[int, pa.Schema]) -> "Arrivals":
@@ -43,12 +46,14 @@ class Arrivals:
         for frame in frames:
             reader.add(frame)
             del frame  # Spark makes the next one while this name would still hold the last
-        return cls(reader.sides(), reader.notices())
+        return cls(reader.sides(), reader.notices(), reader.rows == 0)
 
 
 class _Reader:
     def __init__(self, schemas: Mapping[int, pa.Schema]) -> None:
         self._schemas = schemas
+        self.rows = 0
+        """Blobs so far, empty ones included."""
         self._buffer = TableBuffer()
         self._blobs: list[tuple[int, int, int]] = []
         """Side, part and ordinal of each."""
@@ -56,6 +61,7 @@ class _Reader:
         self._notices: list[tuple[Any, ...]] = []
 
     def add(self, frame: pd.DataFrame) -> None:
+        self.rows += len(frame)
         columns = (frame[name] for name in ("side", "part", "ordinal", "blob"))
         for side, part, ordinal, blob in zip(*columns, strict=True):
             if side not in self._schemas:

@@ -31,10 +31,11 @@ from headgate.spark.metrics import observe
 from headgate.spark.operator import shard_column
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import describe
-from headgate.spark.requirements import WATERMARK, check_state_store
+from headgate.spark.requirements import WATERMARK, check_session, check_state_store
 from headgate.spark.shards import shard_labels
 from headgate.spark.table import SparkTable
 from headgate.spark.warm import warm_kernel
+from headgate.spark.workers import check_workers
 from headgate.spec import SpecError
 from headgate.spec.budget import RESERVE
 
@@ -47,6 +48,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     _check_input(request, frame)
     session = frame.sparkSession
     check_state_store(session)
+    check_workers(session.sparkContext)
     columns = _spark_columns(request)
     schema = to_arrow_schema(columns, timezone="UTC")
     stream_schema = arrow_schema(frame)
@@ -99,7 +101,8 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         statefulProcessor=LookupProcessor(plan),
         outputStructType=lookup_metrics.OUTPUT,
         outputMode="append",
-        timeMode="None",
+        # For the timers alone; a stream need not have a watermark.
+        timeMode="EventTime",
     )
     shown = _shown(shape, frame, columns)
     results = (
@@ -116,6 +119,7 @@ def _check_input(request: LookupRequest, frame: Any) -> None:
             f"the stream is a {type(frame).__name__}: stream takes a streaming Spark DataFrame "
             f"(Arrow tables and pandas frames go to run)"
         )
+    check_session(frame.sparkSession)
     if not frame.isStreaming:
         raise SpecError(
             "the stream is a bounded DataFrame: look it up with run(frame.toArrow()), or join it "

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import TimerValues
@@ -17,7 +16,6 @@ from headgate.spark.lookup_metrics import FIGURES, stats_row
 from headgate.spark.metrics import result_rows
 from headgate.spark.plan import ShardPlan
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
-from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
 from headgate.spark.worker import settle
 
@@ -39,16 +37,11 @@ class LookupProcessor(ShardProcessor):
 
     _plan: LookupPlan
 
-    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
+    def _advance(
+        self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
     ) -> Iterator[pd.DataFrame]:
-        """Look up the blobs of a batch."""
-        shard = int(key[0])
-        if shard == CONTROL:
-            self._check_same_join()
-            return
         plan, watch = self._plan, Stopwatch()
-        references, weight = Arrivals.read(rows, {0: plan.schemas[1]}).sides[0]
+        references, weight = Arrivals.read(frames, {0: plan.schemas[1]}).sides[0]
         state = ShardState.read(plan, self._store, LocalCopy(plan.operator, shard))
         cached = state.held(0)
         watch.lap("read_ms")

@@ -40,6 +40,7 @@ from headgate.spark.requirements import (
 from headgate.spark.shards import shard_labels
 from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.warm import warm_kernel
+from headgate.spark.workers import check_workers
 from headgate.spec import MaxImportance, RowWindow, SpecError
 from headgate.spec.budget import RESERVE
 from headgate.spec.importance import Change
@@ -69,6 +70,7 @@ def stream(
     shape = _shape(join, left, right)
     delays = check_watermarks(shape, (left, right))
     check_state_store(session)
+    check_workers(session.sparkContext)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
@@ -117,6 +119,7 @@ def batch(
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
     shape = _shape(join, left, right)
+    check_workers(session.sparkContext)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
     labels = shard_labels(count, count)

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import Any
 
 import pandas as pd
-from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
+from pyspark.sql.streaming.stateful_processor import TimerValues
 
 from headgate.engine.batch import NO_WATERMARK, Progress
 from headgate.engine.held import Screened, numbered, screen
@@ -20,7 +19,6 @@ from headgate.spark.local_copy import LocalCopy
 from headgate.spark.metrics import result_rows, stats_row
 from headgate.spark.pacing import ShardPacing
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
-from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardState
 from headgate.spark.worker import settle
 from headgate.spec import SpecError
@@ -30,21 +28,15 @@ class JoinProcessor(ShardProcessor):
     """Joins the rows of one shard, batch after batch.
 
     Late rows are those Spark's own join drops: at or before the watermark *of the previous batch*.
-    Spark tells a processor only the present one, so each shard keeps the last it heard of, and a
-    timer makes sure that it hears of every change.
+    Spark tells a processor only the present one, so each shard keeps the last it heard of.
     """
 
-    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
+    def _advance(
+        self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
     ) -> Iterator[pd.DataFrame]:
-        """Join the blobs of a batch."""
-        shard = int(key[0])
-        if shard == CONTROL:
-            self._check_same_join()
-            return
         ledger = Ledger(self._plan.operator)
         with nullcontext() if self._plan.pacer is None else ledger.timing(f"join-{shard}"):
-            yield from self._joined(rows, shard, ledger, timerValues)
+            yield from self._joined(frames, shard, ledger, timer_values)
 
     def _joined(
         self,
@@ -53,7 +45,6 @@ class JoinProcessor(ShardProcessor):
         ledger: Ledger,
         timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
-        """The results of a batch, and then its figures."""
         watch = Stopwatch()
         late_at, watermark = self._hear_watermark(timer_values)
         came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
@@ -64,7 +55,8 @@ class JoinProcessor(ShardProcessor):
         plan = state.plan
         definitions, progress = self._definitions(came.notices, state)
         pacing, pace = None, None
-        if self._plan.pacer is not None:
+        # Time in which nothing came is counted with the next batch that brings something.
+        if self._plan.pacer is not None and not came.is_nothing:
             shards = len(self._plan.labels)
             pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
             span_s = covered_s(progress, (arriving[0].rows.time, arriving[1].rows.time))
@@ -100,21 +92,11 @@ class JoinProcessor(ShardProcessor):
         yield stats_row(step.stats, figures, watch.laps, state.learned, important, expected)
         settle()
 
-    def handleExpiredTimer(
-        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
-    ) -> Iterator[pd.DataFrame]:
-        """Note a watermark that rose in a batch without rows for this shard."""
-        self._hear_watermark(timerValues)
-        return iter(())
-
     def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
         """Note the present watermark; return the one before and this one, in microseconds."""
         heard = self._store.watermark.get()
         millis = timer_values.getCurrentWatermarkInMs()
         self._store.watermark.update((millis * 1000,))
-        for pending in list(self._handle.listTimers()):
-            self._handle.deleteTimer(pending)
-        self._handle.registerTimer(millis + 1)
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _hear_limit(self, notices: pd.DataFrame, state: ShardState) -> None:

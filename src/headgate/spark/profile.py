@@ -24,7 +24,7 @@ from headgate.profiling.profile import Profile
 from headgate.profiling.skew import KeyCounts
 from headgate.spark.carried import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
-from headgate.spark.requirements import check_columns
+from headgate.spark.requirements import check_columns, check_session
 from headgate.spec import SpecError
 
 ROWS_FOR_SIZE = 10_000
@@ -41,6 +41,7 @@ def profile_frames(question: Question, left: Any, right: Any) -> Profile:
                 f"the {which} side is a {type(frame).__name__} and the other a Spark DataFrame: "
                 f"give two of one kind"
             )
+        check_session(frame.sparkSession)
         if frame.isStreaming:
             raise SpecError(
                 f"the {which} side is a stream, which has no end to profile up to: give a bounded "

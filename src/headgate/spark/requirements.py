@@ -8,12 +8,30 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.engine.shape import Shape
 from headgate.spark.carried import check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
+from headgate.spark.installed import PROTOBUF, PYSPARK
 from headgate.spec import Keys, Predicate, Side, SpecError
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 WATERMARK = "spark.watermarkDelayMs"
+
+
+def check_session(session: Any) -> None:
+    """Headgate can run in a session: a classic one, of a Spark it knows."""
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        raise SpecError(
+            "this is a session of Spark Connect, which Headgate does not run in yet: use a classic "
+            "one, made with SparkSession.builder.master(...) and without remote(...), SPARK_REMOTE "
+            "or spark.api.mode=connect"
+        )
+    if not isinstance(session, SparkSession):
+        raise SpecError(f"{session!r} is not a Spark session: give one (spark=spark)")
+    if not PYSPARK.fits(session.version):
+        raise SpecError(
+            f"the session is one of Spark {session.version}, which Headgate does not run on: use "
+            f"one of {PYSPARK.wanted.removeprefix('py')}"
+        )
 
 
 def check_inputs(left: Any, right: Any, streaming: bool) -> SparkSession:
@@ -25,6 +43,7 @@ def check_inputs(left: Any, right: Any, streaming: bool) -> SparkSession:
                 f"the {which} side is a {type(frame).__name__}: {method} takes Spark DataFrames "
                 f"(Arrow tables and pandas frames go to run)"
             )
+        check_session(frame.sparkSession)
         if frame.isStreaming != streaming:
             kind = "streaming" if frame.isStreaming else "bounded"
             other = "batch" if streaming else "stream"
@@ -91,6 +110,7 @@ def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple
 
 def check_state_store(session: SparkSession) -> None:
     """The session's state store can hold the join's state; warns where it is slow at it."""
+    PROTOBUF.check()
     provider = session.conf.get(PROVIDER)
     if provider != ROCKSDB:
         raise SpecError(

@@ -6,18 +6,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
+from headgate.spark.installed import PROTOBUF
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+from headgate.spark.workers import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
-OLDEST_PYSPARK = (4, 2)
 
 
 class NotReady(RuntimeError):
@@ -25,19 +25,8 @@ class NotReady(RuntimeError):
 
 
 def check_ready() -> None:
-    """Raise `NotReady` unless Java, pyspark and what pyspark needs are there."""
-    for package in ("pyspark", "protobuf", "pandas"):
-        try:
-            found = version(package)
-        except PackageNotFoundError:
-            raise NotReady(
-                f'{package} is missing, and the join runs on Spark: pip install "headgate[spark]"'
-            ) from None
-        if package == "pyspark" and _numbers(found)[:2] < OLDEST_PYSPARK:
-            wanted = ".".join(str(part) for part in OLDEST_PYSPARK)
-            raise NotReady(
-                f'pyspark {found} is too old for Headgate: pip install "pyspark>={wanted}"'
-            )
+    """Raise unless Java and what pyspark needs are there; importing this checked the rest."""
+    PROTOBUF.check()
     found_java = _java_version()
     if found_java < OLDEST_JAVA:
         what = f"only Java {found_java} was found" if found_java else "no Java was found"
@@ -68,16 +57,16 @@ def start_session(
     settings
         More of Spark's settings.
     """
-    # Workers must run the Python that has Headgate; Spark would take the first on PATH.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    wanted = {**_settings(name, cores or os.cpu_count() or 1), **(settings or {})}
+    if is_local(wanted["spark.master"]):
+        # Workers must run the Python that has Headgate; Spark would take the first on PATH.
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    conf = SparkConf().setAll(
-        list({**_settings(name, cores or os.cpu_count() or 1), **(settings or {})}.items())
-    )
+    conf = SparkConf().setAll(list(wanted.items()))
     launch: Callable[..., Any] = launch_gateway
     gateway: Any = None
     if log is not None and SparkContext._gateway is None:
@@ -125,7 +114,3 @@ def _java_version() -> int:
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', said)
     return int(found.group(1)) if found else 0
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text))

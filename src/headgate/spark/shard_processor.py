@@ -2,16 +2,26 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
 
 from headgate.spark.blobs import to_blob
 from headgate.spark.packing import padded
 from headgate.spark.plan import ShardPlan, check_same_join
+from headgate.spark.shards import CONTROL
 from headgate.spark.state import ShardStore
 
 FRAME_BYTES = 1 << 23
+FIRST_TIMER_MS = -1
+"""Before the first watermark, which is 0: due in every batch."""
 
 
 class Stopwatch:
@@ -29,7 +39,13 @@ class Stopwatch:
 
 
 class ShardProcessor(StatefulProcessor):
-    """A processor whose keys are shards; one of them holds no rows and checks restarts."""
+    """A processor whose keys are shards; one of them holds no rows and checks restarts.
+
+    Figures are sums over shards, so every shard must put out its own in every batch. Most batches
+    bring every shard a row, if only an empty one. Those without input (the watermark moved, or
+    another part of the query has rows) bring none; there a timer calls on the shard. It is due in
+    every batch, and fires after the rows were handled.
+    """
 
     def __init__(self, plan: ShardPlan) -> None:
         self._plan = plan
@@ -39,9 +55,47 @@ class ShardProcessor(StatefulProcessor):
         self._handle = handle
         self._store = ShardStore.of(handle)
         self._control = handle.getValueState("control", "description string")
+        self._done: set[int] = set()
+        """Shards that had rows in this batch: a processor is made anew for every task."""
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        """Take in the blobs of a batch."""
+        shard = int(key[0])
+        if shard == CONTROL:
+            self._check_same_join()
+            return
+        self._done.add(shard)
+        if not list(self._handle.listTimers()):
+            self._handle.registerTimer(FIRST_TIMER_MS)
+        yield from self._advance(shard, rows, timerValues)
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
+    ) -> Iterator[pd.DataFrame]:
+        """Go through a batch that brought this shard nothing."""
+        # Spark looks through timers from the earliest on and deletes this one. An earlier one is
+        # met in the next batch, and not again in this.
+        before = min(expiredTimerInfo.getExpiryTimeInMs() - 1, FIRST_TIMER_MS)
+        self._handle.registerTimer(before)
+        shard = int(key[0])
+        if shard in self._done:
+            self._done.remove(shard)
+        else:
+            yield from self._advance(shard, iter(()), timerValues)
+
+    def _advance(
+        self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        """The results of a shard's batch, and then its figures.
+
+        Without frames where the batch brought the shard nothing.
+        """
+        raise NotImplementedError
 
     def _check_same_join(self) -> None:
         before = self._control.get()

@@ -71,7 +71,7 @@ class SharedStreams(Mapping[str, DataFrame]):
             if name not in observed:
                 continue
             figures = observed[name].asDict()
-            # A batch without rows has no shard to say anything.
+            # Until the first rows come, there is no shard to say anything.
             if figures["limit"]:
                 with self._lock:
                     self._tell(self._balancer.hear(name, figures))

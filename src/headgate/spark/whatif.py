@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.columns.sizes import row_bytes
+from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
 from headgate.engine.shape import NO_RESULT
 from headgate.monitor import Estimate
@@ -30,7 +31,8 @@ from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
 from headgate.sizing.repeating import material_of_buffers
 from headgate.spark.carried import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
-from headgate.spark.requirements import check_columns, check_inputs
+from headgate.spark.requirements import check_columns, check_inputs, check_session
+from headgate.spark.workers import check_workers
 from headgate.spec import RowWindow, SpecError
 
 HASH, BUCKET, COIN, LOOKS, STORED, TIME = ("hash", "bucket", "coin", "looks", "stored", "time")
@@ -41,6 +43,8 @@ Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
 
 def try_on_spark(session: Any) -> Run:
     """Try cells as Spark tasks, some at a time, so that progress shows."""
+    check_session(session)
+    check_workers(session.sparkContext)
 
     def run(
         material: Material, cells: Sequence[Cell], jobs: int, report: Report
@@ -78,10 +82,12 @@ def material_of_checkpoint(
     optimum: bool,
 ) -> Material:
     """A trace of what Spark's own stream-stream join has buffered, from its checkpoint."""
-    if not isinstance(session, SparkSession):
+    if not is_spark(session):
         raise SpecError(
             f"spark={session!r}: a checkpoint is read by Spark, give the session (spark=spark)"
         )
+    check_session(session)
+    check_workers(session.sparkContext)
     frames = [_buffer(session, path, operator, side) for side in ("left", "right")]
     check_columns(request.keys, request.sides, (frames[0], frames[1]), NO_RESULT, request.where)
     tables = []
@@ -118,7 +124,8 @@ def material_of_frames(
     optimum: bool,
 ) -> Material:
     """Traces of two bounded DataFrames; only rows that are looked at leave Spark."""
-    check_inputs(left, right, streaming=False)
+    session = check_inputs(left, right, streaming=False)
+    check_workers(session.sparkContext)
     shape = check_columns(request.keys, request.sides, (left, right), NO_RESULT, request.where)
     keys = (request.keys.left, request.keys.right)
     frames = tuple(

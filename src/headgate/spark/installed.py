@@ -1,0 +1,96 @@
+"""Which versions of other packages Headgate runs on Spark with, checked before it needs them."""
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+
+from headgate.spec import SpecError
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package, and the versions of it that fit: from ``oldest`` on, to before ``newest``."""
+
+    name: str
+    oldest: Version
+    newest: Version | None = None
+    module: str | None = None
+    """What it is imported as, where that is another name."""
+
+    @property
+    def wanted(self) -> str:
+        """As pip takes it.
+
+        Examples
+        --------
+        >>> Package("pandas", (2, 2), (3,)).wanted
+        'pandas>=2.2,<3'
+        """
+        below = "" if self.newest is None else f",<{_dotted(self.newest)}"
+        return f"{self.name}>={_dotted(self.oldest)}{below}"
+
+    def fits(self, found: str) -> bool:
+        """Whether a version is one of those.
+
+        Examples
+        --------
+        >>> [Package("pyspark", (4, 2), (5,)).fits(v) for v in ("4.1.1", "4.2.0.dev1", "5.0.0")]
+        [False, True, False]
+        """
+        version = numbers(found)
+        # (4, 2) is neither before nor after (4, 2, 1) in this sense.
+        new_enough = version[: len(self.oldest)] >= self.oldest
+        return new_enough and (self.newest is None or version[: len(self.newest)] < self.newest)
+
+    def check(self) -> None:
+        """Raise unless it can be imported and fits."""
+        try:
+            found = str(import_module(self.module or self.name).__version__)
+        except ImportError as error:
+            raise SpecError(
+                f"{self.name} cannot be imported here ({error}), and Headgate needs it on Spark: "
+                f'pip install "headgate[spark]"'
+            ) from error
+        if not self.fits(found):
+            raise SpecError(
+                f"{self.name} {found} is installed, which Headgate does not run on Spark with: "
+                f'pip install "{self.wanted}"'
+            )
+
+
+PYSPARK = Package("pyspark", (4, 2), (5,))
+PROTOBUF = Package("protobuf", (6, 33), module="google.protobuf")
+"""For streams: Spark's transformWithState crashes without."""
+ALWAYS = (PYSPARK, Package("pandas", (2, 2), (3,)), Package("pyarrow", (18,)))
+"""As in pyproject.toml."""
+
+
+def check_installed() -> None:
+    """Raise unless what is always needed on Spark is there."""
+    for package in ALWAYS:
+        package.check()
+    from pyspark.util import is_remote_only
+
+    if is_remote_only():
+        raise SpecError(
+            f"the pyspark installed here is a client of Spark Connect, which Headgate does not run "
+            f'on yet: pip install "{PYSPARK.wanted}" in its place, and use a classic session'
+        )
+
+
+def numbers(text: str) -> Version:
+    """The numbers a version begins with.
+
+    Examples
+    --------
+    >>> numbers("4.3.0"), numbers("5.0.0-SNAPSHOT"), numbers("6.33.0rc2")
+    ((4, 3, 0), (5, 0, 0), (6, 33, 0))
+    """
+    found = re.match(r"\d+(?:\.\d+)*", text)
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
+
+
+def _dotted(version: Version) -> str:
+    return ".".join(str(part) for part in version)
