@@ -309,11 +309,13 @@ class WindowJoin(Request):
         shards: int | None = None,
         name: str = "headgate",
         redefined: "str | os.PathLike[str] | DataFrame | None" = None,
+        watermark: bool = True,
     ) -> "DataFrame":
         """Join two streaming DataFrames into one streaming DataFrame.
 
         Both need a watermark on their time column. Metrics of every batch are in
-        ``query.lastProgress["observedMetrics"][name]``.
+        ``query.lastProgress["observedMetrics"][name]``. Operators after the join get the watermark
+        that Spark's own join would hand on: behind that of the inputs by the longer window.
 
         Parameters
         ----------
@@ -332,11 +334,23 @@ class WindowJoin(Request):
             ``definition`` (the text of `MaxImportance.to_json`) and, where it is not to hold at
             once, ``at`` (the event time from which it holds). One that cannot be taken up is
             counted (``misdefined``) and changes nothing.
+        watermark
+            Whether operators after the join get a watermark. That takes another shuffle, of the
+            results, and a query in append mode. Without it results cost less and may be aggregated
+            in update or complete mode, and whatever follows the join keeps its state for good.
+            The time of a side whose window is in rows never has a watermark.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> def opened_by_minute(join, auctions, bids):  # two streams with watermarks
+        ...     minute = F.window("opened_at", "1 minute")
+        ...     return join.stream(auctions, bids).groupBy(minute).count()
         """
         self.budget.check_settled()
         from headgate.spark import stream
 
-        return stream(self, left, right, shards, name, redefined)
+        return stream(self, left, right, shards, name, redefined, watermark=watermark)
 
     def batch(
         self,

@@ -64,8 +64,14 @@ def start(session: Any, job: Job) -> Any:
 
     left, right = read_side(session, job, "left"), read_side(session, job, "right")
     with at_line(job, ("join",)):
+        # What follows keeps no state and has no use for a watermark.
         joined = job.join.stream(
-            left, right, shards=job.shards, name=METRICS, redefined=job.redefined
+            left,
+            right,
+            shards=job.shards,
+            name=METRICS,
+            redefined=job.redefined,
+            watermark=False,
         )
     result = _shaped(job, joined, job.sink.shaping, "sink")
     with at_line(job, ("sink",)):

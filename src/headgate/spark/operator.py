@@ -26,6 +26,7 @@ from headgate.spark.carried import (
 from headgate.spark.changes import Redefined, packed_changes, packed_limits
 from headgate.spark.column_types import compared_keys
 from headgate.spark.ended_queries import forget_when_queries_end
+from headgate.spark.output_watermark import held_back
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.plan import Allowance, ShardPlan, describe
 from headgate.spark.processor import JoinProcessor
@@ -41,9 +42,12 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.spread import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.warm import warm_kernel
 from headgate.spark.workers import check_workers
-from headgate.spec import MaxImportance, RowWindow, SpecError
+from headgate.spec import MaxImportance, RowWindow, SpecError, TimeWindow
 from headgate.spec.budget import RESERVE
 from headgate.spec.importance import Change
+
+Mark = dict[str, int] | None
+"""What the schema says of a column beside its type."""
 
 
 def stream(
@@ -55,6 +59,7 @@ def stream(
     redefined: Redefined | None = None,
     limits: str | os.PathLike[str] | None = None,
     most: int | None = None,
+    watermark: bool = True,
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there.
 
@@ -100,13 +105,13 @@ def stream(
         outputMode="append",
         timeMode="EventTime",
     )
-    shown = _shown(shape, left, right, delays)
-    results = (
-        metrics.observe(joined, name, metrics.observed(shared=limits is not None))
-        .select("blob")
-        .mapInArrow(Unpack(timed=timed), travelling(shown))
+    blobs = metrics.observe(joined, name, metrics.observed(shared=limits is not None)).select(
+        "blob"
     )
-    return restored(results, shown)
+    if watermark:
+        blobs = held_back(blobs, packed, join.windows, partitions)
+    shown = _shown(shape, left, right, _marks(join, delays) if watermark else (None, None))
+    return restored(blobs.mapInArrow(Unpack(timed=timed), travelling(shown)), shown)
 
 
 def batch(
@@ -310,20 +315,27 @@ def _packed(
     return numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
 
 
-def _shown(
-    shape: Shape, left: DataFrame, right: DataFrame, delays: tuple[int, int] | None = None
-) -> list[Shown]:
-    """The result's columns.
+def _marks(join: Request, delays: tuple[int, int]) -> tuple[Mark, Mark]:
+    """What marks each side's time as event time for the operators after a streaming join.
 
-    On a stream, event times are marked as such: without the mark, results could not be aggregated
-    by time. The delay itself takes no effect downstream of a stateful operator.
+    Stored rows of a window of the last n rows may be of any age, so the watermark says nothing of
+    their time, and it stays without a mark.
     """
+    left, right = (
+        {WATERMARK: delay} if isinstance(window, TimeWindow) else None
+        for window, delay in zip(join.windows, delays, strict=True)
+    )
+    return left, right
+
+
+def _shown(
+    shape: Shape, left: DataFrame, right: DataFrame, marks: tuple[Mark, Mark] = (None, None)
+) -> list[Shown]:
+    """The result's columns, with marks on the times."""
     shown = []
     for name, side, column in shape.output:
         field = (left, right)[side].schema[column]
-        mark = None
-        if delays is not None and column == shape.times[side]:
-            mark = {WATERMARK: delays[side]}
+        mark = marks[side] if column == shape.times[side] else None
         shown.append(Shown(name, field.dataType, field.nullable, mark))
     shown += [
         Shown(name, kind, nullable=False)

@@ -1,0 +1,209 @@
+"""Operators after a streaming join get what they would get after Spark's own join."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import headgate as hg
+from headgate.spark.requirements import WATERMARK
+from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
+
+pytestmark = pytest.mark.spark
+
+MINUTE_US = 60_000_000
+SCHEMAS = {
+    "left": "k bigint, lt timestamp",
+    "right": "k bigint, rt timestamp",
+    "third": "k bigint, at timestamp",
+}
+TIMES = {"left": "lt", "right": "rt", "third": "at"}
+FILES, FIRST_RUN = 7, 4
+"""A file is a micro-batch; the query is stopped after the first four and started again."""
+
+
+def make_files(seed: int) -> dict[str, list[pa.Table]]:
+    """Four minutes a file, rows up to a minute late; at last two far ahead, so windows close."""
+    rng = np.random.default_rng(seed)
+    files: dict[str, list[pa.Table]] = {}
+    for name, time in TIMES.items():
+        minutes = [4 * n + rng.uniform(-1, 4, 40) for n in range(FILES - 2)]
+        minutes += [np.array([90.0]), np.array([91.0])]
+        files[name] = [
+            pa.table(
+                {
+                    "k": rng.integers(0, 12, len(part)),
+                    time: timestamps(START_US + np.rint(part * MINUTE_US).astype(np.int64)),
+                }
+            )
+            for part in minutes
+        ]
+    return files
+
+
+FILES_OF = make_files(17)
+JOIN = hg.WindowJoin(
+    on="k",
+    left=hg.Side(time="lt", window="10 minutes"),
+    right=hg.Side(time="rt", window="90 seconds"),
+    budget=hg.Budget(rows=10_000),
+)
+AGAIN = hg.WindowJoin(
+    on="k",
+    left=hg.Side(time="lt", window="2 minutes"),
+    right=hg.Side(time="at", window="1 minute"),
+    budget=hg.Budget(rows=10_000),
+)
+
+
+def own_join(
+    left: DataFrame, right: DataFrame, lt: str, rt: str, after: str, before: str
+) -> DataFrame:
+    """Spark's own join with the same windows."""
+    near = f"r.{rt} >= l.{lt} - interval {before} and r.{rt} <= l.{lt} + interval {after}"
+    joined = left.alias("l").join(right.alias("r"), F.expr(f"l.k = r.k and {near}"))
+    return joined.select("l.k", f"l.{lt}", f"r.{rt}")
+
+
+def own(left: DataFrame, right: DataFrame) -> DataFrame:
+    return own_join(left, right, "lt", "rt", "10 minutes", "90 seconds")
+
+
+def own_again(left: DataFrame, right: DataFrame) -> DataFrame:
+    return own_join(left, right, "lt", "at", "2 minutes", "1 minute")
+
+
+def by_minute(time: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
+    def counted(results: DataFrame, third: DataFrame) -> DataFrame:
+        return results.groupBy(F.window(time, "1 minute")).count().select("window.start", "count")
+
+    return counted
+
+
+def emitted(
+    spark: SparkSession, folder: Path, build: Callable[..., DataFrame], mode: str = "append"
+) -> dict[int, Counter]:
+    """What a query put out, batch by batch, over a stop in the middle."""
+    batches: dict[int, Counter] = {}
+
+    def keep(frame: DataFrame, number: int) -> None:
+        rows = multiset(frame)
+        if rows:
+            batches[number] = rows
+
+    for first, last in ((0, FIRST_RUN), (FIRST_RUN, FILES)):
+        frames = []
+        for name, schema in SCHEMAS.items():
+            write_side(folder / name, FILES_OF[name][first:last], first)
+            frames.append(read_side(spark, folder / name, schema, TIMES[name], "1 minute"))
+        query = (
+            build(*frames)
+            .writeStream.foreachBatch(keep)
+            .outputMode(mode)
+            .option("checkpointLocation", str(folder / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+    return batches
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        pytest.param(by_minute("lt"), id="counted by left time"),
+        pytest.param(by_minute("rt"), id="counted by right time"),
+        pytest.param(
+            lambda results, third: results.select("k", "lt").dropDuplicates(["k", "lt"]),
+            id="deduplicated by left time",
+        ),
+        pytest.param(
+            lambda results, third: own_again(results.select("k", "lt"), third),
+            id="joined by Spark on left time",
+        ),
+    ],
+)
+def test_an_operator_after_the_join_puts_out_what_it_does_after_sparks_own_join(
+    after: Callable[[DataFrame, DataFrame], DataFrame], spark: SparkSession, tmp_path: Path
+) -> None:
+    wanted = emitted(
+        spark, tmp_path / "own", lambda left, right, third: after(own(left, right), third)
+    )
+    got = emitted(
+        spark,
+        tmp_path / "headgate",
+        lambda left, right, third: after(JOIN.stream(left, right), third),
+    )
+    assert sum(rows.total() for rows in wanted.values()) > 20
+    assert got == wanted
+
+
+def test_a_second_join_on_the_left_time_finds_all_that_sparks_own_joins_find(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def count(results: DataFrame) -> DataFrame:
+        return results.groupBy(F.window("lt", "1 minute")).count().select("window.start", "count")
+
+    wanted = emitted(
+        spark,
+        tmp_path / "own",
+        lambda left, right, third: count(own_again(own(left, right).select("k", "lt"), third)),
+    )
+    got = emitted(
+        spark,
+        tmp_path / "headgate",
+        lambda left, right, third: count(
+            AGAIN.stream(JOIN.stream(left, right, name="first").select("k", "lt"), third)
+        ),
+    )
+    assert sum(rows.total() for rows in wanted.values()) > 5
+    assert got == wanted
+
+
+def test_without_a_watermark_windows_are_counted_in_update_mode(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    count = by_minute("lt")
+    wanted = emitted(
+        spark,
+        tmp_path / "own",
+        lambda left, right, third: count(own(left, right), third),
+        mode="update",
+    )
+    got = emitted(
+        spark,
+        tmp_path / "headgate",
+        lambda left, right, third: count(JOIN.stream(left, right, watermark=False), third),
+        mode="update",
+    )
+    assert got == wanted
+
+
+def test_times_that_may_be_of_any_age_have_no_watermark(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    left, right = (
+        read_side(spark, write_side(tmp_path / name, []), SCHEMAS[name], TIMES[name])
+        for name in ("left", "right")
+    )
+
+    def marked(windows: tuple[str, str], watermark: bool = True) -> set[str]:
+        join = hg.WindowJoin(
+            on="k",
+            left=hg.Side(time="lt", window=windows[0]),
+            right=hg.Side(time="rt", window=windows[1]),
+            budget=hg.Budget(rows=1_000),
+        )
+        schema = join.stream(left, right, watermark=watermark).schema
+        return {field.name for field in schema if WATERMARK in field.metadata}
+
+    assert marked(("1 minute", "0 seconds")) == {"lt", "rt"}
+    assert marked(("10 rows", "1 minute")) == {"rt"}
+    assert marked(("1 minute", "10 rows")) == {"lt"}
+    assert marked(("10 rows", "10 rows")) == set()
+    assert marked(("1 minute", "0 seconds"), watermark=False) == set()
