@@ -183,7 +183,7 @@ def _last_rounded_within(limit: float) -> float:
 
     Examples
     --------
-    >>> _last_rounded_within(16777216.0), _last_rounded_within(0.1) > 0.1
+    >>> _last_rounded_within(16777216.0), _last_rounded_within(0.1) < 0.1
     (16777217.0, True)
     """
     with np.errstate(over="ignore"):
