@@ -3,6 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -186,3 +187,24 @@ class TestNames:
         )
         with pytest.raises(hg.SpecError, match=r"stream has no column \"Key\".*case matter"):
             wrong.run(left)
+
+
+class TestTimesOfLongAgo:
+    """And of times far ahead: Python's own end with the years 1 and 9999."""
+
+    @pytest.mark.parametrize("start", [-62_200_000_000, 300_000_000_000], ids=["-2", "11476"])
+    def test_they_are_joined_and_told(self, start: int) -> None:
+        times = pa.array(range(start, start + ROWS)).cast(pa.timestamp("s", "UTC"))
+        left = pa.table({"key": range(ROWS), "at": times})
+        right = pa.table({"key": range(ROWS), "then": times})
+        assert make_join().run(left, right).stats.pairs == ROWS
+        sides = {"left": hg.Side("at", "1 minute"), "right": hg.Side("then", "1 minute")}
+        said = str(hg.profile(left, right, on="key", **sides))
+        assert f"from {np.datetime64(start, 's')}".replace("T", " ") in said
+
+    @pytest.mark.parametrize("micros", [-(2**62), 2**62])
+    def test_those_that_cannot_be_counted_with_are_refused(self, micros: int) -> None:
+        times = pa.array([micros] * ROWS).cast(pa.timestamp("us", "UTC"))
+        left = pa.table({"key": range(ROWS), "at": times})
+        with pytest.raises(hg.SpecError, match=r'"at" of the left side has times beyond the year'):
+            make_join().run(left, right_side())

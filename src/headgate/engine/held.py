@@ -16,6 +16,10 @@ from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.batch import NO_WATERMARK, Batch
 from headgate.engine.importance import Definitions
 from headgate.engine.shape import Shape
+from headgate.spec import SpecError
+
+FARTHEST_TIME = 1 << 60
+"""In microseconds from 1970: the kernel doubles times, and adds windows and sides."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,18 @@ def screen(
     rows = Held.arriving(table, time, weight).where(timed & punctual)
     null_times = int(np.count_nonzero(~timed))
     return Screened(rows, len(time) - len(rows.time) - null_times, null_times)
+
+
+def check_times(which: str, column: str, screened: Screened) -> None:
+    """Raise where a time of a whole input is too far away to be counted with."""
+    time = screened.rows.time
+    farthest = int(max(time.max(), -time.min())) if len(time) else 0
+    # Without a watermark, only what is farther back than any time can be late.
+    if screened.late or farthest > FARTHEST_TIME:
+        raise SpecError(
+            f'time column "{column}" of the {which} side has times beyond the year 36,000, before '
+            f"or after ours, which cannot be joined by: leave such rows out"
+        )
 
 
 class Coded(NamedTuple):

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headgate.columns.pieces import CHUNK_BYTES, RowSource
 from headgate.columns.plain import no_rows
-from headgate.engine.held import coded, key_bytes, screen
+from headgate.engine.held import check_times, coded, key_bytes, screen
 from headgate.engine.importance import Definitions, nothing_to_redefine
 from headgate.engine.inputs import as_arrow
 from headgate.engine.learning import new_monitor
@@ -43,6 +43,8 @@ def run(
         for side, table in enumerate(tables)
     ]
     held = [screened.rows for screened in arriving]
+    for which, time, screened in zip(("left", "right"), shape.times, arriving, strict=True):
+        check_times(which, time, screened)
     batches, count = coded(shape, held, definitions)
     share = request.monitor_share(live=False)
     terms = terms_for(

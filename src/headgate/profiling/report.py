@@ -1,7 +1,9 @@
 """What a profile says in words and figures: sections that a terminal or plain text can show."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from headgate.profiling.ages import PERCENTS
 from headgate.profiling.durations import about
@@ -31,8 +33,9 @@ def _rows(profile: "Profile") -> Section:
     firsts = [side.first_us for side in profile.rows if side.first_us is not None]
     lines = tuple(profile.notes)
     if firsts:
-        start = datetime.fromtimestamp(min(firsts) / 1e6, UTC)
-        covers = f"Covers {about(profile.span_us)}, from {start:%Y-%m-%d %H:%M:%S} UTC."
+        # Python's own times end where the year has no four digits.
+        start = str(np.datetime64(min(firsts) // 1_000_000, "s")).replace("T", " ")
+        covers = f"Covers {about(profile.span_us)}, from {start} UTC."
         lines = (covers, *lines)
     return Section(
         "Rows",
