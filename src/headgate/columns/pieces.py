@@ -66,13 +66,15 @@ class RowSource:
     ----------
     table
         Of any number of chunks.
+    small_bytes
+        A table of no more than this is put together.
     """
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, small_bytes: int = SMALL_BYTES) -> None:
         self.schema = table.schema
         self.sizes = payload_bytes(table)
         """Bytes of each row."""
-        whole = table.combine_chunks() if table.nbytes <= SMALL_BYTES else table
+        whole = table.combine_chunks() if table.nbytes <= small_bytes else table
         self._chunks = whole.to_batches()
         self._ends = np.cumsum([chunk.num_rows for chunk in self._chunks])
 
