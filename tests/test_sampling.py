@@ -1,6 +1,7 @@
 """Samples in process: weights, estimates, fractions, contracts, and what is refused."""
 
 import re
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -219,6 +220,14 @@ class TestChoice:
         )
         with pytest.raises(hg.SpecError, match="joins on keys alone"):
             hg.choose_sample(banded, *own.streams.tables, "x")
+        few = own.streams.right.slice(own.streams.right.num_rows - 50)
+        with pytest.raises(hg.SpecError, match=r"left and 0 right rows, too few .* longer piece"):
+            hg.choose_sample(join, own.streams.left, few, "x")
+        at_once = replace(own.streams, windows=(0, 0)).request(
+            "auto", hg.Budget(rows=60), goal=hg.Sample()
+        )
+        with pytest.raises(hg.SpecError, match="both windows are zero"):
+            hg.choose_sample(at_once, *own.streams.tables, "x")
         plain = own.streams.request("fifo", hg.Budget(rows=60))
         with pytest.raises(hg.SpecError, match=r"goal=hg\.Sample"):
             hg.choose_sample(plain, *own.streams.tables, "x")

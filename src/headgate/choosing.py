@@ -127,6 +127,11 @@ def choose_sample(
             f"choose_sample knows joins on keys alone, and this one has where={join.where!r}: "
             f'Sample("cluster") is right for any join'
         )
+    if not _waiting(join):
+        raise SpecError(
+            "both windows are zero, so rows meet only those of their own time and the schemes do "
+            'not differ: ask for Sample("cluster"), which is right for any join'
+        )
     tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
     first, second = _halves(join, tables)
     learned = profile(
@@ -136,6 +141,12 @@ def choose_sample(
         left=join.left,
         right=join.right,
     )
+    if min(learned.rates) <= 0:
+        raise SpecError(
+            f"the first half of the piece has {learned.rows.left.rows:,} left and "
+            f"{learned.rows.right.rows:,} right rows, too few to tell how fast they come: give a "
+            f"longer piece"
+        )
     options = _options(join.goal, learned)
     cluster, _ = options[EQ]
     exact = _asked(join, AMPLE, cluster, {}, 0).run(*second).pairs

@@ -38,8 +38,9 @@ def plan_sampling(case: Case, draft: Draft) -> Draft:
         return draft
     kept = case.profile.trace
     if kept is None:
-        note = "the profile has no rows to tell the schemes apart by: the sample is as asked for"
-        return replace(draft, as_asked=True, notes=(*draft.notes, note))
+        return _as_asked(draft, "the profile has no rows to tell the schemes apart by")
+    if not any(case.stores):
+        return _as_asked(draft, "no row waits for others, so the schemes do not differ")
     rows = _clusters(case, kept)
     errors, left_out, fraction = _errors(case, goal, rows)
     chosen = _chosen(errors)
@@ -58,6 +59,11 @@ def plan_sampling(case: Case, draft: Draft) -> Draft:
         ages=case.ages if chosen == UNIFORM and by_age else None,
         rates=None if chosen == EQ else case.rates,
     )
+
+
+def _as_asked(draft: Draft, because: str) -> Draft:
+    note = f"{because}: the sample is as asked for"
+    return replace(draft, as_asked=True, notes=(*draft.notes, note))
 
 
 class Clusters(NamedTuple):
