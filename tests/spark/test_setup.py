@@ -7,6 +7,7 @@ import tomllib
 import venv
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,40 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.spark.installed import ALWAYS, PROTOBUF, PYSPARK, Package
+from headgate.spark.session import NotReady, start_session
 from headgate.spark.workers import check_workers
 
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
+CONNECTING = """
+import sys
+import pyarrow as pa
+from pyspark.sql import SparkSession
+import headgate as hg
+
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+sides = {"left": hg.Side("lt", "1 minute"), "right": hg.Side("rt", "1 minute")}
+join = hg.WindowJoin(on="key", budget=hg.Budget(rows=10), policy="fifo", **sides)
+schemas = [f"key bigint, {time} timestamp" for time in ("lt", "rt")]
+bounded = [spark.createDataFrame([], schema) for schema in schemas]
+streams = [spark.readStream.schema(schema).parquet(sys.argv[1]) for schema in schemas]
+table = hg.ArrowTable(pa.table({"key": [1], "note": ["one"]}))
+lookup = hg.CachedLookup(table=table, on="key", budget=hg.Budget(rows=1), policy="lru")
+for call in (
+    lambda: join.stream(*streams),
+    lambda: join.batch(*bounded),
+    lambda: hg.profile(*bounded, on="key", **sides),
+    lambda: hg.whatif(*bounded, join=join),
+    lambda: hg.whatif(join=join, checkpoint=sys.argv[1], spark=spark),
+    lambda: lookup.stream(streams[0]),
+):
+    try:
+        call()
+    except hg.SpecError as error:
+        print("refused" if "Spark Connect" in str(error) else error)
+spark.stop()
+"""
 SetPython = Callable[[Path], None]
 
 JOINING = """
@@ -85,6 +115,11 @@ def test_a_local_session_runs_the_python_that_has_headgate_whatever_python3_is(
     assert "joined 1 row" in done.stdout, done.stderr
 
 
+def jobs_of(spark: SparkSession) -> int:
+    """How many jobs the session has run outside of queries."""
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup())
+
+
 class TestWorkers:
     """In a session where the user has set the workers' Python."""
 
@@ -125,25 +160,50 @@ class TestWorkers:
     ) -> None:
         # A script, so that it is not known to be this Python before it was tried.
         wrapped = tmp_path / "python"
-        wrapped.write_text(f'#!/bin/sh\necho run >> {tmp_path}/runs\nexec {sys.executable} "$@"\n')
+        wrapped.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
         wrapped.chmod(0o755)
         set_to(wrapped)
+        before = jobs_of(spark)
         check_workers(spark.sparkContext)
-        (tmp_path / "runs").unlink()
-        tracker = spark.sparkContext.statusTracker()
-        jobs = len(tracker.getJobIdsForGroup())
+        assert jobs_of(spark) == before + 1
         check_workers(spark.sparkContext)
-        assert len(tracker.getJobIdsForGroup()) == jobs
+        assert jobs_of(spark) == before + 1
 
     def test_this_python_is_not_tried_under_any_of_its_names(
         self, spark: SparkSession, set_to: SetPython
     ) -> None:
-        jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup())
+        before = jobs_of(spark)
         folder = Path(sys.executable).parent
         for name in ("python", "python3"):
             set_to(folder / name)
             check_workers(spark.sparkContext)
-        assert len(spark.sparkContext.statusTracker().getJobIdsForGroup()) == jobs
+        assert jobs_of(spark) == before
+
+
+class TestConnect:
+    @pytest.mark.skipif(find_spec("grpc") is None, reason="pyspark[connect] is not installed")
+    def test_every_call_says_that_connect_is_not_supported_yet(self, tmp_path: Path) -> None:
+        done = subprocess.run(
+            [sys.executable, "-c", CONNECTING, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.split() == ["refused"] * 6, done.stderr
+
+    @pytest.mark.parametrize(
+        "asked", [{"spark.remote": "sc://somewhere"}, {"spark.api.mode": "connect"}]
+    )
+    def test_commands_say_so_before_they_start_spark(self, asked: dict[str, str]) -> None:
+        with pytest.raises(NotReady, match="asks for Spark Connect"):
+            start_session("never", settings=asked)
+
+    def test_so_they_do_where_the_environment_asks_for_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SPARK_REMOTE", "sc://somewhere")
+        with pytest.raises(NotReady, match="SPARK_REMOTE=sc://somewhere asks for Spark Connect"):
+            start_session("never")
 
 
 class TestVersions:

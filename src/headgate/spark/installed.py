@@ -55,7 +55,7 @@ class Package:
             ) from error
         if not self.fits(found):
             raise SpecError(
-                f"{self.name} {found} is installed, which Headgate does not run on Spark with: "
+                f"{self.name} {found} is installed, and Headgate needs {self.wanted} on Spark: "
                 f'pip install "{self.wanted}"'
             )
 

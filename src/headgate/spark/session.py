@@ -58,6 +58,7 @@ def start_session(
         More of Spark's settings.
     """
     wanted = {**_settings(name, cores or os.cpu_count() or 1), **(settings or {})}
+    _check_classic(wanted)
     if is_local(wanted["spark.master"]):
         # Workers must run the Python that has Headgate; Spark would take the first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -87,6 +88,18 @@ def start_session(
 def _no_link(path: str, flags: int) -> int:
     """Open a log as `open` does, but no link that somebody may have put in a common folder."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def _check_classic(settings: dict[str, str]) -> None:
+    """Raise where a session of Spark Connect is asked for."""
+    asked = {"SPARK_REMOTE": os.environ.get("SPARK_REMOTE")}
+    asked |= {name: settings.get(name) for name in ("spark.remote", "spark.api.mode")}
+    for name, given in asked.items():
+        if given and given != "classic":
+            raise NotReady(
+                f"{name}={given} asks for Spark Connect, which Headgate does not run in yet: "
+                f"leave it out"
+            )
 
 
 def _settings(name: str, cores: int) -> dict[str, str]:
