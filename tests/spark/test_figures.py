@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -166,3 +167,39 @@ def test_figures_are_true_in_every_batch_also_in_one_without_rows(
         inputs.rows("right", 40, range(3))
         batches.check("after a restart, all old rows expire")
     assert len(set(batches.empty)) >= 6, batches.empty
+
+
+@pytest.mark.parametrize("marked", [False, True], ids=["no watermark", "watermark"])
+def test_a_lookup_says_what_it_caches_in_every_batch(
+    spark: SparkSession, tmp_path: Path, marked: bool
+) -> None:
+    inputs, said = Inputs(tmp_path), []
+    table = hg.ArrowTable(pa.table({"key": pa.array(range(8), pa.int32()), "note": ["a"] * 8}))
+    lookup = hg.CachedLookup(table=table, on="key", budget=hg.Budget(rows=100), policy="lru")
+
+    def run() -> None:
+        stream = inputs.read(spark, "left", LEFT)
+        stream = stream.withWatermark("lt", "0 seconds") if marked else stream
+        found = lookup.stream(stream, shards=2, name="lookup").select("l")
+        query = (
+            found.unionAll(inputs.read(spark, "other", OTHER))
+            .writeStream.format("noop")
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        for report in query.recentProgress:
+            if report["observedMetrics"]:
+                figures = report["observedMetrics"]["lookup"]
+                said.append((figures["rows"], figures["stored_rows"], figures["held_bytes"] > 0))
+
+    inputs.rows("left", 1, range(5))
+    run()
+    inputs.put("other", "7\n")
+    run()
+    inputs.put("left", "")
+    run()
+    assert said[0] == (5, 5, True)
+    assert set(said[1:]) == {(0, 5, True)}
+    assert len(said) == 3 + marked

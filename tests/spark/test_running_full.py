@@ -252,9 +252,8 @@ def test_the_join_that_is_written_first_goes_on_when_memory_runs_full_and_after_
         budget=hg.Budget(rows=10_000),
     )
     outputs = []
-    for stops in ((BATCHES,), (1, 2, BATCHES)):
+    for stops in ((BATCHES,), (1, BATCHES)):
         folder = tmp_path / f"stopped {len(stops)} times"
-        output: Counter = Counter()
         metrics, written = [], 0
         for stop in stops:
             for place, side in enumerate(batches):
@@ -264,14 +263,21 @@ def test_the_join_that_is_written_first_goes_on_when_memory_runs_full_and_after_
                 read_side(spark, folder / time, schema, time, "10 seconds")
                 for time, schema in zip(TIMES, SCHEMAS, strict=True)
             )
-            query = started(join.stream(left, right).select(*IDS), folder / "checkpoint")
+            query = (
+                join.stream(left, right)
+                .select(*IDS)
+                .writeStream.format("parquet")
+                .option("path", str(folder / "out"))
+                .option("checkpointLocation", str(folder / "checkpoint"))
+                .trigger(availableNow=True)
+                .start()
+            )
             query.awaitTermination()
-            output += multiset(spark.table(query.name))
             metrics += metrics_of(query, "headgate")
         assert [figures["left_rows"] for figures in metrics] == [ROWS] * BATCHES
         assert [figures["stored_rows"] for figures in metrics] == [5_000] + [9_500] * 5
         assert [figures["tried_rows"] > 0 for figures in metrics] == [False] + [True] * 5
-        outputs.append(output)
+        outputs.append(multiset(spark.read.parquet(str(folder / "out"))))
     assert outputs[0] == outputs[1]
     exact = join.within(AMPLE).run(*tables).pairs
     assert outputs[0] <= multiset(exact.select(IDS))
