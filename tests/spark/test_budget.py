@@ -214,7 +214,8 @@ def stream_together(
     )
     union = None
     for name, join in joins.items():
-        one = join.stream(left, right, shards=shards, name=name).withColumn("join", F.lit(name))
+        one = join.stream(left, right, shards=shards, name=name, watermark=False)
+        one = one.withColumn("join", F.lit(name))
         union = one if union is None else union.unionAll(one)
     query = (
         union.writeStream.format("memory")

@@ -222,7 +222,8 @@ def test_queries_go_on_within_their_budgets_whenever_memory_runs_full(
     left, right = frames(spark, tmp_path, inputs(sizes))
     union = None
     for way, batch in QUERIES[size]:
-        one = join_of(Filling(batch, size), way).stream(left, right, shards=1, name=way)
+        joined = join_of(Filling(batch, size), way)
+        one = joined.stream(left, right, shards=1, name=way, watermark=False)
         one = one.select(F.lit(way).alias("join"), *IDS)
         union = one if union is None else union.unionAll(one)
     query = started(union, tmp_path / "checkpoint")

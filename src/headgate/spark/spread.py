@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.pieces import RowSource, cuts
 from headgate.engine.condition import Condition
 from headgate.spec import SpecError, TimeWindow, Window
 
@@ -143,6 +144,7 @@ class Labelled:
         for batch in batches:
             table = pa.Table.from_batches([batch])
             rows, shard = self.spread.route(table.column(self.place), self.side)
-            label = pa.array(np.array(self.labels, np.int32)[shard])
-            sent = table.take(pa.array(rows)).append_column(LABEL_COLUMN, label)
-            yield from sent.combine_chunks().to_batches()
+            label, source = np.array(self.labels, np.int32)[shard], RowSource(table)
+            for part in cuts(source.sizes[rows]):
+                sent = source.take(rows[part]).append_column(LABEL_COLUMN, pa.array(label[part]))
+                yield from sent.combine_chunks().to_batches()
