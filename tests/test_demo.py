@@ -1,5 +1,6 @@
 """The demo: its made-up auctions, its data source on Spark, its figures, its command line."""
 
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -225,7 +226,6 @@ class TestCommandLine:
         [
             ("_java_version", lambda: 0, "no Java was found"),
             ("_java_version", lambda: 11, "only Java 11 was found"),
-            ("version", lambda package: "4.0.1", "pyspark 4.0.1 is too old"),
         ],
     )
     def test_what_is_missing_is_said_with_what_to_install(
@@ -238,11 +238,17 @@ class TestCommandLine:
         assert "install" in shown.output
         assert "Traceback" not in shown.output
 
-    def test_a_missing_package_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def missing(package: str) -> str:
-            raise session.PackageNotFoundError(package)
-
-        monkeypatch.setattr(session, "version", missing)
+    def test_a_package_that_is_too_old_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("google.protobuf.__version__", "5.29.0")
         shown = CliRunner().invoke(app, ["demo"])
-        assert shown.exit_code == 1
+        assert shown.exit_code
+        assert "protobuf 5.29.0 is installed" in shown.output
+        assert 'pip install "protobuf>=6.33"' in shown.output
+        assert "Traceback" not in shown.output
+
+    def test_a_missing_package_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "google.protobuf", None)
+        shown = CliRunner().invoke(app, ["demo"])
+        assert shown.exit_code
         assert 'pip install "headgate[spark]"' in shown.output
+        assert "Traceback" not in shown.output

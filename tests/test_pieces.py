@@ -60,18 +60,18 @@ def test_taking_a_few_rows_does_not_copy_the_table() -> None:
 
 @pytest.mark.parametrize(("rows", "width"), [(50_000, 200), (4_000, 5_000), (20, 1_000_000)])
 def test_packed_blobs_are_of_bounded_size_and_bring_every_row(rows: int, width: int) -> None:
-    table = wide(rows, width).append_column(SHARD_COLUMN, pa.array(np.arange(rows) % 2))
-    pack = Pack(0, (0, 1), ("key",), hg.policies.Random())
-    out = pa.Table.from_batches(pack(table.to_batches()))
+    table = wide(rows, width)
+    pack = Pack(0, (0, 1), tuple(table.column_names), ("key",), hg.policies.Random())
+    tagged = table.add_column(0, SHARD_COLUMN, pa.array(np.arange(rows) % 2))
+    out = pa.Table.from_batches(pack(tagged.to_batches()))
     lengths = [len(blob) for blob in out.column("blob").to_pylist()]
     assert max(lengths) <= PIECE_BYTES + 100_000
     for label in (0, 1):
         mine = out.to_pandas()
         mine = mine[mine["shard"] == label]
         assert mine["ordinal"].is_unique
-        schema = table.drop_columns(SHARD_COLUMN).schema
         shuffled = iter([mine.sample(frac=1.0, random_state=1)])
-        arrived = Arrivals.read(shuffled, {0: schema}).sides[0].table
+        arrived = Arrivals.read(shuffled, {0: table.schema}).sides[0].table
         assert arrived.column("key").to_pylist() == list(range(label, rows, 2))
 
 

@@ -12,4 +12,5 @@ from tests.golden.results import RESULTS
 def test_results_are_as_kept(name: str) -> None:
     kept = (cases.FOLDER / name).read_text().splitlines()
     now = RESULTS[name]().splitlines()
-    assert not list(unified_diff(kept, now, "kept", "now", lineterm="", n=0))
+    changes = "\n".join(unified_diff(kept, now, "kept", "now", lineterm="", n=0))
+    assert not changes, f"make golden accepts this:\n{changes}"

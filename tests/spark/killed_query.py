@@ -36,7 +36,7 @@ def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
         budget=hg.Budget(rows=150),
         **OTHERS.get(policy, {"policy": policy}),
     )
-    return join.stream(left, right, shards=2)
+    return join.stream(left, right, shards=2, watermark=False)
 
 
 def main(master: str, folder: Path, policy: str) -> None:

@@ -75,7 +75,7 @@ def three_joins(spark: SparkSession, inputs: Inputs) -> DataFrame:
     near = F.expr("rt >= lt - interval 10 minutes AND rt <= lt + interval 10 minutes")
     found = [left.join(right.withColumnRenamed("key", "k"), near & F.expr("key = k"))]
     for name, rows in ((AMPLE, 1000), (SHORT, ROOM)):
-        found.append(make_join(rows).stream(left, right, shards=2, name=name))
+        found.append(make_join(rows).stream(left, right, shards=2, name=name, watermark=False))
     result = inputs.read(spark, "other", OTHER).select(F.lit("other").alias("of"), "l")
     for of, frame in zip(("spark", AMPLE, SHORT), found, strict=True):
         result = result.unionAll(frame.select(F.lit(of), "l"))

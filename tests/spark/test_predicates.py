@@ -191,7 +191,7 @@ def test_a_stream_on_a_band_stays_within_its_budget(
     [
         ({"where": hg.Compare("whole", "<")}, 2, "shards=2: without keys, .* any two rows may m"),
         ({"where": hg.Band("whole", lower=0)}, 2, "both limits of a Band"),
-        ({"where": hg.Compare("list", "<")}, None, 'column "list" of the left side is list<'),
+        ({"where": hg.Compare("list", "<")}, None, 'column "list" of the left side is array<int>'),
         ({"where": hg.Compare("nothing", "<")}, None, 'left side has no column "nothing"'),
         ({"where": hg.Band("instant", lower=1)}, None, "give a duration such as"),
         (

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 from headgate.engine.shape import NO_RESULT, Shape
+from headgate.spark.carried import numbered
 from headgate.spark.column_types import compared_keys
 from headgate.spark.requirements import check_columns
 from headgate.spec import Keys
@@ -215,9 +216,11 @@ def accepted(
 def accepted_for(frame: DataFrame, use: Use) -> dict[tuple[str, str], Shape]:
     """The pairs that Headgate takes for a use."""
 
+    alone = {name: frame.select("id", "at", name) for name in frame.columns[2:]}
+
     def check(left: str, right: str) -> Shape:
-        join = join_of(use.join(left, right))
-        return check_columns(join.keys, join.sides, (frame, frame), NO_RESULT, join.where)
+        join, frames = join_of(use.join(left, right)), (alone[left], alone[right])
+        return check_columns(join.keys, join.sides, frames, NO_RESULT, join.where)
 
     return accepted(check)
 
@@ -271,12 +274,14 @@ def test_equal_keys_of_two_types_fall_into_the_same_shard(frame: DataFrame) -> N
     shapes = accepted_for(frame, USES["key"])
     answers = sparks_answers(frame, USES["key"], list(shapes))
     hashes = [
-        frame.select(
+        numbered(frame)
+        .select(
             *(
                 F.xxhash64(*compared_keys(frame, (pair[side],), shape.key_types)).alias(str(place))
                 for place, (pair, shape) in enumerate(shapes.items())
             )
-        ).toArrow()
+        )
+        .toArrow()
         for side in (0, 1)
     ]
     met = 0
@@ -292,9 +297,11 @@ def test_equal_keys_of_two_types_fall_into_the_same_shard(frame: DataFrame) -> N
 def test_every_pair_of_types_of_times_is_joined_or_refused(
     frame: DataFrame, table: pa.Table
 ) -> None:
+    alone = {name: frame.select("id", name) for name in frame.columns[2:]}
+
     def check(left: str, right: str) -> Shape:
         sides = hg.Side(time=left, window="1 day"), hg.Side(time=right, window="1 hour")
-        return check_columns(Keys.parse("tinyint"), sides, (frame, frame), NO_RESULT)
+        return check_columns(Keys.parse("id"), sides, (alone[left], alone[right]), NO_RESULT)
 
     joined = list(accepted(check))
     assert joined == [("timestamp", "timestamp"), ("ntz", "ntz")]
@@ -507,8 +514,10 @@ def test_without_ansi_mode_whole_numbers_and_floats_are_refused(
 ) -> None:
     def check(left: str, right: str) -> Shape:
         return check_columns(
-            Keys.parse(left_on=left, right_on=right), (SIDE, SIDE), (frame, frame), NO_RESULT
+            Keys.parse(left_on=left, right_on=right), (SIDE, SIDE), (numbers, numbers), NO_RESULT
         )
+
+    numbers = frame.select("at", "int", "double", "float")
 
     berlin.conf.set("spark.sql.ansi.enabled", "false")
     try:

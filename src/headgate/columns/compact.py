@@ -21,10 +21,14 @@ def compacted(table: pa.Table, place: np.ndarray) -> pa.Table:
     >>> compacted(many, np.array([5])).get_total_buffer_size()
     8
     """
-    rows = RowSource(table).take_all(place)
+    return trimmed(RowSource(table).take_all(place))
+
+
+def trimmed(table: pa.Table) -> pa.Table:
+    """The table with dictionaries that list no other values than its rows have."""
     columns = [
         _without_unused(column) if pa.types.is_dictionary(column.type) else column
-        for column in rows.columns
+        for column in table.columns
     ]
     return pa.table(columns, schema=table.schema)
 

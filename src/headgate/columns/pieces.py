@@ -28,7 +28,7 @@ def payload_bytes(table: pa.Table) -> np.ndarray:
     Examples
     --------
     >>> payload_bytes(pa.table({"k": pa.array([1, 2]), "s": ["", "abc"]})).tolist()
-    [12, 15]
+    [13, 16]
     """
     return row_bytes(table) - BOOKKEEPING_BYTES
 

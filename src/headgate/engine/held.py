@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.codes import NULL, encode_together
-from headgate.columns.compact import compacted
-from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts, in_pieces
+from headgate.columns.compact import compacted, trimmed
+from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
 from headgate.columns.plain import no_rows
 from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
@@ -99,16 +99,10 @@ class Held:
         return replace(self, table=table, place=np.arange(len(self.place)))
 
     def pieces(self, most_bytes: int) -> Iterator[pa.Table]:
-        """The rows, so many bytes at a time."""
-        count = len(self.place)
-        if count == 0:
-            return
-        if int(self.place[-1]) - int(self.place[0]) == count - 1:
-            yield from in_pieces(self.only(self.table), most_bytes)
-            return
+        """The rows, so many bytes at a time, in buffers that hold no others."""
         rows = RowSource(self.table)
         for part in cuts(rows.sizes[self.place], most_bytes):
-            yield rows.take(self.place[part])
+            yield trimmed(rows.take(self.place[part]))
 
     def _columns(self) -> tuple[np.ndarray, ...]:
         return (

@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.compact import trimmed
 from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
 from headgate.columns.plain import no_rows
 from headgate.columns.sizes import row_bytes
@@ -151,4 +152,4 @@ def _live_pieces(segment: Segment) -> Iterator[pa.Table]:
     yield no_rows(segment.table.schema)
     rows, places = RowSource(segment.table), np.flatnonzero(segment.alive)
     for part in cuts(rows.sizes[places], SMALL_BYTES):
-        yield rows.take(places[part])
+        yield trimmed(rows.take(places[part]))
