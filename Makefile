@@ -36,7 +36,7 @@ test: check java postgres ## check, then every test that is not slow
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
 
 # Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
-WITH_PLAIN := tests/spark/test_lookup.py $(wildcard tests/spark/test_[ps]*.py)
+WITH_PLAIN := tests/spark/test_lookup.py $(wildcard tests/spark/test_[opst]*.py)
 
 test-one: venv java postgres
 	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/one
