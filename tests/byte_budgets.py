@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 
 import headgate as hg
-from headgate.engine.batch import Progress
-from headgate.engine.held import Held, screen
-from headgate.engine.lessons import Lessons
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.shape import Shape
-from headgate.engine.tables import TableStep
+from headgate.engine.table_learner import Lessons
+from headgate.engine.table_rows import Held, screen
+from headgate.engine.table_step import TableStep
+from headgate.kernel.progress import Progress
 from headgate.policies import ALL_POLICIES
 from tests.arrow_values import make_array
 

@@ -1,10 +1,10 @@
-"""Bytes of rows value by value, in plain Python: the twin of `headgate.columns.sizes`."""
+"""Bytes of rows value by value, in plain Python: the twin of `headgate.columns.row_sizes`."""
 
 from collections.abc import Iterator
 
 import pyarrow as pa
 
-from headgate.columns.sizes import BOOKKEEPING_BYTES
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 
 TEXT_OFFSETS = {
     pa.string(): 32,

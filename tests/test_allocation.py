@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.models.cost.allocation import (
+from headgate.models.cost.join_allocation import (
     Allocation,
     Demand,
     best_both,

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.models import AgeCurve, AgeCurves, Frequencies
-from headgate.planner.balance import EVERY, Balancer, Member
-from headgate.planner.expected import AGE, FREQUENCY
-from headgate.planner.live import (
+from headgate.planner.balancer import EVERY, Balancer, Member
+from headgate.planner.expected_curves import AGE, FREQUENCY
+from headgate.planner.live_curve import (
     EXACT,
     FULL,
     PASSED,
@@ -21,7 +21,7 @@ from headgate.planner.live import (
     expected_figures,
     live_curve,
 )
-from headgate.planner.quality import QualityCurve
+from headgate.planner.quality_curve import QualityCurve
 from headgate.spec.quantity import SECOND_US
 
 WHOLE = 1000

@@ -10,12 +10,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from headgate.calibration import Effort, Workload, calibrate, in_turns, measure
-from headgate.calibration.main import sizes_table, structures_table, work_table
-from headgate.calibration.measure import measure_weights, measure_work, rising, rounds_of
-from headgate.calibration.workload import Timed
-from headgate.cli import app
-from headgate.engine.relation import Bound, Relation
+from headgate.calibration import Effort, Workload, calibrate, in_turns, timed_weights
+from headgate.calibration.calibrate_command import sizes_table, structures_table, work_table
+from headgate.calibration.timed_joins import Timed
+from headgate.calibration.timed_weights import measure_weights, measure_work, rising, rounds_of
+from headgate.cli.main import app
+from headgate.kernel.relation import Bound, Relation
 from headgate.models.cost import (
     Calibration,
     Point,
@@ -61,7 +61,7 @@ def on_paper(monkeypatch: pytest.MonkeyPatch) -> None:
             for each in workloads
         ]
 
-    monkeypatch.setattr(measure, "in_turns", timed)
+    monkeypatch.setattr(timed_weights, "in_turns", timed)
 
 
 @pytest.mark.usefixtures("on_paper")
@@ -222,7 +222,7 @@ def test_tables_show_every_structure(stored: Calibration) -> None:
 
 
 def test_the_command_measures_and_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "QUICK", TINY)
+    monkeypatch.setattr(timed_weights, "QUICK", TINY)
     out = tmp_path / "weights.json"
     result = CliRunner().invoke(app, ["calibrate", "--quick", "--out", str(out)])
     assert result.exit_code == 0, result.output

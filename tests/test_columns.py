@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.columns.codes import encode_together
-from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
+from headgate.columns.key_codes import encode_together
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 
 NAN = float("nan")

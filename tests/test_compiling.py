@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headgate.compiling.fingerprint import fingerprint
-from headgate.engine.kernel import advance
+from headgate.kernel.advance import advance
 
 ENTRY = """
 from headgate.compiling import callback, compiled
@@ -87,7 +87,7 @@ def test_what_has_not_changed_is_not_compiled_again(parts: Path) -> None:
 def test_the_kernel_has_one_fingerprint_in_every_process() -> None:
     ask = (
         "from headgate.compiling.fingerprint import fingerprint\n"
-        "from headgate.engine.kernel import advance\n"
+        "from headgate.kernel.advance import advance\n"
         "print(fingerprint(advance))"
     )
     other = subprocess.run(

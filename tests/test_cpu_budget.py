@@ -8,9 +8,9 @@ import pytest
 
 import headgate as hg
 from headgate.engine import replay
-from headgate.engine.pace import Costs
 from headgate.engine.replay import Replay
 from headgate.engine.stats import Stats
+from headgate.kernel.pace import Costs
 
 START_US = 1_700_000_000_000_000
 LASTS_S = 60

@@ -13,14 +13,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from headgate import __version__
-from headgate.cli import app
+from headgate.cli.main import app
 from headgate.demo.auctions import OPEN_US, START_US, auction_stream, bid_ages_us
-from headgate.demo.compare import Exact, auction_join, compare, contenders, run_exact
-from headgate.demo.main import Settings, join_stream
-from headgate.demo.picture import save_picture
-from headgate.demo.report import comparison_table, save_terminal
-from headgate.demo.tally import METRICS, Tally
-from headgate.demo.view import View
+from headgate.demo.batch_tally import METRICS, Tally
+from headgate.demo.comparison import Exact, auction_join, compare, contenders, run_exact
+from headgate.demo.comparison_table import comparison_table, save_terminal
+from headgate.demo.demo_command import Settings, join_stream
+from headgate.demo.demo_picture import save_picture
+from headgate.demo.demo_view import View
 from headgate.policies import ALL_POLICIES, Random
 from headgate.spark import session
 
@@ -163,7 +163,7 @@ class TestView:
 class TestOnSpark:
     @staticmethod
     def _load(spark: "SparkSession", side: str) -> "DataFrame":
-        from headgate.demo.source import AuctionSource
+        from headgate.demo.auction_source import AuctionSource
 
         spark.dataSource.register(AuctionSource)
         reader = spark.read.format("headgate_auctions").option("rows", ROWS).option("seed", 5)

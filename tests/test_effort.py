@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from headgate.models import Frequencies
-from headgate.models.effort import (
+from headgate.models.skipping import (
     STRATEGIES,
     Plan,
     Rows,

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.planner.allocation import alloc, in_whole
-from headgate.planner.expected import error_curve, recall_curve
+from headgate.planner.budget_allocation import alloc, in_whole
+from headgate.planner.expected_curves import error_curve, recall_curve
 from headgate.studies.streams import TIMES, Streams, aging, zipf
 
 ROWS = 1000

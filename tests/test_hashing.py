@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.columns.codes import encode_together
 from headgate.columns.hashing import hash_keys, share_of
+from headgate.columns.key_codes import encode_together
 
 NAN = float("nan")
 OTHER_NAN = struct.unpack("<d", struct.pack("<Q", 0xFFF8_0000_0000_0123))[0]

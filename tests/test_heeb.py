@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.engine import atlas
-from headgate.engine.atlas import MOST_ATLASES, atlas_of
+from headgate.kernel.rank import curve_tables
+from headgate.kernel.rank.curve_tables import MOST_KEPT_TABLES, curve_tables_of
 from headgate.models import (
     AutoRegressive,
     ExponentialLife,
@@ -26,8 +26,8 @@ from headgate.models import (
     estimated_benefit,
 )
 from headgate.policies import AdaptiveHeeb, Fifo, Heeb, Hist, Policy
-from headgate.policies.base import Arrivals, Curves
 from headgate.policies.heeb import AGE_CLASSES, compact
+from headgate.policies.policy import Arrivals, Curves
 from headgate.spec import RowWindow, SpecError, TimeWindow
 
 STEP = TimeWindow(10)
@@ -154,7 +154,7 @@ def test_long_curves_are_told_in_grains() -> None:
     curves = compact(hill.reshape(1, 1, -1), -100_000, 1)
     assert curves.grain == 3
     assert curves.table.shape[2] == 50_000
-    assert atlas_of(curves, curves).pieces.tolist() == [[[2]], [[2]]]
+    assert curve_tables_of(curves, curves).pieces.tolist() == [[[2]], [[2]]]
     for offset in (-99_993, -1000, 0, 1000, 299_990):
         at = (offset - curves.lowest) >> curves.grain
         assert curves.table[0, 0, at] == pytest.approx(1 / (1 + abs(offset) / 1000), rel=0.01)
@@ -163,12 +163,12 @@ def test_long_curves_are_told_in_grains() -> None:
 def test_curves_are_laid_out_once_and_the_latest_kept() -> None:
     policy = Heeb(TREND, TREND, ExponentialLife(5), STEP)
     left, right = (policy.curves(side, TimeWindow(80)) for side in (0, 1))
-    first = atlas_of(left, right)
-    for seed in range(3 * MOST_ATLASES):
+    first = curve_tables_of(left, right)
+    for seed in range(3 * MOST_KEPT_TABLES):
         drawn = np.random.default_rng(seed).random((1, 1, 9))
-        atlas_of(Curves(drawn, 0, 0, 1), right)
-        assert atlas_of(left, right) is first
-    assert len(atlas._ATLASES) == MOST_ATLASES
+        curve_tables_of(Curves(drawn, 0, 0, 1), right)
+        assert curve_tables_of(left, right) is first
+    assert len(curve_tables._KEPT_TABLES) == MOST_KEPT_TABLES
 
 
 def request(policy: object, **more: object) -> hg.WindowJoin:

@@ -29,7 +29,7 @@ from headgate.models import (
     next_caching,
     next_joining,
 )
-from headgate.models.heeb import table as table_module
+from headgate.models.heeb import curve_table as table_module
 from headgate.spec import SpecError
 
 SURVIVALS: list[Survival] = [ExponentialLife(1.5), ExponentialLife(9), FixedLife(1), FixedLife(12)]

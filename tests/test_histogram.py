@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headgate.models.histogram import Histogram
+from headgate.models.value_histogram import Histogram
 from headgate.policies import Hist, Random
 from headgate.studies.sigmod05.streams import draw_streams, normal_trends
 

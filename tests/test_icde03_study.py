@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headgate.models.cost import Demand, cpu_strategies, memory_strategies
-from headgate.models.cost.allocation import Allocation
+from headgate.models.cost.join_allocation import Allocation
 from headgate.studies.icde03.limited import (
     BINS,
     Case,

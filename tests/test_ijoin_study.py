@@ -6,8 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from headgate.engine.batch import Batch, Terms
-from headgate.engine.reference import PlainStep
+from headgate.kernel.rows import Batch
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import Fifo
 from headgate.policies.offline import NOT_KEPT
 from headgate.spec import TimeWindow

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.spec import parse_importance
-from headgate.spec.importance.base import cleaned
+from headgate.spec.importance.importance import cleaned
 from tests.importances import INF, ROWS, checked, message
 
 # Cleaning

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.engine import step as step_module
-from headgate.engine.batch import Terms
-from headgate.engine.index_choice import parse_index
-from headgate.engine.indexes import btree, buckets, scan, ttree
-from headgate.engine.reference import PlainStep
+from headgate.kernel import step as step_module
+from headgate.kernel.index_choice import parse_index
+from headgate.kernel.probe import btree, buckets, scan, ttree
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.models.cost.structure import Structure
 from headgate.policies import Fifo, Heeb, Ijoin, Life, Lru, Policy, Prob, Random
 from headgate.sampling import PpsCluster, Uniform

@@ -17,17 +17,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import headgate as hg
-from headgate.cli import app
+from headgate.cli.main import app
 from headgate.jobs import Job, JobError, read_job
-from headgate.jobs.explain import explained
-from headgate.jobs.figures import Figures
+from headgate.jobs.batch_figures import Figures
+from headgate.jobs.explanation import explained
+from headgate.jobs.job_plan import advice, verdict
+from headgate.jobs.job_view import View, batch_line, summary
 from headgate.jobs.lines import Lines
-from headgate.jobs.planning import advice, verdict
 from headgate.jobs.section import Section
 from headgate.jobs.settings import scrubbed
-from headgate.jobs.view import View, batch_line, summary
 from headgate.policies import Learned
-from headgate.profiling.facts import Both, Stored
+from headgate.profiles.facts import Both, Stored
 from headgate.spec import TimeWindow
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "job-file.md"
@@ -464,7 +464,7 @@ class TestTheCommand:
 
 def report(batch: int, **figures: Any) -> dict[str, Any]:
     """A progress report of Spark's, with the figures of the join."""
-    from headgate.spark.metrics import FIGURES
+    from headgate.spark.join.join_metrics import FIGURES
 
     zero = dict.fromkeys(FIGURES, 0)
     recall = dict.fromkeys(

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 import headgate as hg
-from headgate.engine.batch import NO_WATERMARK, Batch, Progress, Terms
-from headgate.engine.learning import LearningStep, new_monitor
 from headgate.engine.limits import room_for
-from headgate.engine.open_rows import OpenRows
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.terms import Terms
+from headgate.learning.age_learner import AgeLearner
+from headgate.learning.learner import LearningStep, new_monitor
+from headgate.learning.monitor import Candidates
+from headgate.learning.recall import Evidence
+from headgate.learning.watched_rows import OpenRows
 from headgate.models import AgeCurve, AgeCurves
-from headgate.monitor.ages import AgeLearner
-from headgate.monitor.monitor import Candidates
-from headgate.monitor.recall import Evidence
 from headgate.policies import Learned
 from headgate.studies.ijoin.scale import Many, made
 from headgate.studies.ijoin.streams import BY_ROW

@@ -16,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.columns.sizes import row_bytes
-from headgate.engine.batch import Progress
-from headgate.engine.held import Held
-from headgate.lookup import simulation
-from headgate.lookup.names import table_name
+from headgate.columns.row_sizes import row_bytes
+from headgate.engine.table_rows import Held
+from headgate.kernel.progress import Progress
+from headgate.lookup import cache_simulation
+from headgate.lookup.lookup_stats import LookupStats
+from headgate.lookup.lookup_step import LookupStep
 from headgate.lookup.parquet_table import ParquetTable
 from headgate.lookup.reduction import as_streams
-from headgate.lookup.stats import LookupStats
-from headgate.lookup.step import LookupStep
+from headgate.lookup.sql_names import table_name
 from headgate.models import (
     ExponentialLife,
     Frequencies,
@@ -34,17 +34,17 @@ from headgate.models import (
     estimated_benefit,
 )
 from headgate.policies import Heeb, JoinToLive
-from headgate.policies.base import Arrivals, FixedScore
 from headgate.policies.offline import Opt
 from headgate.policies.offline.lfd import longest_forward_distance
+from headgate.policies.policy import Arrivals, FixedScore
 
 KEYS = 12
-POLICIES: dict[str, tuple[Callable[[list], simulation.Worth], bool]] = {
-    "lru": (lambda keys: simulation.lru, False),
-    "lfu": (lambda keys: simulation.lfu, True),
-    "fifo": (lambda keys: simulation.fifo, False),
-    "random": (lambda keys: simulation.random(0), False),
-    "lfd": (simulation.lfd, False),
+POLICIES: dict[str, tuple[Callable[[list], cache_simulation.Worth], bool]] = {
+    "lru": (lambda keys: cache_simulation.lru, False),
+    "lfu": (lambda keys: cache_simulation.lfu, True),
+    "fifo": (lambda keys: cache_simulation.fifo, False),
+    "random": (lambda keys: cache_simulation.random(0), False),
+    "lfd": (cache_simulation.lfd, False),
     "prob": (lambda keys: lambda row, now: SHARES.get(row.key, 0.0), False),
 }
 """Worth in the plain cache, and whether newcomers always get in."""
@@ -103,7 +103,7 @@ def steps(
 @given(keys=keys_of_streams, room=rooms)
 def test_hits_are_those_of_a_plain_cache(policy: str, keys: list[int], room: int) -> None:
     worth, takes_newcomers = POLICIES[policy]
-    expected = simulation.simulate(keys, room, worth(keys), takes_newcomers)
+    expected = cache_simulation.simulate(keys, room, worth(keys), takes_newcomers)
     stats = lookup(policy, hg.Budget(rows=room)).run(stream(keys)).stats
     assert (stats.hits, stats.misses) == (sum(expected), len(keys) - sum(expected))
     assert stats.peak_rows == min(room, len(set(keys)))
@@ -301,25 +301,27 @@ class TestSimulation:
 
     def test_perfect_lfu_remembers_what_it_gave_up(self) -> None:
         keys = list("aabbcbcc")
-        perfect = simulation.simulate(keys, 1, simulation.perfect_lfu(keys))
+        perfect = cache_simulation.simulate(keys, 1, cache_simulation.perfect_lfu(keys))
         # "b" gets in when it has come as often as "a", though "a" alone was cached so far.
         assert perfect == [False, True, False, False, False, True, False, False]
 
     @careful
     @given(keys=keys_of_streams, room=rooms)
     def test_nothing_beats_lfd(self, keys: list[int], room: int) -> None:
-        best = sum(simulation.simulate(keys, room, simulation.lfd(keys)))
+        best = sum(cache_simulation.simulate(keys, room, cache_simulation.lfd(keys)))
         others = [
             *((worth(keys), takes) for worth, takes in POLICIES.values()),
-            (simulation.perfect_lfu(keys), False),
+            (cache_simulation.perfect_lfu(keys), False),
         ]
-        assert all(sum(simulation.simulate(keys, room, *other)) <= best for other in others)
+        assert all(sum(cache_simulation.simulate(keys, room, *other)) <= best for other in others)
 
     @careful
     @given(keys=keys_of_streams, room=rooms)
     def test_the_plan_of_lfd_is_the_plain_one(self, keys: list[int], room: int) -> None:
         plan = longest_forward_distance(np.array(keys, np.int64), room)
-        assert sum(plan.is_hit) == sum(simulation.simulate(keys, room, simulation.lfd(keys)))
+        assert sum(plan.is_hit) == sum(
+            cache_simulation.simulate(keys, room, cache_simulation.lfd(keys))
+        )
 
 
 class Planned(FixedScore):
@@ -511,9 +513,9 @@ def first_reference_worth(offset: int, room: int) -> float:
 def test_heeb_makes_the_hits_of_a_plain_cache_that_sums_over_the_future(
     keys: list[int], room: int
 ) -> None:
-    def worth(row: simulation.Cached, now: int) -> float:
+    def worth(row: cache_simulation.Cached, now: int) -> float:
         return first_reference_worth(row.key - keys[now], room)
 
-    wanted = sum(simulation.simulate(keys, room, worth))
+    wanted = sum(cache_simulation.simulate(keys, room, worth))
     asked = lookup(Heeb.of_references(WALK), hg.Budget(rows=room))
     assert asked.run(stream(keys)).stats.hits == wanted

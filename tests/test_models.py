@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from headgate.models import Frequencies
-from headgate.models.frequency import KeyFrequencies
+from headgate.models.frequencies import KeyFrequencies
 from headgate.spec import SpecError
 
 

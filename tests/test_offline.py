@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import headgate as hg
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import ALL_POLICIES, Age, Life, Policy, Prob, Random
-from headgate.policies.base import Arrivals
 from headgate.policies.offline import (
     NOT_KEPT,
     Events,
@@ -24,6 +23,7 @@ from headgate.policies.offline import (
     Planned,
     best_sequence,
 )
+from headgate.policies.policy import Arrivals
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 
 NULL = -1

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import headgate as hg
 from headgate.columns.pieces import PIECE_BYTES, SMALL_BYTES, RowSource, cuts, in_pieces
 from headgate.spark.arrivals import Arrivals
-from headgate.spark.blobs import from_blob, to_blob
 from headgate.spark.packing import SHARD_COLUMN, Pack, Unpack, padded
 from headgate.spark.shard_processor import FRAME_BYTES, result_blobs
+from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.table_buffer import MEMORY_BYTES, TableBuffer
 
 

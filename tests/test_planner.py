@@ -11,16 +11,16 @@ import pytest
 import headgate as hg
 from headgate.models import LinearTrend
 from headgate.models.cost import Calibration, Weight, Weights, WorkCost
-from headgate.planner.case import Case
-from headgate.planner.lessons import frequencies_between, moving_between
+from headgate.planner.fitted_models import frequencies_between, moving_between
+from headgate.planner.planning_case import Case
 from headgate.planner.rules.sampling import EQ, PPS, UNIFORM
 from headgate.planner.rules.shards import MUCH
-from headgate.planner.trying import foretold
+from headgate.planner.tried_policies import foretold
 from headgate.policies import Age, Fifo, Heeb, Learned, Life, Lru, Prob, Random
 from headgate.policies.offline import Opt
-from headgate.simulating import simulate
 from headgate.studies.planned.streams import WINDOW_S, pieces
 from headgate.studies.streams import Streams, keyed, zipf
+from headgate.trials import simulate
 
 SECONDS = 80.0
 

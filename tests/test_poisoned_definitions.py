@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.engine.batch import Progress
-from headgate.engine.importance import MOST_AHEAD, MOST_AT_ONCE, known_definitions
+from headgate.engine.definitions import MOST_AHEAD, MOST_AT_ONCE, known_definitions
+from headgate.kernel.progress import Progress
 from headgate.models.cost import load_calibration
 from headgate.spec.bounded_json import read_json
 from headgate.spec.importance import Expression, evaluation

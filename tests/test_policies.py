@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from headgate.engine.batch import Terms
-from headgate.engine.layout import Count
-from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step
+from headgate.kernel.layout import Count
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import (
     ALL_POLICIES,
@@ -27,7 +27,7 @@ from headgate.policies import (
     UntilExpiry,
     make_policy,
 )
-from headgate.policies.base import Arrivals
+from headgate.policies.policy import Arrivals
 from headgate.policies.random import uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from tests.checks.arrivals import Arrival, Case, Part, Run, run

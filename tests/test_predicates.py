@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.engine import marks, ranges
 from headgate.engine.condition import Condition
-from headgate.engine.relation import Bound, Relation
+from headgate.kernel import marks
+from headgate.kernel.probe import ranges
+from headgate.kernel.relation import Bound, Relation
 
 START = datetime.datetime(2026, 1, 1)
 ROWS = 400

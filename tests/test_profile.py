@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import headgate as hg
-from headgate.cli import app
+from headgate.cli.main import app
 from headgate.demo.auctions import LASTS_US, OPEN_US, WINDOW_US, AuctionStream, auction_stream
-from headgate.profiling.ages import Aged
-from headgate.profiling.explain import explain
-from headgate.profiling.facts import Both
-from headgate.profiling.skew import fitted_zipf
-from headgate.profiling.tally import MOST_LOOKED_AT, Rows, count_matches
+from headgate.profiles.aged_matches import Aged
+from headgate.profiles.facts import Both
+from headgate.profiles.match_counts import MOST_LOOKED_AT, Rows, count_matches
+from headgate.profiles.model_comparison import explain
+from headgate.profiles.skew import fitted_zipf
 
 START_US = 1_767_225_600_000_000
 AUCTIONS: dict[str, Any] = {
@@ -269,7 +269,7 @@ class TestModels:
         found.plot()
 
     def test_too_many_matches_are_judged_but_not_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("headgate.profiling.explain.MOST_MATCHES_RUN", 10)
+        monkeypatch.setattr("headgate.profiles.model_comparison.MOST_MATCHES_RUN", 10)
         found = profile_of(side_of(5_000, 1), side_of(5_000, 2), ("9 seconds", "9 seconds"))
         assert found.explains.better == "frequency"
         assert found.explains.recall == {}

@@ -5,9 +5,9 @@ import pytest
 
 import headgate as hg
 from headgate.engine.limits import room_for
-from headgate.engine.rivals import RivalRows
-from headgate.monitor import monitor as monitors
-from headgate.monitor.standing import GROUPS, LEAST_PAIRS, Standing
+from headgate.learning import monitor as monitors
+from headgate.learning.rivals import RivalRows
+from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
 from headgate.policies import Learned
 from headgate.studies.streams import Streams, aging, zipf
 
@@ -27,7 +27,7 @@ def tried_pairs(
         add(standing, pairs)
 
     monkeypatch.setattr(Standing, "add", noted)
-    monkeypatch.setattr("headgate.engine.trial.ALIKE", 1e9 / (budget.rows or 1) / share)
+    monkeypatch.setattr("headgate.learning.trial.ALIKE", 1e9 / (budget.rows or 1) / share)
     monkeypatch.setattr(monitors, "MOST_TRIED", 10**9)
     monkeypatch.setattr(monitors, "TRIED_A_ROW", 10**9)
     streams.join("auto", budget)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.columns.compact import compacted
-from headgate.columns.plain import plain
-from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
+from headgate.columns.compaction import compacted
+from headgate.columns.plain_form import plain
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
 from tests.arrow_values import KINDS, STORABLE, make_array, nested_types
 from tests.row_sizes import most_bytes, plain_row_bytes
 

@@ -11,7 +11,6 @@ import pytest
 import headgate as hg
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.sampling import EqCluster, LearnedCluster, PpsCluster, Uniform, make_sampler
-from headgate.sampling.cpu import UniformCost
 from headgate.sampling.fractions import (
     clipped_shares,
     fraction_for,
@@ -20,6 +19,7 @@ from headgate.sampling.fractions import (
     theorem_4_3,
 )
 from headgate.sampling.uniform import MOST_COINS, likely_most
+from headgate.sampling.uniform_cost import UniformCost
 from headgate.spec import TimeWindow
 from headgate.spec.budget import AMPLE
 from headgate.studies.sampled.schemes import AGES, EQ, PPS, SCHEMES, UNIFORM, ZIPF, sampled

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.models import AgeCurve, MemoryCurve, best_split, together
-from headgate.planner.allocation import alloc, prop
-from headgate.planner.quality import Measure, QualityCurve
+from headgate.planner.budget_allocation import alloc, prop
+from headgate.planner.quality_curve import Measure, QualityCurve
 from headgate.spec import SpecError
 
 GRID = 120

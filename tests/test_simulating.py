@@ -8,10 +8,10 @@ import pytest
 
 import headgate as hg
 from headgate.policies import ALL_POLICIES
-from headgate.simulating import Trace, simulate
-from headgate.simulating.draw import BUCKETS, PROBES, STORED, draw_rows
-from headgate.simulating.local import Local, Scale
 from headgate.studies.streams import Streams, aging, zipf
+from headgate.trials import Trace, simulate
+from headgate.trials.draw import BUCKETS, PROBES, STORED, draw_rows
+from headgate.trials.local_counts import Local, Scale
 
 NAMES = ("auto", *(policy.name for policy in ALL_POLICIES))
 SKEWED = zipf(4000, seconds=100, seed=3, keys=400, window=20)

@@ -12,19 +12,19 @@ from matplotlib.figure import Figure as Drawing
 from rich.console import Console
 from typer.testing import CliRunner
 
-from headgate.cli import app
+from headgate.cli.main import app
 from headgate.policies import Fifo
 from headgate.policies.offline import NOT_KEPT
 from headgate.policies.offline.course import Course
 from headgate.spec import SpecError
-from headgate.studies import catalogue, main
+from headgate.studies import catalogue, study_command
 from headgate.studies.catalogue import ALL_STUDIES, chosen
-from headgate.studies.main import Settings, parse_seeds, reproduce
 from headgate.studies.run import run
 from headgate.studies.sigmod05.past import KINDS, LIFE_P, PROB_P, RAND, plan_by_past
 from headgate.studies.sigmod05.shares import share_of_r
 from headgate.studies.sigmod05.streams import SETTINGS, draw_streams
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Status, Study, Verdict, judge
+from headgate.studies.study_command import Settings, parse_seeds, reproduce
 from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, W1_S, age_streams, matches_of
 from headgate.studies.vldb04.examples import best_average
@@ -159,7 +159,7 @@ class TestCommand:
     def test_a_claim_that_fails_shows_in_the_exit_status(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(main, "reproduce", lambda settings, console: 1)
+        monkeypatch.setattr(study_command, "reproduce", lambda settings, console: 1)
         assert CliRunner().invoke(app, ["reproduce"]).exit_code == 1
 
     def test_an_unknown_name_is_the_users_to_mend(self) -> None:

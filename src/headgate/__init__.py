@@ -9,13 +9,17 @@ Budget(rows=None, memory=64000000, split='pooled', monitor=None, cpu=None)
 
 from typing import TYPE_CHECKING, Any
 
-from headgate import estimate, policies
-from headgate.cached import CachedLookup, LookupOutcome
-from headgate.choosing import SampleChoice, choose_sample
+from headgate import policies
+from headgate.api import estimate
+from headgate.api.cached_lookup import CachedLookup, LookupOutcome
+from headgate.api.join_group import GroupPlan, JoinGroup
+from headgate.api.profiler import profile
+from headgate.api.sample_choice import SampleChoice, choose_sample
+from headgate.api.whatif import whatif
+from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
 from headgate.engine.stats import Stats
-from headgate.group import GroupPlan, JoinGroup
-from headgate.join import WindowJoin
+from headgate.learning import Estimate
 from headgate.lookup import (
     ArrowTable,
     DuckDbTable,
@@ -26,14 +30,10 @@ from headgate.lookup import (
     TableUnreachable,
 )
 from headgate.models import AgeCurve, AgeCurves, Frequencies
-from headgate.monitor import Estimate
 from headgate.planner import Plan
-from headgate.planner.expected import Aggregate
-from headgate.planner.quality import QualityCurve
-from headgate.profiler import profile
-from headgate.profiling import Profile
-from headgate.sizer import whatif
-from headgate.sizing import WhatIf
+from headgate.planner.expected_curves import Aggregate
+from headgate.planner.quality_curve import QualityCurve
+from headgate.profiles import Profile
 from headgate.spec import (
     Band,
     Budget,
@@ -53,9 +53,10 @@ from headgate.spec import (
     TimeWindow,
     read_changes,
 )
+from headgate.whatif import WhatIf
 
 if TYPE_CHECKING:
-    from headgate.spark.table import SparkTable
+    from headgate.spark.lookup.spark_table import SparkTable
 
 __version__ = "0.1.0"
 
@@ -113,7 +114,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """`SparkTable`, which needs PySpark, when it is asked for."""
     if name == "SparkTable":
-        from headgate.spark.table import SparkTable
+        from headgate.spark.lookup.spark_table import SparkTable
 
         return SparkTable
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

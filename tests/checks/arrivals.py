@@ -14,18 +14,14 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from headgate.engine.batch import (
-    NO_WATERMARK,
-    Batch,
-    Progress,
-    Terms,
-    Watched,
-    Watching,
-)
-from headgate.engine.layout import Count, Watch
-from headgate.engine.reference import PlainStep
-from headgate.engine.relation import Bound, Relation
-from headgate.engine.step import Step
+from headgate.kernel.layout import Count, Watch
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.relation import Bound, Relation
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.watched import Watched, Watching
 from headgate.models import (
     AgeCurves,
     AutoRegressive,

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.policies.base import Arrivals, Curves, CurveScore, Departures, Frames
+from headgate.policies.policy import Arrivals, Curves, CurveScore, Departures, Frames
 from headgate.spec import RowWindow, SpecError, Window
 
 FRAMES, OFFSETS = 3, 6

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.columns.plain import plain
+from headgate.columns.plain_form import plain
 from tests.arrow_values import KINDS, make_array
 from tests.byte_budgets import WAYS, join_within, make_side, steps
 from tests.row_sizes import most_bytes, plain_row_bytes

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.engine.batch import Batch, Terms, Watching
-from headgate.engine.effort import LOOKS
-from headgate.engine.layout import Count
-from headgate.engine.pace import Costs, Pace
-from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step
+from headgate.kernel.layout import Count
+from headgate.kernel.pace import Costs, Pace
+from headgate.kernel.rows import Batch
+from headgate.kernel.skipped_work import LOOKS
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.watched import Watching
 from headgate.policies import ALL_POLICIES, Fifo, Policy
 from headgate.spec import TimeWindow
 from tests.checks.arrivals import Case, cases, cuts, deliveries, exact_pairs, run, watchings

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.engine import step as step_module
-from headgate.engine.layout import Count
-from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step
+from headgate.kernel import step as step_module
+from headgate.kernel.layout import Count
+from headgate.kernel.step import Step
+from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import ALL_POLICIES, Heeb, Policy
-from headgate.policies.base import Flips
+from headgate.policies.policy import Flips
 from headgate.sampling import ALL_SAMPLERS
 from tests.checks.arrivals import (
     EVERY_ROW,

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.engine.batch import Terms
-from headgate.engine.layout import Count
-from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step
+from headgate.kernel.layout import Count
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.models import AgeCurves
 from headgate.policies import Age, Heeb, Life, Policy
-from headgate.policies.levels import importance_levels
+from headgate.policies.importance_levels import importance_levels
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine

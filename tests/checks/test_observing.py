@@ -6,9 +6,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.engine.batch import Terms
-from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.spec import TimeWindow
 from tests.checks.arrivals import Arrival, Case, cases, deliveries, run
 from tests.checks.bumpy import Observing

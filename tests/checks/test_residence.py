@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.engine.batch import Terms
-from headgate.engine.layout import Count
-from headgate.engine.reference import PlainStep
-from headgate.engine.step import Step
+from headgate.kernel.layout import Count
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import Ijoin
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED

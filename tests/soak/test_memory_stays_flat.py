@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import headgate
-from headgate.bench.measure import measure
-from headgate.bench.workload import Workload
+from headgate.bench.spark_measurement import measure
 from headgate.spec import Budget
 
 ROWS_A_BATCH = 200_000

@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
+from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import headgate
-from headgate.bench.workload import Workload
 from headgate.lookup.parquet_table import ParquetTable
 from headgate.spark.requirements import PROVIDER, ROCKSDB
 from tests.spark.streams import START_US, read_side, timestamps, write_side

@@ -9,17 +9,17 @@ import pyarrow as pa
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 import headgate as hg
-from headgate.columns.plain import no_rows
-from headgate.engine.importance import Definitions
+from headgate.columns.plain_form import no_rows
+from headgate.engine.definitions import Definitions
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
 from headgate.engine.shape import Shape
-from headgate.spark.blobs import from_blob
-from headgate.spark.changes import CHANGES, LIMITS, PackChanges
-from headgate.spark.metrics import EVIDENCE, EXPECTED, FIGURES, REAL
-from headgate.spark.operator import RESERVE
+from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, FIGURES, REAL
+from headgate.spark.join.join_processor import JoinProcessor
+from headgate.spark.join.join_stream import RESERVE
+from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
+from headgate.spark.join.shard_plan import Allowance, ShardPlan, describe
 from headgate.spark.packing import SHARD_COLUMN, Pack
-from headgate.spark.plan import Allowance, ShardPlan, describe
-from headgate.spark.processor import JoinProcessor
+from headgate.spark.state.blobs import from_blob
 
 LABEL = 0
 MOST = 1_000_000

@@ -15,11 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
-from headgate.planner.balance import Member
-from headgate.spark.blobs import from_blob, to_blob
-from headgate.spark.changes import publish_limit
-from headgate.spark.operator import stream
-from headgate.spark.sharing import KEPT, members_before
+from headgate.planner.balancer import Member
+from headgate.spark.join.join_stream import stream
+from headgate.spark.join.published_changes import publish_limit
+from headgate.spark.join.shared_streams import KEPT, members_before
+from headgate.spark.state.blobs import from_blob, to_blob
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.columns.sizes import BOOKKEEPING_BYTES
-from headgate.monitor.monitor import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
-from headgate.spark.blobs import from_blob
-from headgate.spark.replay import ReplayShards
-from headgate.spark.segments import payload
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES
+from headgate.learning.monitor import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
+from headgate.spark.join.shard_replay import ReplayShards
+from headgate.spark.state.blobs import from_blob
+from headgate.spark.state.segments import payload
 from tests.arrow_values import STORABLE, nested_types
 from tests.byte_budgets import LEARNED, LEARNING, TIMES, WAYS, join_within, make_side
 from tests.row_sizes import most_bytes, plain_row_bytes
@@ -178,7 +178,7 @@ def test_a_monitor_counts_the_long_keys_that_it_still_keeps() -> None:
 
 
 def test_a_batch_join_keeps_no_buffers_of_rows_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate.spark.replay.ROWS_AT_ONCE", 1)  # a step a batch
+    monkeypatch.setattr("headgate.spark.join.shard_replay.ROWS_AT_ONCE", 1)  # a step a batch
     rows, wide = 2_000, 5_000
     schema = pa.schema(
         {"key": pa.int64(), TIMES[0]: pa.timestamp("us", "UTC"), "text": pa.string()}

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import headgate as hg
-from headgate.spec.importance.base import cleaned
+from headgate.spec.importance.importance import cleaned
 
 pytestmark = pytest.mark.spark
 

@@ -21,9 +21,9 @@ from pyspark.sql import SparkSession
 import headgate as hg
 from headgate.demo.auctions import auction_stream
 from headgate.jobs import JobError, read_job
-from headgate.jobs.figures import Figures
+from headgate.jobs.batch_figures import Figures
+from headgate.jobs.job_plan import advice, profiled, verdict
 from headgate.jobs.pipeline import read_side, start
-from headgate.jobs.planning import advice, profiled, verdict
 from tests.spark.streams import START_US, timestamps, write_side
 from tests.test_examples import EXAMPLES, example
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.spark
 
 PATIENCE_SECONDS = 240
 FILES, ROWS = 6, 400
-COMMAND = [sys.executable, "-c", "from headgate.cli import app; app()", "run"]
+COMMAND = [sys.executable, "-c", "from headgate.cli.main import app; app()", "run"]
 
 
 def example_job(folder: Path, rows: int) -> str:

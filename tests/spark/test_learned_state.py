@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.engine.rivals import RivalRows
-from headgate.monitor import Evidence
-from headgate.spark.lessons_state import rival_rows, rival_table
-from headgate.spark.metrics import EVIDENCE
+from headgate.learning import Evidence
+from headgate.learning.rivals import RivalRows
+from headgate.spark.join.join_metrics import EVIDENCE
+from headgate.spark.state.learned_state import rival_rows, rival_table
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import START_US, Streams, aging, zipf
 from tests.spark.one_shard import LABEL, OneShard, ShardBatch

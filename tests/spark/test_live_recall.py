@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import Row
 
 import headgate as hg
-from headgate.monitor.recall import Evidence
-from headgate.spark.metrics import EVIDENCE, EXPECTED, FIGURES, OUTPUT, REAL, observed
+from headgate.learning.recall import Evidence
+from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, FIGURES, OUTPUT, REAL, observed
 from headgate.studies.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
 

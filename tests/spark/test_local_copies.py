@@ -17,10 +17,10 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.spark import local_copy, local_files
-from headgate.spark.blobs import from_blob, to_blob
-from headgate.spark.ledger import Ledger
-from headgate.spark.local_files import forget_dead, is_ours, local_folder, owned_folder
+from headgate.spark.join.task_ledger import Ledger
+from headgate.spark.state.blobs import from_blob, to_blob
+from headgate.spark.state.local_files import forget_dead, is_ours, local_folder, owned_folder
+from headgate.spark.state.shard_state import local_copy, local_files
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps
 
@@ -316,7 +316,7 @@ class TestFolders:
     def test_what_a_killed_process_left_goes_when_the_next_starts(self, tmp_path: Path) -> None:
         """Its own folder, and that of a worker whose executor was killed."""
         script = (
-            "import os, sys; from headgate.spark.local_files import local_folder\n"
+            "import os, sys; from headgate.spark.state.local_files import local_folder\n"
             "(local_folder('operator') / 'copy').write_text('x')\n"
             "os.kill(os.getpid(), 9)"
         )
@@ -340,9 +340,8 @@ class TestFolders:
         assert others.exists(), "nobody knows whose that is"
 
     def test_a_process_removes_its_folder_when_it_ends(self, tmp_path: Path) -> None:
-        script = (
-            "from headgate.spark.local_files import local_folder; print(local_folder('operator'))"
-        )
+        imports = "from headgate.spark.state.local_files import local_folder"
+        script = f"{imports}; print(local_folder('operator'))"
         done = subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "TMPDIR": str(tmp_path)},

@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate as hg
-from headgate.engine.pace import Costs
-from headgate.spark import pacing
-from headgate.spark.ledger import PACK, UNPACK, Ledger
+from headgate.kernel.pace import Costs
+from headgate.spark.join import shard_pacing
+from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
 from tests.spark.one_shard import OneShard, ShardBatch
 from tests.spark.streams import (
     START_US,
@@ -40,7 +40,7 @@ class Live:
         self.second = 0
         self.taken = 0.0
         self._rng = np.random.default_rng(3)
-        monkeypatch.setattr(pacing.time, "time", lambda: 1e9 + self.second)
+        monkeypatch.setattr(shard_pacing.time, "time", lambda: 1e9 + self.second)
         monkeypatch.setattr(
             Ledger, "total", lambda _, task: 0.0 if task in (PACK, UNPACK) else self.taken
         )

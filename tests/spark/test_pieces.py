@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 import headgate
-from headgate.spark.memory import WORKER_BYTES
+from headgate.spark.worker_memory import WORKER_BYTES
 
 SCRIPT = Path(__file__).with_name("in_one_gigabyte.py")
 BUDGET_BYTES = 128_000_000

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.engine.condition import Condition
-from headgate.spark.spread import Spread
+from headgate.spark.join.band_cells import Spread
 from tests.spark.streams import (
     START_US,
     collect,

@@ -19,9 +19,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
-from headgate.engine.rivals import RivalRows
-from headgate.spark.blobs import to_blob
-from headgate.spark.lessons_state import rival_table
+from headgate.learning.rivals import RivalRows
+from headgate.spark.state.blobs import to_blob
+from headgate.spark.state.learned_state import rival_table
 from headgate.spec.budget import AMPLE
 from tests.spark.one_shard import LABEL, OneShard, ShardBatch
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side

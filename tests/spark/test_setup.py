@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate as hg
-from headgate.spark.installed import ALWAYS, PROTOBUF, PYSPARK, Package
+from headgate.spark.installed_packages import ALWAYS, PROTOBUF, PYSPARK, Package
 from headgate.spark.session import NotReady, start_session
-from headgate.spark.workers import check_workers
+from headgate.spark.worker_check import check_workers
 
 pytestmark = pytest.mark.spark
 

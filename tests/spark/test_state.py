@@ -9,8 +9,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.spark.blobs import FORMAT, from_blob, to_blob
-from headgate.spark.segments import (
+from headgate.spark.shards import shard_labels, spark_hash
+from headgate.spark.state.blobs import FORMAT, from_blob, to_blob
+from headgate.spark.state.segments import (
     MOST_SEGMENTS,
     Segment,
     live_rows,
@@ -18,8 +19,7 @@ from headgate.spark.segments import (
     payload,
     runs_to_rewrite,
 )
-from headgate.spark.shards import shard_labels, spark_hash
-from headgate.spark.stored_tables import Stored
+from headgate.spark.state.stored_tables import Stored
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps
 

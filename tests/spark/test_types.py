@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 from headgate.engine.shape import NO_RESULT, Shape
-from headgate.spark.carried import numbered
+from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys
 from headgate.spark.requirements import check_columns
 from headgate.spec import Keys

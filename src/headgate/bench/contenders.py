@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.join import WindowJoin
+from headgate.api.window_join import WindowJoin
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
 from headgate.spec import Budget, Side
 

@@ -1,7 +1,7 @@
 """Measuring what joins cost on the machine at hand: `headgate calibrate`."""
 
-from headgate.calibration.measure import QUICK, THOROUGH, Effort, calibrate, measure_weights
-from headgate.calibration.workload import Workload, in_turns
+from headgate.calibration.timed_joins import Workload, in_turns
+from headgate.calibration.timed_weights import QUICK, THOROUGH, Effort, calibrate, measure_weights
 
 __all__ = [
     "QUICK",

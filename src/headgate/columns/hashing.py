@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.columns.codes import comparable
+from headgate.columns.key_codes import comparable
 from headgate.compiling import compiled, inlined
 
 HASHES = float(1 << 64)

@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.plain import no_rows
-from headgate.columns.sizes import BOOKKEEPING_BYTES, row_bytes
+from headgate.columns.plain_form import no_rows
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
 
 PIECE_BYTES = 1 << 21
 """What a piece may take; only a single row that is larger takes more."""

@@ -1,8 +1,8 @@
 """How kernel functions are compiled.
 
 They allocate nothing and own nothing, so reference counting is switched off: counting references to
-the dozen arrays of a `Desk` at every call made the kernel twenty times slower. Helpers are inlined
-for the same reason: a `Desk` is large to pass.
+a dozen arrays at every call made the kernel twenty times slower. Helpers are inlined for the same
+reason: the kernel's `Arrays` are large to pass.
 
 Machine code is kept on disk. Numba's own cache looks only at the file of the function that was
 called, and would go on with old code after a change to a function of another file; here the cache

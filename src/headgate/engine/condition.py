@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from headgate.columns.casting import cast_to
 from headgate.columns.common_type import Unlike, family, plain_type
-from headgate.columns.ordered import ordered_numbers, ordered_reals, ranks_together
-from headgate.engine.relation import Bound, Relation
+from headgate.columns.ordered_numbers import ordered_numbers, ordered_reals, ranks_together
+from headgate.kernel.relation import Bound, Relation
 from headgate.spec import Band, Compare, Predicate, SpecError
-from headgate.spec.comparing import Named, compared_as
+from headgate.spec.compared_types import Named, compared_as
 from headgate.spec.predicate import Limit
 from headgate.spec.quantity import MICROSECONDS
 

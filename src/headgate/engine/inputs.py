@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate.columns.carried import uncarried
-from headgate.columns.plain import plain
+from headgate.columns.carried_types import uncarried
+from headgate.columns.plain_form import plain
 from headgate.spec import SpecError
 
 

@@ -1,13 +1,10 @@
 """From a budget to the limits of the kernel's pools, for the whole join or one shard of it."""
 
-from dataclasses import replace
-
-from headgate.columns.sizes import BOOKKEEPING_BYTES
-from headgate.engine.batch import Terms
-from headgate.engine.relation import Relation
-from headgate.models.cost.structure import Pair
-from headgate.monitor import Part, Room
-from headgate.monitor.monitor import (
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES
+from headgate.kernel.relation import Relation
+from headgate.kernel.terms import Terms
+from headgate.learning import Part, Room
+from headgate.learning.monitor import (
     KEYS_A_ROW,
     MOST_KEYS,
     MOST_TRIED,
@@ -15,9 +12,10 @@ from headgate.monitor.monitor import (
     TRIED_A_ROW,
     WATCHED_A_ROW,
 )
+from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
 from headgate.spec import Budget, SpecError, Window
-from headgate.spec.budget import RESERVE, UNLIMITED
+from headgate.spec.budget import UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
 TRYING = (0.2, 0.5, 0.3)
@@ -78,28 +76,6 @@ def terms_for(
         pooled=False,
         where=where,
         indexes=indexes,
-    )
-
-
-def enlarged(terms: Terms, rows: int, size: int) -> Terms:
-    """The terms with so many rows, or bytes, more; shared between the sides as before."""
-    shares = [1.0, 0.0]
-    if not terms.pooled:
-        of = terms.most_rows if terms.most_rows[0] < UNLIMITED else terms.most_bytes
-        shares = [part / max(sum(of), 1) for part in of]
-
-    def more(limits: tuple[int, int], spare: float) -> tuple[int, int]:
-        left, right = (
-            limit if limit == UNLIMITED else limit + int(spare * share)
-            for limit, share in zip(limits, shares, strict=True)
-        )
-        return left, right
-
-    return replace(
-        terms,
-        most_rows=more(terms.most_rows, rows),
-        # Of memory a part is kept back on streams for rows that are dead and not yet gone.
-        most_bytes=more(terms.most_bytes, size * (1 - RESERVE)),
     )
 
 

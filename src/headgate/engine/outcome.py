@@ -6,7 +6,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from headgate.engine.stats import Stats
-from headgate.monitor import Estimate
+from headgate.learning import Estimate
 
 
 class Outcome:

@@ -12,15 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from headgate.engine.arrange import event_order
-from headgate.engine.batch import NO_WATERMARK, Batch, PairBlock, Progress, Terms
-from headgate.engine.learning import LearningStep
-from headgate.engine.open_rows import OpenRows
-from headgate.engine.pacer import Pacer, PaceState, Passed, covered_s
-from headgate.engine.rivals import BothRows
 from headgate.engine.stats import Stats
-from headgate.engine.step import Step
-from headgate.monitor import Evidence, Monitor
+from headgate.kernel.event_order import event_order
+from headgate.kernel.pairs import PairBlock
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.learning import Evidence, Monitor
+from headgate.learning.learner import LearningStep
+from headgate.learning.rivals import BothRows
+from headgate.learning.watched_rows import OpenRows
+from headgate.pacing.pacer import Pacer, PaceState, Passed, covered_s
 from headgate.spec.quantity import SECOND_US
 
 ROWS_AT_ONCE = 1 << 17

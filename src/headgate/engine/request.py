@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from math import inf
 
-from headgate.engine.batch import Terms
-from headgate.engine.index_choice import cheapest_indexes
-from headgate.engine.pace import USUAL_COSTS, Costs
-from headgate.engine.pacer import Pacer
+from headgate.kernel.index_choice import cheapest_indexes
+from headgate.kernel.pace import USUAL_COSTS, Costs
+from headgate.kernel.terms import Terms
 from headgate.models.cost.calibration import load_calibration
 from headgate.models.cost.structure import Pair
+from headgate.pacing.pacer import Pacer
 from headgate.policies import Policy
-from headgate.policies.base import Sampler
+from headgate.policies.policy import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
 

@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from headgate.columns.casting import cast_to
 from headgate.columns.pieces import RowSource, cuts
-from headgate.engine.batch import PairBlock
 from headgate.engine.condition import Condition
-from headgate.engine.relation import Relation
+from headgate.kernel.pairs import PairBlock
+from headgate.kernel.relation import Relation
 from headgate.spec import Keys, Predicate, Side, SpecError
-from headgate.spec.comparing import Named, compared_as
+from headgate.spec.compared_types import Named, compared_as
 
 Types = Mapping[str, pa.DataType]
 

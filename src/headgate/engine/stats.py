@@ -3,9 +3,9 @@
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from headgate.engine import layout
-from headgate.engine.layout import Count
-from headgate.engine.step import Step
+from headgate.kernel import layout
+from headgate.kernel.layout import Count
+from headgate.kernel.step import Step
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

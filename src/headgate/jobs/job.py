@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.jobs.join_part import read_join, redefined_from
+from headgate.api.window_join import WindowJoin
+from headgate.jobs.join_section import read_join, redefined_from
 from headgate.jobs.lines import Lines
 from headgate.jobs.problems import JobError, Problem, Problems
 from headgate.jobs.section import Section
 from headgate.jobs.settings import Environment, Settings
-from headgate.jobs.sink import Sink, read_sink
-from headgate.jobs.source import Source, read_source
-from headgate.join import WindowJoin
+from headgate.jobs.sink_section import Sink, read_sink
+from headgate.jobs.source_section import Source, read_source
 from headgate.spec import SpecError
 
 _AT = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")

@@ -8,9 +8,9 @@ from headgate.jobs.job import Job
 from headgate.jobs.lines import Path
 from headgate.jobs.problems import JobError, Problem
 from headgate.jobs.settings import Settings, scrubbed
-from headgate.jobs.shaping import Shaping
-from headgate.jobs.sink import AVAILABLE_NOW, Trigger
-from headgate.jobs.source import Source
+from headgate.jobs.shaping_section import Shaping
+from headgate.jobs.sink_section import AVAILABLE_NOW, Trigger
+from headgate.jobs.source_section import Source
 from headgate.spec import SpecError
 
 if TYPE_CHECKING:

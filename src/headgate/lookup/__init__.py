@@ -12,11 +12,11 @@ Stochastic Streams", SIGMOD 2005, sections 3 and 3.1.
 
 from headgate.lookup.arrow_table import ArrowTable
 from headgate.lookup.duckdb_table import DuckDbTable
-from headgate.lookup.errors import TableError, TableUnreachable
+from headgate.lookup.lookup_stats import LookupStats
 from headgate.lookup.postgres_table import PostgresTable
 from headgate.lookup.retry import Retry
-from headgate.lookup.stats import LookupStats
 from headgate.lookup.table import Table
+from headgate.lookup.table_errors import TableError, TableUnreachable
 
 __all__ = [
     "ArrowTable",

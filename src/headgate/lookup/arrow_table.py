@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.codes import encode_together
-from headgate.columns.relabelled import relabelled
+from headgate.columns.key_codes import encode_together
+from headgate.columns.relabelling import relabelled
 from headgate.engine.inputs import carried_table
 from headgate.lookup.table import Table, same_zone
 from headgate.spec import SpecError

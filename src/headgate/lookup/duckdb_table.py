@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate.lookup.errors import ConnectionLost, TableError
-from headgate.lookup.names import quoted, table_name
 from headgate.lookup.retry import Answer, Retry
+from headgate.lookup.sql_names import quoted, table_name
 from headgate.lookup.table import Table, missing_package, same_zone
+from headgate.lookup.table_errors import ConnectionLost, TableError
 from headgate.spec import SpecError
 
 

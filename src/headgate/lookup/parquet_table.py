@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from headgate.columns.codes import encode_together
-from headgate.lookup.errors import ConnectionLost, TableError
+from headgate.columns.key_codes import encode_together
 from headgate.lookup.retry import Retry
 from headgate.lookup.table import Table
+from headgate.lookup.table_errors import ConnectionLost, TableError
 
 
 @dataclass(frozen=True)

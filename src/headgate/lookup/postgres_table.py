@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.lookup.credentials import Address
-from headgate.lookup.errors import ConnectionLost, TableError
-from headgate.lookup.names import table_name
 from headgate.lookup.postgres_types import arrow_type
 from headgate.lookup.retry import Answer, Retry
+from headgate.lookup.sql_names import table_name
 from headgate.lookup.table import Table
+from headgate.lookup.table_errors import ConnectionLost, TableError
 from headgate.spec import SpecError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from headgate.lookup.errors import ConnectionLost, TableUnreachable
+from headgate.lookup.table_errors import ConnectionLost, TableUnreachable
 from headgate.spec import SpecError
 
 Answer = TypeVar("Answer")

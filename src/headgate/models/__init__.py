@@ -1,6 +1,6 @@
 """How streams behave: frozen facts with formulas."""
 
-from headgate.models.age import AgeCurve, AgeCurves
+from headgate.models.age_curve import AgeCurve, AgeCurves
 from headgate.models.benefit import (
     caching_benefit,
     dominated_subset,
@@ -9,7 +9,7 @@ from headgate.models.benefit import (
     joining_benefit,
     strongly_dominates,
 )
-from headgate.models.frequency import Frequencies, KeyFrequencies
+from headgate.models.frequencies import Frequencies, KeyFrequencies
 from headgate.models.heeb import (
     Curve,
     Surface,
@@ -19,7 +19,7 @@ from headgate.models.heeb import (
     next_caching,
     next_joining,
 )
-from headgate.models.memory import MemoryCurve, Split, best_split, together
+from headgate.models.memory_curve import MemoryCurve, Split, best_split, together
 from headgate.models.process import (
     AutoRegressive,
     Fit,

@@ -4,9 +4,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headgate.models import ExponentialLife
-from headgate.planner.case import Case
-from headgate.planner.lessons import Moving, Span, ages_between, frequencies_between, moving_between
-from headgate.planner.trying import Candidate
+from headgate.planner.fitted_models import (
+    Moving,
+    Span,
+    ages_between,
+    frequencies_between,
+    moving_between,
+)
+from headgate.planner.planning_case import Case
+from headgate.planner.tried_policies import Candidate
 from headgate.policies import Age, Fifo, Heeb, Learned, Life, Lru, Policy, Prob, Random
 from headgate.spec import TimeWindow
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from headgate.engine.request import Request
 from headgate.models import AgeCurves, Frequencies
 from headgate.models.cost.structure import Pair
-from headgate.models.effort import Plan as EffortPlan
-from headgate.planner.trying import Tried
+from headgate.models.skipping import Plan as EffortPlan
+from headgate.planner.tried_policies import Tried
 from headgate.policies import Policy
 from headgate.spec import Goal
 from headgate.spec.budget import Split

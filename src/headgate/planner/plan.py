@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from headgate.engine.request import Request
-from headgate.planner.case import Case
 from headgate.planner.draft import (
     Draft,
     Effort,
@@ -17,11 +16,12 @@ from headgate.planner.draft import (
     Shards,
     SplitTried,
 )
-from headgate.planner.html import as_html
+from headgate.planner.plan_page import as_html
+from headgate.planner.plan_tree import as_tree, told
+from headgate.planner.planning_case import Case
 from headgate.planner.rules import RULES
-from headgate.planner.tree import as_tree, told
 from headgate.policies import Policy
-from headgate.profiling import Profile
+from headgate.profiles import Profile
 from headgate.spec import Goal
 from headgate.spec.budget import Split
 

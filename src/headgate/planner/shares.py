@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate.planner.quality import Measure
+from headgate.planner.quality_curve import Measure
 from headgate.spec import Budget
 from headgate.spec.quantity import format_bytes
 

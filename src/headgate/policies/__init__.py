@@ -3,7 +3,6 @@
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies.adaptive_heeb import AdaptiveHeeb
 from headgate.policies.age import Age
-from headgate.policies.base import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
 from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.heeb import Heeb
@@ -15,6 +14,7 @@ from headgate.policies.lfu import Lfu
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
 from headgate.policies.offline import Lfd
+from headgate.policies.policy import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
 from headgate.policies.size import Size

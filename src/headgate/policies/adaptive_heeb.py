@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from headgate.models import ExponentialLife
-from headgate.policies.base import Arrivals, Departures
 from headgate.policies.heeb import Heeb
+from headgate.policies.policy import Arrivals, Departures
 
 FADING = 0.8
 """What was seen counts for so much less after each step."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.compiling import compiled
 from headgate.models import AgeCurves
-from headgate.policies.base import AgeScore, Piece, require_times
+from headgate.policies.policy import AgeScore, Piece, require_times
 from headgate.spec import SpecError, Window
 
 TOLERANCE, MOST_PIECES = 0.01, 16

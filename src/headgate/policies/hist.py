@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.models.histogram import Histogram
-from headgate.policies.base import Arrivals, Curves, CurveScore, Departures, Frames
-from headgate.policies.values import key_values
+from headgate.models.value_histogram import Histogram
+from headgate.policies.key_values import key_values
+from headgate.policies.policy import Arrivals, Curves, CurveScore, Departures, Frames
 from headgate.spec import SpecError, Window
 
 FORMS = ("trend", "walk")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal
 
-from headgate.policies.base import AS_FITS, AS_NEEDED, Residence, ResidenceScore, require_times
+from headgate.policies.policy import AS_FITS, AS_NEEDED, Residence, ResidenceScore, require_times
 from headgate.spec import SpecError, Window
 from headgate.spec.quantity import parse_duration_us
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headgate.policies.base import HistoryScore
-from headgate.policies.history import history_score
+from headgate.policies.history_score import history_score
+from headgate.policies.policy import HistoryScore
 from headgate.spec import SpecError
 
 

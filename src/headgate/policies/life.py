@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies
-from headgate.policies.base import Arrivals, ValueScore
+from headgate.policies.policy import Arrivals, ValueScore
 from headgate.spec import SpecError, Window
 
 MOST_CLASSES = 64

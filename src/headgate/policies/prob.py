@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies
-from headgate.policies.base import Arrivals, FixedScore
+from headgate.policies.policy import Arrivals, FixedScore
 from headgate.spec import SpecError
 
 

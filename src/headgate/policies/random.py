@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.policies.base import Arrivals, FixedScore
+from headgate.policies.policy import Arrivals, FixedScore
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

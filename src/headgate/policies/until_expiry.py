@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.policies.base import AgeScore, Piece
+from headgate.policies.policy import AgeScore, Piece
 from headgate.spec import Window
 
 

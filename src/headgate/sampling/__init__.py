@@ -1,8 +1,8 @@
 """Who is sampled: whole clusters, or single pairs; and which share memory allows."""
 
-from headgate.sampling.choice import make_sampler, sampler_within
 from headgate.sampling.cluster import EqCluster, PpsCluster
-from headgate.sampling.learned import LearnedCluster
+from headgate.sampling.learned_cluster import LearnedCluster
+from headgate.sampling.sampler_choice import make_sampler, sampler_within
 from headgate.sampling.uniform import Uniform
 
 ALL_SAMPLERS = (EqCluster, PpsCluster, Uniform)

@@ -1,8 +1,8 @@
 """EQ-CLUSTER and PPS-CLUSTER: a stored row brings all its matches into the sample, or none.
 
-A row keeps its random number for life, and memory decides how high the bar is: nothing need be
-known in advance to use all of it, and no more. The paper's inclusion probabilities, clipped at 1
-and solved for the memory at hand, are what the bar comes to.
+A row keeps its random number for life, and memory decides how high the threshold is: nothing need
+be known in advance to use all of it, and no more. The paper's inclusion probabilities, clipped at 1
+and solved for the memory at hand, are what the threshold comes to.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies
-from headgate.policies.base import Arrivals, FixedScore, Sampler
+from headgate.policies.policy import Arrivals, FixedScore, Sampler
 from headgate.policies.random import another_seed, uniform
 from headgate.spec import SpecError
 
@@ -52,14 +52,14 @@ class EqCluster(FixedScore, Sampler):
         return replace(self, seed=another_seed(self.seed, shard))
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
-        """One over a random number, so that the chance to pass a bar is one over it."""
+        """One over a random number, so that the chance to pass a threshold is one over it."""
         drawn = uniform(self.seed, arrivals.side, arrivals.sequence)
         inverse: np.ndarray = 1.0 / (drawn + ABOVE_ZERO)
         return inverse
 
-    def inverse_chance(self, bar: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """The bar itself."""
-        return np.asarray(np.maximum(bar, 1.0))
+    def inverse_chance(self, threshold: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """The threshold itself."""
+        return np.asarray(np.maximum(threshold, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +122,6 @@ class PpsCluster(FixedScore, Sampler):
         score: np.ndarray = arrivals.weight / (drawn + ABOVE_ZERO)
         return score
 
-    def inverse_chance(self, bar: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """The bar over the expected matches, clipped."""
-        return np.asarray(np.maximum(bar / weight, 1.0))
+    def inverse_chance(self, threshold: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """The threshold over the expected matches, clipped."""
+        return np.asarray(np.maximum(threshold / weight, 1.0))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import AgeCurves, Frequencies
-from headgate.policies.base import Flips
+from headgate.policies.policy import Flips
 from headgate.policies.random import another_seed
 from headgate.spec import SpecError
 
@@ -86,9 +86,9 @@ class Uniform(Flips):
         """The coins to flip, from the matches expected."""
         return (expected_most if self.as_printed else likely_most)(weight)
 
-    def inverse_chance(self, bar: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def inverse_chance(self, threshold: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """One over the sampling fraction, or over what memory made of it."""
-        return np.asarray(np.maximum(bar, 1.0 / self.share))
+        return np.asarray(np.maximum(threshold, 1.0 / self.share))
 
 
 def expected_most(expected: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from headgate.columns.plain import no_rows
-from headgate.columns.relabelled import relabelled
-from headgate.spark.blobs import from_blob
+from headgate.columns.plain_form import no_rows
+from headgate.columns.relabelling import relabelled
+from headgate.spark.state.blobs import from_blob
 from headgate.spark.table_buffer import TableBuffer
 
 

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 )
 
 from headgate.columns.common_type import plain_type
-from headgate.spark.carried import column_of
+from headgate.spark.carried_columns import column_of
 from headgate.spec import SpecError
 
 ANSI = "spark.sql.ansi.enabled"

@@ -16,11 +16,11 @@ from pyspark import TaskContext
 from headgate.columns.pieces import SMALL_BYTES, in_pieces
 from headgate.engine.shape import keys_as
 from headgate.policies import Policy
-from headgate.spark.blobs import from_blob, to_blob
-from headgate.spark.ledger import PACK, UNPACK, Ledger
+from headgate.spark.join.band_cells import Spread
+from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
 from headgate.spark.shards import CONTROL
-from headgate.spark.spread import Spread
-from headgate.spark.worker import settle
+from headgate.spark.state.blobs import from_blob, to_blob
+from headgate.spark.worker_settings import settle
 
 PACKED = "shard int, side int, part int, ordinal int, blob binary"
 _PACKED_ARROW = pa.schema(

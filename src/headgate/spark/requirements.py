@@ -6,9 +6,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.engine.shape import Shape
-from headgate.spark.carried import check_carried, quoted
+from headgate.spark.carried_columns import check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
-from headgate.spark.installed import PROTOBUF, PYSPARK
+from headgate.spark.installed_packages import PROTOBUF, PYSPARK
 from headgate.spec import Keys, Predicate, Side, SpecError
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

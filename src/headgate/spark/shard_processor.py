@@ -13,11 +13,11 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from headgate.spark.blobs import to_blob
+from headgate.spark.join.shard_plan import ShardPlan, check_same_join
 from headgate.spark.packing import padded
-from headgate.spark.plan import ShardPlan, check_same_join
 from headgate.spark.shards import CONTROL
-from headgate.spark.state import ShardStore
+from headgate.spark.state.blobs import to_blob
+from headgate.spark.state.shard_state import ShardStore
 
 FRAME_BYTES = 1 << 23
 FIRST_TIMER_MS = -1

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.spark.carried import quoted
+from headgate.spark.carried_columns import quoted
 from headgate.spec import SpecError
 
 SPARKS = (PySparkException, Py4JJavaError)

@@ -12,7 +12,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from headgate.spark.blobs import from_blob, write_blob
+from headgate.spark.state.blobs import from_blob, write_blob
 
 MEMORY_BYTES = 1 << 25
 """What tables may take together in memory."""

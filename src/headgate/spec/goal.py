@@ -32,7 +32,7 @@ class Sample(Goal):
     """Produce a random sample of the exact result, each row with its weight.
 
     ``sum(weight * x)`` over the sample is right on average for ``sum(x)`` over the exact result;
-    `headgate.estimate` adds the interval.
+    `headgate.api.estimate` adds the interval.
 
     Parameters
     ----------

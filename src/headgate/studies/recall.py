@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator
 
-from headgate.drawing import PERCENT, PERCENT_OF_100, QUIET, STYLES
+from headgate.report.plot_style import PERCENT, PERCENT_OF_100, QUIET, STYLES
 from headgate.studies.study import Finding
 
 Style = Mapping[str, object]

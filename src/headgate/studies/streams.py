@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
-from headgate.join import WindowJoin
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Policy
 from headgate.spec import Budget, Side

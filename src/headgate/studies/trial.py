@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
-from headgate.join import WindowJoin
 from headgate.policies import Fifo, Policy
 from headgate.spec import Budget, Predicate, Side, TimeWindow
 from headgate.spec.budget import AMPLE

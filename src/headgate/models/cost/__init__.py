@@ -1,6 +1,13 @@
 """What a join costs: by the structures over its windows, and by the rows kept and pairs made."""
 
-from headgate.models.cost.allocation import (
+from headgate.models.cost.calibration import (
+    Calibration,
+    calibration_file,
+    load_calibration,
+)
+from headgate.models.cost.cheapest import EXTRA_BYTES, Choice, Ranking, cheapest
+from headgate.models.cost.crossovers import PAPER_CROSSOVERS, crossover, paper_crossovers
+from headgate.models.cost.join_allocation import (
     Allocation,
     Demand,
     best_both,
@@ -10,14 +17,6 @@ from headgate.models.cost.allocation import (
     cpu_strategies,
     memory_strategies,
 )
-from headgate.models.cost.calibration import (
-    Calibration,
-    calibration_file,
-    load_calibration,
-)
-from headgate.models.cost.cheapest import EXTRA_BYTES, Choice, Ranking, cheapest
-from headgate.models.cost.crossovers import PAPER_CROSSOVERS, crossover, paper_crossovers
-from headgate.models.cost.produce import ByValue, WorkCost, by_value, output_rate
 from headgate.models.cost.structure import (
     PAPER_STRUCTURES,
     Pair,
@@ -34,6 +33,7 @@ from headgate.models.cost.unit_time import (
     touched_by_update,
 )
 from headgate.models.cost.weights import PAPER_WEIGHTS, Point, Weight, Weights
+from headgate.models.cost.work_cost import ByValue, WorkCost, by_value, output_rate
 
 __all__ = [
     "BUCKET_ROWS",

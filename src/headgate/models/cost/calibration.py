@@ -6,9 +6,9 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from headgate.models.cost.produce import WorkCost
 from headgate.models.cost.unit_time import NODE_ROWS
 from headgate.models.cost.weights import Weights
+from headgate.models.cost.work_cost import WorkCost
 from headgate.spec import SpecError
 from headgate.spec.bounded_json import read_json
 

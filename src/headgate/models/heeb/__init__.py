@@ -1,9 +1,9 @@
 """HEEB: how much a row is expected to yield, directly, step by step, and from tables."""
 
+from headgate.models.heeb.curve_table import curve_table
 from headgate.models.heeb.direct import estimated_benefit
 from headgate.models.heeb.incremental import by_value, next_caching, next_joining
 from headgate.models.heeb.precomputed import Curve, Surface
-from headgate.models.heeb.table import curve_table
 
 __all__ = [
     "Curve",

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from headgate.models.heeb.curve_table import curve_table
 from headgate.models.heeb.direct import estimated_benefit
-from headgate.models.heeb.table import curve_table
 from headgate.models.process import AutoRegressive, Now, Process
 from headgate.models.survival import Survival
 from headgate.spec import SpecError

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.models.process.fit import Fit, log_chance, observed
 from headgate.models.process.gaussian import Gaussian, check_phi
 from headgate.models.process.noise import normal_chance
+from headgate.models.process.process_fit import Fit, log_chance, observed
 from headgate.spec import SpecError
 
 

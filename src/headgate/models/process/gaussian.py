@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
 from headgate.models.process.noise import normal_chance, stretch_chances
+from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
 
 FARTHEST = 5.0
 """Standard deviations from the mean up to which present values have moments of their own."""

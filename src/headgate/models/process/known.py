@@ -5,8 +5,8 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.fit import Fit, whole
+from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
+from headgate.models.process.process_fit import Fit, whole
 from headgate.spec import SpecError
 
 

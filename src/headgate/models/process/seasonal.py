@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headgate.models.process.autoregressive import gaussian_likelihood
-from headgate.models.process.fit import Fit, observed
 from headgate.models.process.gaussian import Gaussian, check_phi
+from headgate.models.process.process_fit import Fit, observed
 from headgate.spec import SpecError
 
 SEASONS = 36

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.fit import Fit, fitted_noise, log_chance, whole
 from headgate.models.process.noise import Noise
+from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
+from headgate.models.process.process_fit import Fit, fitted_noise, log_chance, whole
 from headgate.spec import SpecError
 
 PHASES = 64

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.models.process.base import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.fit import NOISES, Fit, fitted_noise, log_chance, whole
 from headgate.models.process.noise import Noise
+from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
+from headgate.models.process.process_fit import NOISES, Fit, fitted_noise, log_chance, whole
 from headgate.spec import SpecError
 
 ROWS = 256

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from headgate.planner.case import Case
 from headgate.planner.draft import Draft
+from headgate.planner.planning_case import Case
 from headgate.planner.rules.effort import plan_effort
 from headgate.planner.rules.expectation import plan_expectation
 from headgate.planner.rules.index import plan_index

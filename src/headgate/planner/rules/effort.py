@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from headgate.models.effort import Workload, best_plan
-from headgate.planner.case import Case
+from headgate.models.skipping import Workload, best_plan
 from headgate.planner.draft import Draft, Effort
+from headgate.planner.planning_case import Case
 from headgate.spec.quantity import SECOND_US
 
 FORESEEN = 0.8

@@ -3,9 +3,9 @@ exact join would need."""
 
 from dataclasses import replace
 
-from headgate.planner.case import Case
-from headgate.planner.closed import recall_by_model
 from headgate.planner.draft import Draft, Expectation
+from headgate.planner.model_estimates import recall_by_model
+from headgate.planner.planning_case import Case
 from headgate.planner.rules.effort import cost_within_memory
 from headgate.spec import MaxImportance
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from headgate.engine.index_choice import cheapest_indexes, chosen_indexes
-from headgate.planner.case import Case
+from headgate.kernel.index_choice import cheapest_indexes, chosen_indexes
 from headgate.planner.draft import Draft
+from headgate.planner.planning_case import Case
 
 
 def plan_index(case: Case, draft: Draft) -> Draft:

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from headgate.models import AgeCurve
-from headgate.planner.case import Case
 from headgate.planner.draft import Draft, Model
+from headgate.planner.planning_case import Case
 from headgate.policies import Heeb, Learned
-from headgate.profiling.durations import about
+from headgate.profiles.durations import about
 
 MOST_MATCHES = 0.8
 """The part of a row's matches that a stretch of age is told for."""

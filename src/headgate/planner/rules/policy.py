@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from headgate.planner.candidates import by_age, by_key, candidates
-from headgate.planner.case import Case
 from headgate.planner.draft import Draft
-from headgate.planner.trying import Candidate, Tried, try_out
+from headgate.planner.planning_case import Case
+from headgate.planner.tried_policies import Candidate, Tried, try_out
 from headgate.policies import Age, Learned, Life, Policy, Prob
 from headgate.policies.offline.planned import Planned
-from headgate.profiling.durations import about
+from headgate.profiles.durations import about
 from headgate.spec import MaxImportance, Sample, SpecError
 
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.planner.case import Case
 from headgate.planner.draft import Draft, Sampling
-from headgate.planner.lessons import counts_between, span_of
-from headgate.profiling.kept import KeptRows
-from headgate.profiling.tally import Rows, count_matches
+from headgate.planner.fitted_models import counts_between, span_of
+from headgate.planner.planning_case import Case
+from headgate.profiles.kept_rows import KeptRows
+from headgate.profiles.match_counts import Rows, count_matches
 from headgate.sampling.cluster import RARE
 from headgate.sampling.fractions import fraction_for
 from headgate.spec import Sample, SpecError

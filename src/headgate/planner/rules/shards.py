@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from headgate.columns.hashing import hash_keys
-from headgate.planner.case import Case
 from headgate.planner.draft import Draft, Shards
+from headgate.planner.planning_case import Case
 
 NUMBERS = (2, 4, 8, 16, 32, 64)
 MUCH = 1.25

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from headgate.models import best_split
-from headgate.planner.case import Case
-from headgate.planner.closed import output_curves
 from headgate.planner.draft import Draft, SplitTried
-from headgate.planner.trying import Tried, try_out
+from headgate.planner.model_estimates import output_curves
+from headgate.planner.planning_case import Case
+from headgate.planner.tried_policies import Tried, try_out
 from headgate.spec import Budget
 from headgate.spec.budget import Split
 

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.casting import cast_to
-from headgate.columns.codes import encode_together
+from headgate.columns.key_codes import encode_together
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.spec import Keys, RowWindow, Side, SpecError, Window
-from headgate.spec.comparing import Named, compared_as
+from headgate.spec.compared_types import Named, compared_as
 
 LEFT, RIGHT = 0, 1
 

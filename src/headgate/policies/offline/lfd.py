@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.policies.base import Arrivals, FixedScore
+from headgate.policies.policy import Arrivals, FixedScore
 
 
 class Plan(NamedTuple):

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from headgate.policies.base import Arrivals, FixedScore
+from headgate.policies.policy import Arrivals, FixedScore
 from headgate.spec import SpecError
 
 NOT_KEPT = -1

@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.columns.codes import comparable
+from headgate.columns.key_codes import comparable
 from headgate.spec.errors import SpecError
-from headgate.spec.importance.base import Importance, find_column, parse_amount, parse_column
-from headgate.spec.importance.values import (
+from headgate.spec.importance.importance import Importance, find_column, parse_amount, parse_column
+from headgate.spec.importance.plain_values import (
     check_family,
     family_of,
     plain_value,

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.spec.errors import SpecError
-from headgate.spec.importance.spark_sql import Translation
-from headgate.spec.importance.values import (
+from headgate.spec.importance.plain_values import (
     BOOLEAN,
     DATE,
     NUMBER,
@@ -24,6 +23,7 @@ from headgate.spec.importance.values import (
     ZONED_TIME,
     family_of_column,
 )
+from headgate.spec.importance.spark_sql import Translation
 
 MOST_TRIES = 200
 """How often an expression may fail on the rows of a batch, a millisecond each."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from headgate.spec.bounded_json import shortened
 from headgate.spec.errors import SpecError
-from headgate.spec.importance.base import Importance, check_text, cleaned, find_column
+from headgate.spec.importance.importance import Importance, check_text, cleaned, find_column
 
 if TYPE_CHECKING:
     from headgate.spec.importance.spark_sql import Translation

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.ordered import ordered_numbers
+from headgate.columns.ordered_numbers import ordered_numbers
 from headgate.spec.errors import SpecError
-from headgate.spec.importance.base import Importance, find_column, parse_amount, parse_column
-from headgate.spec.importance.values import (
+from headgate.spec.importance.importance import Importance, find_column, parse_amount, parse_column
+from headgate.spec.importance.plain_values import (
     DATE,
     NUMBER,
     TIME,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.spec.importance.base import Importance, parse_amount
+from headgate.spec.importance.importance import Importance, parse_amount
 
 
 @dataclass(frozen=True)

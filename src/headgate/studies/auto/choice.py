@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, QUIET, STYLES
-from headgate.simulating import Trace, simulate
+from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.studies.auto.streams import MEMORY, STREAMS
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.trials import Trace, simulate
 
 AUTO, FIFO = "auto", "fifo"
 SINGLE = (

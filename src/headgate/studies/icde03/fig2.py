@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from headgate.calibration import Effort
-from headgate.drawing import PERCENT, STYLES
 from headgate.models.cost import PAPER_WEIGHTS, join_cost
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.icde03.measured import PAIRS, Machine, Setting, costs_of
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import StrMethodFormatter
 
-from headgate.drawing import STYLES
+from headgate.report.plot_style import STYLES
 from headgate.studies.icde03.fig2 import FULL, QUICK
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.icde03.measured import PAIRS, Machine, Setting, costs_of

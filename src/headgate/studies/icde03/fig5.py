@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.models.cost import Demand, best_cpu, cpu_strategies
-from headgate.models.cost.allocation import EQUAL, MAX_A, MAX_B, PROP_RATES, PROP_WINDOWS
+from headgate.models.cost.join_allocation import EQUAL, MAX_A, MAX_B, PROP_RATES, PROP_WINDOWS
 from headgate.studies.icde03.limited import (
     PAPER,
     Case,

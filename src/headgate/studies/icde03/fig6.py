@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.models.cost import Demand, best_memory, memory_strategies
-from headgate.models.cost.allocation import EQUAL, INV_PROP, MAX_A, MAX_B, PROP
+from headgate.models.cost.join_allocation import EQUAL, INV_PROP, MAX_A, MAX_B, PROP
 from headgate.studies.icde03.limited import (
     PAPER,
     Case,

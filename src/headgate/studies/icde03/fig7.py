@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.models.cost import Demand, best_both, both_strategies
-from headgate.models.cost.allocation import (
+from headgate.models.cost.join_allocation import (
     EQUAL,
     MAX_A_MAX_LA,
     MAX_A_MAX_LB,

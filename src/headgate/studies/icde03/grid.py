@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.calibration import Effort, in_turns
-from headgate.calibration.workload import Workload
-from headgate.drawing import PERCENT, STYLES
-from headgate.engine.relation import Bound, Relation
+from headgate.calibration.timed_joins import Workload
+from headgate.kernel.relation import Bound, Relation
 from headgate.models.cost import BUCKET_ROWS, NODE_ROWS, parse_pair
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.icde03.measured import FIVE, FOUR, MICRO, Machine, Setting, contests, costs_of
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study

@@ -14,11 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import StrMethodFormatter
 
-from headgate.drawing import QUIET, STYLES
-from headgate.engine.batch import Batch, Terms
-from headgate.engine.step import Step
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
 from headgate.models.cost import Allocation, Demand
 from headgate.policies import Random
+from headgate.report.plot_style import QUIET, STYLES
 from headgate.spec import RowWindow
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.study import Finding, Row

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.calibration import Effort, Workload, in_turns, measure_weights
-from headgate.calibration.measure import KEYS_A_ROW, measure_work
+from headgate.calibration.timed_weights import KEYS_A_ROW, measure_work
 from headgate.models.cost import (
     BUCKET_ROWS,
     NODE_ROWS,

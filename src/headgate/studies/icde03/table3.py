@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import PercentFormatter
 
-from headgate.drawing import QUIET, STYLES
 from headgate.models.cost import (
     PAPER_CROSSOVERS,
     PAPER_WEIGHTS,
@@ -17,6 +16,7 @@ from headgate.models.cost import (
     join_cost,
     paper_crossovers,
 )
+from headgate.report.plot_style import QUIET, STYLES
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 

@@ -13,9 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from headgate.drawing import STYLES
 from headgate.models import Frequencies
 from headgate.policies import Fifo, Greedy, Ijoin, Policy, Prob
+from headgate.report.plot_style import STYLES
 from headgate.studies.ijoin.compare import chosen
 from headgate.studies.ijoin.scale import Many, made, streams_of
 from headgate.studies.ijoin.schemes import FIFO, GREEDY, IJOIN

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, STYLES
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.plans import RAND
 from headgate.studies.ijoin.schemes import EXACT, FIFO, GREEDY, IJOIN, SHEDDING, SIZE
 from headgate.studies.study import Finding

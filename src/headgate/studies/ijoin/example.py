@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from headgate.engine.batch import Batch, Terms
-from headgate.engine.reference import PlainStep
+from headgate.kernel.rows import Batch
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import Fifo, Greedy, Policy, Size
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED

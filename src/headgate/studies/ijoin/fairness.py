@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, STYLES
 from headgate.policies import Greedy, Policy
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.compare import chosen, in_case, lead
 from headgate.studies.ijoin.schemes import GREEDY, IJOIN, ijoin, measured
 from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, INDEPENDENT, PAPER, runs_of

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import STYLES
+from headgate.report.plot_style import STYLES
 from headgate.studies.ijoin.compare import chosen, lead, listed
 from headgate.studies.ijoin.schemes import (
     DECAY,

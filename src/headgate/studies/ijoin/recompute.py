@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, QUIET, STYLES
 from headgate.policies import Ijoin
+from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.studies.ijoin.scale import Many, made, streams_of
 from headgate.studies.ijoin.streams import BY_ROW, BY_VALUE, PAPER
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study

@@ -13,11 +13,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import QUIET, STYLES
 from headgate.models import AgeCurves, Frequencies, LinearTrend, Noise
 from headgate.policies import Age, Fifo, Greedy, Heeb, Ijoin, Policy, Prob
 from headgate.policies.learned import FADING as FADES
 from headgate.policies.offline import Opt
+from headgate.report.plot_style import QUIET, STYLES
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.ijoin.compare import LINES as PAPERS_LINES
 from headgate.studies.ijoin.compare import chosen, lead, listed

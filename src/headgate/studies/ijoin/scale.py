@@ -10,13 +10,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from headgate.engine.held import coded, key_bytes, screen
-from headgate.engine.importance import Definitions
-from headgate.engine.learning import new_monitor
+from headgate.api.window_join import WindowJoin
+from headgate.engine.definitions import Definitions
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
 from headgate.engine.shape import Shape
-from headgate.join import WindowJoin
+from headgate.engine.table_rows import coded, key_bytes, screen
+from headgate.learning.learner import new_monitor
 from headgate.policies import Policy
 from headgate.spec import Budget, MaxImportance, Side, TimeWindow
 from headgate.spec.budget import MONITOR

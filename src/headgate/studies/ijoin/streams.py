@@ -17,8 +17,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 import pyarrow as pa
 
+from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
-from headgate.join import WindowJoin
 from headgate.policies import Policy
 from headgate.policies.offline import Events
 from headgate.spec import Budget, MaxImportance, Side, TimeWindow

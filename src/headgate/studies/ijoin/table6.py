@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, STYLES
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.compare import chosen, in_case, lead
 from headgate.studies.ijoin.schemes import IJOIN, ijoin, measured_runs
 from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, INDEPENDENT, PAPER
@@ -92,7 +92,7 @@ def _sizes(results: pd.DataFrame) -> Finding:
 
 
 def draw(results: pd.DataFrame) -> Drawing:
-    """Bars: importance, fairness and overhead of the three, a group a case."""
+    """Thresholds: importance, fairness and overhead of the three, a group a case."""
     figure = Drawing(figsize=(10.4, 3.4), layout="constrained")
     panels = figure.subplots(1, 3)
     names = {

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, QUIET, STYLES
 from headgate.engine.outcome import Outcome
+from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, aging, recall_by_part, zipf

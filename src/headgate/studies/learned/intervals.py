@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, STYLES
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.spec import Budget
 from headgate.studies.streams import aging, zipf
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study

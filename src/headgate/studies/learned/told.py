@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.demo.auctions import auction_stream
-from headgate.demo.compare import auction_join, count_ages
-from headgate.drawing import PERCENT, QUIET, STYLES
+from headgate.demo.comparison import auction_join, count_ages
 from headgate.policies import Age, Policy, Prob
+from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, zipf

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, STYLES
-from headgate.profiler import profile
+from headgate.api.profiler import profile
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.spec import Budget
 from headgate.studies.planned.streams import KINDS, pieces
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study

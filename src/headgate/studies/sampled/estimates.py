@@ -6,8 +6,8 @@ from functools import lru_cache
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate import estimate
-from headgate.drawing import PERCENT, STYLES
+from headgate.api import estimate
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.sampled.schemes import SCHEMES, STREAMS, UNIFORM_WRONG, ZIPF, sampled
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 

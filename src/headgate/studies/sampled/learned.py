@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from headgate import estimate
+from headgate.api import estimate
 from headgate.spec import Budget, Sample
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, zipf

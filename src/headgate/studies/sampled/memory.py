@@ -15,11 +15,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import STYLES
-from headgate.engine.batch import Batch, Progress, Terms
 from headgate.engine.replay import survivors
-from headgate.engine.step import Step
+from headgate.kernel.progress import Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
 from headgate.models import AgeCurves, Frequencies
+from headgate.report.plot_style import STYLES
 from headgate.sampling import Uniform
 from headgate.sampling.fractions import stored_by_age, theorem_4_2, theorem_4_3
 from headgate.spec import TimeWindow

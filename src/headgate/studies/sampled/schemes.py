@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
-from headgate.join import WindowJoin
 from headgate.models import AgeCurves, Frequencies, KeyFrequencies
 from headgate.spec import Budget, Sample
 from headgate.spec.budget import AMPLE

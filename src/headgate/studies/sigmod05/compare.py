@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from headgate.drawing import STYLES
 from headgate.policies import Policy
+from headgate.report.plot_style import STYLES
 from headgate.studies.sigmod05.algorithms import (
     FLOW_EXPECT,
     HEEB,

@@ -19,13 +19,13 @@ import pyarrow as pa
 from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from headgate.cached import CachedLookup
-from headgate.drawing import STYLES
+from headgate.api.cached_lookup import CachedLookup
 from headgate.lookup import ArrowTable
-from headgate.lookup.simulation import perfect_lfu, simulate
+from headgate.lookup.cache_simulation import perfect_lfu, simulate
 from headgate.models import AutoRegressive, SeasonalAutoRegressive
 from headgate.policies import Heeb, Lru, Policy
 from headgate.policies.offline import Lfd
+from headgate.report.plot_style import STYLES
 from headgate.spec import Budget, SpecError
 from headgate.studies.sigmod05.streams import PAPER
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study

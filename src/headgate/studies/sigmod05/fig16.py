@@ -11,7 +11,7 @@ from itertools import pairwise
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, QUIET, STYLES
+from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.studies.sigmod05.algorithms import HEEB, HEEB_LITTLE, algorithm
 from headgate.studies.sigmod05.compare import CACHES
 from headgate.studies.sigmod05.shares import share_of_r

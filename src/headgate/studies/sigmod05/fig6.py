@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import STYLES
 from headgate.models import Curve, ExponentialLife, Noise, RandomWalk
+from headgate.report.plot_style import STYLES
 from headgate.studies.sigmod05.streams import PAPER
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 

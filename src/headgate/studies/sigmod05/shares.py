@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from headgate.engine.batch import Batch, Progress
 from headgate.engine.limits import terms_for
 from headgate.engine.replay import survivors
-from headgate.engine.step import Step
+from headgate.kernel.progress import Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
 from headgate.policies import Policy
 from headgate.spec import Budget
 from headgate.studies.sigmod05.streams import WARM_UP, Streams

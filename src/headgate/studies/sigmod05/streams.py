@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
-from headgate.join import WindowJoin
 from headgate.models import ExponentialLife, LinearTrend, Noise, Process, RandomWalk
 from headgate.policies import Policy
 from headgate.policies.offline import Events

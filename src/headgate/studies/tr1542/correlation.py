@@ -12,8 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from headgate.drawing import PERCENT, STYLES
-from headgate.models.effort import (
+from headgate.models.skipping import (
     Plan,
     Workload,
     coin_flip,
@@ -22,6 +21,7 @@ from headgate.models.effort import (
     probe_no_insert,
     semantic_pni,
 )
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.tr1542.execution import (
     ALIKE,

@@ -5,11 +5,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from headgate.engine.batch import Batch, Terms
-from headgate.engine.layout import Count
 from headgate.engine.replay import survivors
-from headgate.engine.step import Step
-from headgate.models.effort import Plan, Workload
+from headgate.kernel.layout import Count
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.models.skipping import Plan, Workload
 from headgate.policies import Fifo
 from headgate.spec import TimeWindow
 from headgate.spec.quantity import SECOND_US

@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-from headgate.drawing import PERCENT, QUIET, STYLES
-from headgate.models.effort import STRATEGIES
+from headgate.models.skipping import STRATEGIES
+from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.tr1542.execution import (
     ALIKE,

@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MultipleLocator
 
-from headgate.drawing import PERCENT_OF_100, STYLES
 from headgate.models.cost import WorkCost
 from headgate.policies.offline import Events
 from headgate.policies.offline.subset import (
@@ -20,6 +19,7 @@ from headgate.policies.offline.subset import (
     greedy_induced_subset,
     greedy_max_subset,
 )
+from headgate.report.plot_style import PERCENT_OF_100, STYLES
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.tr1542.uniform import PAPER

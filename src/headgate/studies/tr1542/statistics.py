@@ -17,8 +17,8 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from scipy.optimize import brentq
 
-from headgate.drawing import STYLES
-from headgate.models.effort import Workload, probe_no_insert, semantic_pni
+from headgate.models.skipping import Workload, probe_no_insert, semantic_pni
+from headgate.report.plot_style import STYLES
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.tr1542.execution import (
     ALIKE,

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import STYLES
-from headgate.engine.batch import Batch, Terms, Watching
-from headgate.engine.layout import Count
-from headgate.engine.step import Step
+from headgate.kernel.layout import Count
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.kernel.watched import Watching
 from headgate.models import Frequencies
+from headgate.report.plot_style import STYLES
 from headgate.sampling import Uniform
-from headgate.sampling.cpu import UniformCost
+from headgate.sampling.uniform_cost import UniformCost
 from headgate.spec import TimeWindow
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.sampled.memory import (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import STYLES
+from headgate.report.plot_style import STYLES
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 from headgate.studies.vldb04.shared_memory import (
     ALLOC,

@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from headgate.drawing import QUIET
 from headgate.models import AgeCurve
+from headgate.report.plot_style import QUIET
 from headgate.studies.recall import (
     by_policy,
     draw_recall,

@@ -15,10 +15,10 @@ import pandas as pd
 import pyarrow as pa
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, STYLES
-from headgate.join import WindowJoin
+from headgate.api.window_join import WindowJoin
 from headgate.models import Frequencies
-from headgate.policies.base import Sampler
+from headgate.policies.policy import Sampler
+from headgate.report.plot_style import PERCENT, STYLES
 from headgate.sampling import EqCluster, PpsCluster, Uniform
 from headgate.sampling.fractions import most_share, theorem_4_2
 from headgate.spec import Budget, Side, TimeWindow

@@ -15,11 +15,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import PERCENT, PERCENT_OF_100, QUIET, STYLES
 from headgate.models import AgeCurve, AgeCurves, Frequencies
-from headgate.planner.allocation import alloc, in_whole, prop
-from headgate.planner.quality import QualityCurve
+from headgate.planner.budget_allocation import alloc, in_whole, prop
+from headgate.planner.quality_curve import QualityCurve
 from headgate.policies import Age, Policy, Prob
+from headgate.report.plot_style import PERCENT, PERCENT_OF_100, QUIET, STYLES
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.study import Finding, Row
 from headgate.studies.trial import Trial

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.drawing import QUIET, STYLES
 from headgate.models import AgeCurve
+from headgate.report.plot_style import QUIET, STYLES
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.recall import (
     by_policy,

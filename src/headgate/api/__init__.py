@@ -1,0 +1,1 @@
+"""What users hold: joins, lookups, groups, profiles, what-ifs and estimates."""

@@ -1,0 +1,238 @@
+"""CachedLookup, the object users hold: a stream joined to a table through a bounded cache."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from headgate.columns.pieces import CHUNK_BYTES
+from headgate.columns.plain_form import no_rows
+from headgate.engine.inputs import as_arrow
+from headgate.engine.table_rows import Held
+from headgate.kernel.progress import Progress
+from headgate.lookup.lookup_request import How, LookupRequest, chosen_policy, wanted_columns
+from headgate.lookup.lookup_stats import LookupStats
+from headgate.lookup.lookup_step import LookupStep
+from headgate.lookup.table import Table
+from headgate.models import Frequencies
+from headgate.policies import Policy
+from headgate.spec import Budget, Keys, SpecError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from headgate.spark import DataFrame
+
+Columns = str | Sequence[str]
+TAKES = "run takes an Arrow table or a pandas frame (a streaming Spark DataFrame goes to stream)"
+ROWS_AT_ONCE = 100_000
+
+
+class LookupOutcome:
+    """What a lookup in process produced.
+
+    Attributes
+    ----------
+    rows
+        The result rows in the order of the stream, an Arrow table.
+    stats
+        Hits, misses and the rest: a `LookupStats`.
+    """
+
+    def __init__(self, rows: pa.Table, stats: LookupStats) -> None:
+        self.rows = rows
+        self.stats = stats
+
+    def __repr__(self) -> str:
+        return (
+            f"LookupOutcome({self.rows.num_rows:,} rows, {self.stats.hits:,} hits and "
+            f"{self.stats.misses:,} misses, {self.stats.queries:,} queries, "
+            f"peak {self.stats.peak_rows:,} rows)"
+        )
+
+
+@dataclass(frozen=True, init=False)
+class CachedLookup(LookupRequest):
+    """A join of a stream to a table in a database, through a cache of bounded rows or bytes.
+
+    The result is exact, whatever the budget: a stream row whose table row is not cached makes a
+    query, one for all such rows of a batch. The budget and the policy decide how many. A cached
+    row is not asked for again, so the table should not change, or old answers must do: a row
+    stays as it was fetched until it leaves the cache.
+
+    Parameters
+    ----------
+    table
+        A `DuckDbTable`, a `PostgresTable`, a `SparkTable`, or an `ArrowTable`; one row a key.
+    budget
+        How much may be cached, over all shards. The rows that a batch fetches are in memory
+        beside it while the batch is worked on.
+    on, stream_on, table_on
+        Key columns: ``on`` where both use the same names, otherwise the other two.
+    policy
+        Who stays when the cache is full: "lru", "lfu", "fifo", "random", "prob" (with
+        ``frequencies``), "lfd" (in `run` alone: it must know the whole stream), or a policy object.
+    columns
+        The table's columns wanted; all when left out. Only these are fetched and cached.
+    how
+        Stream rows whose key is null or not in the table: left out ("inner"), or kept with nulls
+        ("left").
+    frequencies
+        How often each key comes in the stream (the right side of the model), for "prob".
+    suffix
+        Appended to a table column whose name the stream has too, upper and lower case aside; key
+        columns of the same name come once.
+    seed
+        Of "random".
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> import pyarrow as pa
+    >>> levels = pa.table({"temperature": [10, 11, 12], "energy": [7.5, 7.25, 6.0]})
+    >>> lookup = hg.CachedLookup(
+    ...     on="temperature",
+    ...     table=hg.ArrowTable(levels),
+    ...     budget=hg.Budget(rows=2),
+    ...     policy="lru",
+    ... )
+    >>> days = pa.table({"day": [1, 2, 3, 4], "temperature": [10, 11, 10, 99]})
+    >>> outcome = lookup.run(days)
+    >>> outcome
+    LookupOutcome(3 rows, 1 hits and 2 misses, 1 queries, peak 2 rows)
+    >>> outcome.rows.column("energy").to_pylist(), outcome.stats.unknown
+    ([7.5, 7.25, 7.5], 1)
+
+    References
+    ----------
+    The caching problem of Xie, Yang, Chen, "On Joining and Caching Stochastic Streams", SIGMOD
+    2005, section 3.
+    """
+
+    def __init__(
+        self,
+        *,
+        table: Table,
+        budget: Budget,
+        on: Columns | None = None,
+        stream_on: Columns | None = None,
+        table_on: Columns | None = None,
+        policy: str | Policy = "lru",
+        columns: Sequence[str] | None = None,
+        how: How = "inner",
+        frequencies: Frequencies | None = None,
+        suffix: str = "_table",
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(table, Table):
+            raise SpecError(
+                f"table={table!r} is not accepted: give hg.DuckDbTable(...), "
+                f"hg.PostgresTable(...), hg.SparkTable(...) or hg.ArrowTable(...)"
+            )
+        _check_budget(budget)
+        if how not in ("inner", "left"):
+            raise SpecError(f'how={how!r} is not accepted: give "inner" or "left"')
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
+        chosen = chosen_policy(policy, frequencies, seed)
+        if chosen.is_offline and (budget.rows is None or budget.memory is not None):
+            raise SpecError(
+                f"policy {chosen.label} plans with rows of equal size: give Budget(rows=...) alone"
+            )
+        keys = _keys(on, stream_on, table_on)
+        super().__init__(
+            keys=keys,
+            table=table,
+            schema=wanted_columns(table.schema(), keys, columns, table.name),
+            budget=budget,
+            policy=chosen,
+            how=how,
+            suffix=suffix,
+        )
+        table.check_keys(keys.left)
+        self.terms()  # raises where the budget is too small
+
+    def run(
+        self, stream: "pa.Table | pd.DataFrame", *, batch_rows: int = ROWS_AT_ONCE
+    ) -> LookupOutcome:
+        """Look up the rows of a bounded table in process, in the order given.
+
+        Parameters
+        ----------
+        stream
+            An Arrow table or a pandas frame.
+        batch_rows
+            So many rows share a query. Hits and misses do not depend on it.
+        """
+        if not isinstance(batch_rows, int) or isinstance(batch_rows, bool) or batch_rows < 1:
+            raise SpecError(f"batch_rows={batch_rows!r}: give a whole number of rows, one or more")
+        given = as_arrow(stream, "stream", TAKES)
+        shape, terms = self.shape(given.schema), self.terms()
+        # Who must know the whole stream must also know which of its keys are in the table.
+        size = max(given.num_rows, 1) if self.policy.is_offline else batch_rows
+        stored, progress, stats = Held.nothing(self.schema), Progress(), LookupStats()
+        results = [no_rows(shape.schema(self.schema, given.schema))]
+        try:
+            for first in range(0, given.num_rows, size):
+                step = LookupStep(
+                    terms,
+                    shape,
+                    self.table,
+                    self.schema,
+                    stored,
+                    given.slice(first, size),
+                    progress,
+                    self.how,
+                    self.policy,
+                )
+                results.extend(step.results(CHUNK_BYTES))
+                stored, progress = step.survivors(0).compact(), step.after
+                stats = stats.then(step.lookup_stats)
+        finally:
+            self.table.close()
+        return LookupOutcome(pa.concat_tables(results), stats)
+
+    def stream(
+        self, stream: "DataFrame", *, shards: int | None = None, name: str = "headgate"
+    ) -> "DataFrame":
+        """Look up the rows of a streaming DataFrame: another streaming DataFrame.
+
+        Metrics of every batch are in ``query.lastProgress["observedMetrics"][name]``.
+
+        Parameters
+        ----------
+        stream
+            A streaming DataFrame. It needs no watermark; if it has one, the result has it too.
+        shards
+            Into how many independent caches keys are hashed, each with its part of the budget; one
+            a core when not given. Each makes its own query.
+        name
+            The name of the metrics; each join and lookup in a query needs its own.
+        """
+        from headgate.spark.lookup.lookup_stream import stream as on_spark
+
+        return on_spark(self, stream, shards, name)
+
+
+def _keys(on: Any, stream_on: Any, table_on: Any) -> Keys:
+    if on is None and (stream_on is None or table_on is None):
+        raise SpecError("a lookup needs keys: give on=, or both stream_on= and table_on=")
+    if on is not None and (stream_on is not None or table_on is not None):
+        raise SpecError("give either on= or stream_on= and table_on=, not both")
+    return Keys.parse(on, table_on, stream_on)
+
+
+def _check_budget(budget: Any) -> None:
+    if not isinstance(budget, Budget):
+        raise SpecError(f"budget={budget!r} is not accepted: give a Budget")
+    if budget.cpu is not None:
+        raise SpecError(
+            f"cpu={budget.cpu!r} is not accepted for a lookup, which leaves no row out: give rows= "
+            f"or memory="
+        )
+    if budget.shares is not None or budget.monitor:
+        raise SpecError(
+            "a lookup stores table rows alone, and monitors nothing: leave split= and monitor= "
+            "out of its budget"
+        )

@@ -1,0 +1,340 @@
+"""JoinGroup: several joins that live within one budget."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headgate.api.window_join import WindowJoin
+from headgate.planner.budget_allocation import Allocation, alloc, checked_weights, in_whole, prop
+from headgate.planner.expected_curves import (
+    AGE,
+    FREQUENCY,
+    NEITHER,
+    Aggregate,
+    better_model,
+    error_curve,
+    recall_curve,
+)
+from headgate.planner.quality_curve import Measure, QualityCurve
+from headgate.planner.shares import Share, as_text
+from headgate.policies import Age, Learned, Life, Policy, Prob, Random
+from headgate.profiles import Profile
+from headgate.spec import Budget, Sample, SpecError
+from headgate.whatif.findings import WhatIf
+from headgate.whatif.measured_curve import measured_curve
+
+if TYPE_CHECKING:
+    from headgate.spark import DataFrame
+    from headgate.spark.join.shared_streams import SharedStreams
+
+Known = Profile | WhatIf | QualityCurve
+"""What can be known of a join's streams."""
+FIT_FOR_A_FOLDER = re.compile(r"\w[\w-]*")
+LEAST_BYTES = 4096
+"""What a join gets at least, so that it can store a row."""
+FIXED = {Age.name: AGE, Prob.name: FREQUENCY, Life.name: FREQUENCY, Random.name: NEITHER}
+"""The model that a policy goes by."""
+
+
+@dataclass(frozen=True)
+class GroupPlan:
+    """How a group's budget is shared out, and what to expect of it. Print it for a table.
+
+    Attributes
+    ----------
+    budget
+        The whole.
+    measure
+        "recall" or "error".
+    joins
+        The joins, each with its part of the budget; run them as they are.
+    shares
+        For each join its part, what it is expected to reach, what PROP would give it, and why.
+    worst, worst_under_prop
+        The lowest recall over weight, or the greatest error times weight; and what it would be if
+        memory were shared in proportion to what each join needs.
+    """
+
+    budget: Budget
+    measure: str
+    joins: dict[str, WindowJoin]
+    shares: dict[str, Share]
+    worst: float
+    worst_under_prop: float
+
+    def __str__(self) -> str:
+        return as_text(
+            self.budget, Measure(self.measure), self.shares, self.worst, self.worst_under_prop
+        )
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}: {join.budget}" for name, join in self.joins.items())
+        return f"GroupPlan({parts}; {self.measure} {self.worst:.3g} at worst)"
+
+
+@dataclass(frozen=True)
+class JoinGroup:
+    """Several joins within one budget, shared out so that the worst-off is as good as can be.
+
+    Different joins make different use of memory, so an even or proportional split starves some
+    and spoils others. The group gives each what brings all to the same recall, or error.
+
+    Parameters
+    ----------
+    budget
+        Of all joins together, in rows or in memory.
+    joins
+        The joins by name. Their own budgets are replaced by their part of the group's, but for
+        how it splits between sides and what is the monitor's.
+    weights
+        How good joins are to be, relative to each other; 1 where nothing is said. A join of
+        weight 2 is to have twice the recall, or half the error, of one of weight 1.
+    measure
+        "recall", or "error": that of an average over a sampled join.
+    aggregates
+        For "error": what is aggregated over each join.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> side, none = hg.Side("at", "1 minute"), hg.Side("seen", "0 seconds")
+    >>> join = hg.WindowJoin(on="id", left=side, right=none, budget=hg.Budget(rows=1))
+    >>> group = hg.JoinGroup(
+    ...     budget=hg.Budget(rows=550), joins={"ads": join, "orders": join}
+    ... )
+    >>> print(group.plan({
+    ...     "ads": hg.QualityCurve([0, 1000], [0.0, 1.0]),
+    ...     "orders": hg.QualityCurve([0, 100, 1000], [0.0, 0.9, 1.0]),
+    ... }))
+    2 joins share 550 rows so that the lowest recall is as high as can be
+      join    weight    memory  of exact  recall  under PROP
+      ads          1  495 rows    49.5 %   0.495       0.275
+      orders       1   55 rows     5.5 %   0.495       0.919
+    Lowest recall 0.495; in proportion to what each needs (PROP) it would be 0.275.
+
+    References
+    ----------
+    Srivastava and Widom, Memory-Limited Execution of Windowed Stream Joins, VLDB 2004, section 5.
+    """
+
+    budget: Budget
+    joins: Mapping[str, WindowJoin]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    measure: str = "recall"
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budget, Budget):
+            raise SpecError(f"budget={self.budget!r} is not accepted: give a Budget")
+        if (self.budget.rows is None) == (self.budget.memory is None) or self.budget.cpu:
+            raise SpecError(
+                f"a group shares rows or memory, and its budget is {self.budget}: give one of "
+                f"rows= and memory=, and cpu= to the joins themselves"
+            )
+        if not self.joins:
+            raise SpecError("a group of no joins: give joins={name: WindowJoin, ...}")
+        for name, join in self.joins.items():
+            if not isinstance(join, WindowJoin):
+                raise SpecError(f"joins[{name!r}] is {join!r}: give a WindowJoin")
+        object.__setattr__(self, "joins", dict(self.joins))
+        object.__setattr__(self, "weights", checked_weights(self.joins, self.weights))
+        object.__setattr__(self, "measure", Measure.of(self.measure).value)
+        self._check_measure()
+
+    def _check_measure(self) -> None:
+        by_error = self.measure == Measure.ERROR.value
+        for name, join in self.joins.items():
+            sampled = isinstance(join.goal, Sample)
+            if by_error != sampled:
+                raise SpecError(
+                    f'measure="{self.measure}" and the goal of {name!r} is {join.goal!r}: errors '
+                    f"are those of samples (goal=hg.Sample(...)), recall that of other goals"
+                )
+            if by_error and not isinstance(self.aggregates.get(name), Aggregate):
+                raise SpecError(
+                    f'measure="error" must know what is aggregated over {name!r}: give '
+                    f"aggregates={{{name!r}: hg.Aggregate(mean=, deviation=, window=)}}"
+                )
+
+    def plan(self, profiles: Mapping[str, Known]) -> GroupPlan:
+        """How the budget is best shared out.
+
+        Parameters
+        ----------
+        profiles
+            For each join the profile of its streams; or, where more is known, what `whatif` found
+            for them, or its recall or error against memory as a `QualityCurve`, in the unit of the
+            budget.
+        """
+        self._check_named(profiles)
+        curves, why = {}, {}
+        for name in self.joins:
+            curves[name], why[name] = self._curve(name, profiles[name])
+        memory = self._whole
+        ours, theirs = (
+            in_whole(
+                curves, scheme(curves, memory, self.weights), memory, self.weights, self._least
+            )
+            for scheme in (alloc, prop)
+        )
+        return GroupPlan(
+            self.budget,
+            self.measure,
+            {name: self.join_within(name, int(ours.memory[name])) for name in self.joins},
+            {name: self._share(name, curves[name], why[name], ours, theirs) for name in self.joins},
+            ours.worst,
+            theirs.worst,
+        )
+
+    def stream(
+        self,
+        streams: "Mapping[str, tuple[DataFrame, DataFrame]]",
+        *,
+        folder: "str | os.PathLike[str]",
+        profiles: Mapping[str, Known] | None = None,
+        shards: int | None = None,
+    ) -> "SharedStreams":
+        """Join pairs of streaming DataFrames within the one budget, shared anew as they drift.
+
+        Start a query on each of the DataFrames that are returned, in this process. Each says with
+        every batch how it fares; when another division would be better for the worst-off, limits
+        are moved, without a restart: who gives up memory sheds at once, and only then is it given
+        to who needs it, so that all together never store more than the budget. Metrics of every
+        batch are in ``query.lastProgress["observedMetrics"][name]``, with the ``limit`` in force.
+
+        Parameters
+        ----------
+        streams
+            For each join its left and right stream, as `WindowJoin.stream` takes them.
+        folder
+            Where limits are published, on this machine and reached by Spark under the same path.
+            Kept from run to run, as checkpoints are.
+        profiles
+            What is known of the streams beforehand, as `plan` takes it; else all begin alike.
+        shards
+            As `WindowJoin.stream` takes it, for each join.
+        """
+        from headgate.spark.join.shared_streams import share
+
+        if self.measure != Measure.RECALL.value:
+            raise SpecError(
+                f"a group is shared anew by the recall that its queries tell, and this one goes by "
+                f"{self.measure}: run the joins of group.plan(...) instead"
+            )
+        self._check_named(streams, "streams")
+        unfit = [name for name in self.joins if not FIT_FOR_A_FOLDER.fullmatch(name)]
+        if unfit:
+            raise SpecError(
+                f"join {unfit[0]!r} has no name for a folder and for metrics: give one of letters, "
+                f"digits, _ and -"
+            )
+        if profiles is None:
+            begin = dict.fromkeys(self.joins, self._whole // len(self.joins))
+        else:
+            begin = {name: part.memory for name, part in self.plan(profiles).shares.items()}
+        place = Path(folder).absolute()
+        return share(self.join_within, streams, self._whole, self.weights, begin, place, shards)
+
+    def join_within(self, name: str, memory: int) -> WindowJoin:
+        """A join with so many rows or bytes of the group's budget."""
+        join = self.joins[name]
+        rows, size = (memory, None) if self.budget.rows is not None else (None, memory)
+        own = join.budget
+        return join.within(
+            Budget(rows=rows, memory=size, split=own.split, monitor=own.monitor, cpu=own.cpu)
+        )
+
+    @property
+    def _whole(self) -> int:
+        whole = self.budget.rows if self.budget.rows is not None else self.budget.memory
+        assert whole is not None  # checked at construction
+        return whole
+
+    @property
+    def _least(self) -> int:
+        """What every join must have."""
+        return 1 if self.budget.rows is not None else LEAST_BYTES
+
+    def _check_named(self, given: Mapping[str, object], what: str = "profiles") -> None:
+        if set(given) != set(self.joins):
+            raise SpecError(
+                f"{what} are given for {', '.join(map(repr, given)) or 'none'} and the joins "
+                f"are {', '.join(map(repr, self.joins))}: give one for each join"
+            )
+
+    def _share(
+        self, name: str, curve: QualityCurve, why: str, ours: Allocation, theirs: Allocation
+    ) -> Share:
+        return Share(
+            weight=self.weights[name],
+            memory=int(ours.memory[name]),
+            quality=ours.quality[name],
+            exact_memory=curve.full,
+            prop_memory=int(theirs.memory[name]),
+            prop_quality=theirs.quality[name],
+            why=why,
+        )
+
+    def _curve(self, name: str, known: Known) -> tuple[QualityCurve, str]:
+        """What a join makes of memory, and where that is known from."""
+        join = self.joins[name]
+        if isinstance(known, QualityCurve):
+            if known.measure.value != self.measure:
+                raise SpecError(
+                    f"the curve of {name!r} is of {known.measure.value} and the group goes by "
+                    f"{self.measure}: give one of {self.measure}"
+                )
+            return known, ""
+        if isinstance(known, WhatIf) and self.measure == Measure.RECALL.value:
+            label = "auto" if _wanted(join.policy) == "auto" else join.policy.label
+            return measured_curve(known, label, self.budget.memory is not None), "as measured"
+        if not isinstance(known, Profile):
+            raise SpecError(
+                f"profiles[{name!r}] is {known!r}: give what hg.profile(...) found"
+                + (", or hg.whatif(...)" if self.measure == Measure.RECALL.value else "")
+                + ", or a QualityCurve"
+            )
+        self._check_same_streams(name, known)
+        in_bytes = self.budget.memory is not None
+        if self.measure == Measure.ERROR.value:
+            model, why = better_model(known)
+            by_cluster = join.goal.kind != "uniform" if isinstance(join.goal, Sample) else True
+            curve = error_curve(known, model, self.aggregates[name], by_cluster, in_bytes)
+        else:
+            model, why = _model(name, join.policy, known)
+            curve = recall_curve(known, model, join.budget.shares, in_bytes)
+        # The monitor's part of the budget holds no rows.
+        usable = 1 - join.monitor_share(live=False)
+        return QualityCurve(curve.memory / usable, curve.quality, curve.measure), why
+
+    def _check_same_streams(self, name: str, profile: Profile) -> None:
+        join = self.joins[name]
+        asked = (profile.keys, *(side.window.span for side in profile.sides))
+        if asked != (join.keys, *(window.span for window in join.windows)):
+            raise SpecError(
+                f"the profile of {name!r} is of other keys or windows than the join: profile with "
+                f"the join's own (on=, left=, right=)"
+            )
+        if not all(isfinite(rate) and rate > 0 for rate in profile.rates):
+            raise SpecError(f"the profile of {name!r} has no rates: profile more of the streams")
+
+
+def _model(name: str, policy: Policy, profile: Profile) -> tuple[str, str]:
+    """The model of what a policy makes of memory, and why that one."""
+    wanted = _wanted(policy)
+    if wanted == "auto":
+        return better_model(profile)
+    if wanted in FIXED:
+        return FIXED[wanted], f"policy {policy.label}"
+    raise SpecError(
+        f"what policy {policy.label} of {name!r} makes of memory has no formula: give what "
+        f"hg.whatif(...) found for {name!r} instead of a profile, or choose AGE, PROB or auto"
+    )
+
+
+def _wanted(policy: Policy) -> str:
+    return policy.wanted if isinstance(policy, Learned) else policy.name

@@ -1,0 +1,178 @@
+"""`whatif`: recall against memory for every policy, in process or on Spark."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headgate.api.window_join import WindowJoin
+from headgate.engine.inputs import is_spark
+from headgate.engine.request import Request
+from headgate.policies import Policy
+from headgate.spec import Budget, Goal, Predicate, Side, SpecError
+from headgate.whatif.answer import answer
+from headgate.whatif.findings import WhatIf
+from headgate.whatif.trial_material import material_of_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from headgate.spark import DataFrame
+
+Columns = str | Sequence[str]
+MOST_ROWS = 2_000_000
+"""Rows up to which all are looked at; of more, those of some keys, about so many."""
+
+
+def whatif(
+    left_rows: "pa.Table | pd.DataFrame | DataFrame | str | os.PathLike[str] | None" = None,
+    right_rows: "pa.Table | pd.DataFrame | DataFrame | str | os.PathLike[str] | None" = None,
+    /,
+    *,
+    join: Request | None = None,
+    left: Side | None = None,
+    right: Side | None = None,
+    on: Columns | None = None,
+    left_on: Columns | None = None,
+    right_on: Columns | None = None,
+    where: Predicate | None = None,
+    goal: Goal | None = None,
+    policies: "Iterable[str | Policy] | str | Policy | None" = None,
+    memory: "Sequence[int | float | str] | int | str | None" = None,
+    checkpoint: "str | os.PathLike[str] | None" = None,
+    operator: int = 0,
+    spark: Any = None,
+    most_rows: int = MOST_ROWS,
+    share: float | None = None,
+    optimum: bool = True,
+    jobs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> WhatIf:
+    """How much memory a join needs: recall against memory for every policy.
+
+    Up to ``most_rows`` rows the join itself is run, for every policy and memory, and the answer is
+    exact. Of more rows a miniature is made: the rows of some keys with memory scaled alike, and
+    recall comes with a 95 % interval.
+
+    Parameters
+    ----------
+    left_rows, right_rows
+        Arrow tables, pandas frames, Parquet or CSV files (or folders of them), or two bounded Spark
+        DataFrames, of which only the sample leaves Spark.
+    join
+        The join asked about; its budget and policy do not matter. Or its parts:
+    left, right, on, left_on, right_on, where, goal
+        As `WindowJoin` takes them.
+    policies
+        Names or policies; all that can serve the join when left out.
+    memory
+        What to try: rows (whole numbers), sizes ("64 MB") or parts of what the exact join holds
+        ("10 %").
+    checkpoint
+        Instead of rows: the checkpoint of a query with Spark's own stream-stream join. Its buffers
+        hold the rows of one window, which are taken to go on as they are.
+    operator
+        Which stateful operator of that query the join is.
+    spark
+        A session: to read the checkpoint, and to try policies on all its cores.
+    most_rows, share
+        How many rows to look at, or which share of them.
+    optimum
+        Whether to plan what a policy would make that knew the future.
+    jobs
+        Processes at most; one a core when not given.
+    seed
+        Another seed draws other keys.
+    progress
+        Is told how many of how many trials are done.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> from headgate.demo.auctions import auction_stream
+    >>> stream = auction_stream(rows=64_000, seed=1)
+    >>> found = hg.whatif(
+    ...     stream.auctions,
+    ...     stream.bids,
+    ...     left_on="id",
+    ...     right_on="auction",
+    ...     left=hg.Side(time="opened_at", window="10 minutes"),
+    ...     right=hg.Side(time="bid_at", window="0 seconds"),
+    ...     policies=["age", "fifo"],
+    ...     optimum=False,
+    ... )
+    >>> found.policies, found.memory_for(0.5, "age").rows < found.memory_for(0.5, "fifo").rows
+    (('AGE', 'FIFO'), True)
+    """
+    request = join or _join(left, right, on, left_on, right_on, where, goal)
+    report = progress or _say_nothing
+    cores = jobs or _cores()
+    if checkpoint is not None:
+        if left_rows is not None or right_rows is not None:
+            raise SpecError("give either rows or a checkpoint, not both")
+        from headgate.spark.spark_whatif import material_of_checkpoint, try_on_spark
+
+        material = material_of_checkpoint(
+            request, os.fspath(checkpoint), operator, spark, most_rows, seed, optimum
+        )
+        run = try_on_spark(spark)
+        return answer(material, policies, memory, cores, report, run)
+    if left_rows is None or right_rows is None:
+        raise SpecError("whatif needs the rows of both sides, or checkpoint=: give one of them")
+    tables = [_read(given, which) for given, which in ((left_rows, "left"), (right_rows, "right"))]
+    if any(is_spark(given) for given in tables):
+        from headgate.spark.spark_whatif import material_of_frames, try_on_spark
+
+        material = material_of_frames(
+            request, tables[0], tables[1], most_rows, share, seed, optimum
+        )
+        run = try_on_spark(spark or tables[0].sparkSession)
+        return answer(material, policies, memory, cores, report, run)
+    material = material_of_tables(request, tables[0], tables[1], most_rows, share, seed, optimum)
+    if spark is not None:
+        from headgate.spark.spark_whatif import try_on_spark
+
+        return answer(material, policies, memory, cores, report, try_on_spark(spark))
+    return answer(material, policies, memory, cores, report)
+
+
+def _join(
+    left: Side | None,
+    right: Side | None,
+    on: Columns | None,
+    left_on: Columns | None,
+    right_on: Columns | None,
+    where: Predicate | None,
+    goal: Goal | None,
+) -> Request:
+    if left is None or right is None:
+        raise SpecError("whatif needs a join: give join=, or left=, right= and on=")
+    return WindowJoin(
+        left=left,
+        right=right,
+        on=on,
+        left_on=left_on,
+        right_on=right_on,
+        where=where,
+        goal=goal,
+        budget=Budget(rows=1),
+        policy="fifo",
+    )
+
+
+def _read(given: Any, which: str) -> Any:
+    if isinstance(given, str | os.PathLike):
+        from headgate.profiles.table_files import read_table
+
+        return read_table(Path(given), which)
+    return given
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _say_nothing(done: int, of: int) -> None:
+    pass

@@ -1,0 +1,409 @@
+"""WindowJoin, the object users hold: one request, served in process, on Spark, batch or stream."""
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from headgate.engine.outcome import Outcome
+from headgate.engine.request import Request
+from headgate.engine.run import run
+from headgate.kernel.index_choice import Index, parse_index
+from headgate.models import AgeCurves, Frequencies
+from headgate.planner import Draft, Plan, make_plan
+from headgate.policies import Learned, Policy, make_policy
+from headgate.policies.policy import Sampler
+from headgate.profiles import Profile
+from headgate.sampling import make_sampler, sampler_within
+from headgate.spec import (
+    Budget,
+    Goal,
+    Keys,
+    MaxImportance,
+    MaxSubset,
+    Predicate,
+    RowWindow,
+    Sample,
+    Side,
+    SpecError,
+    TimeWindow,
+)
+from headgate.spec.importance import Change
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from headgate.spark import DataFrame
+
+Columns = str | Sequence[str]
+TAKES = "run takes Arrow tables or pandas frames (Spark DataFrames go to batch or stream)"
+
+
+@dataclass(frozen=True, init=False)
+class WindowJoin(Request):
+    """A join of two streams over sliding windows, within a budget.
+
+    Rows l and r make a pair when their keys are equal, ``where`` holds for them if it is given, and
+    r comes at most the left window after l and at most the right window before it, both ends
+    included.
+
+    Parameters
+    ----------
+    on, left_on, right_on
+        Key columns: ``on`` where both sides use the same names, otherwise the other two. May be
+        left out where ``where`` is given.
+    left, right
+        Each side's time column and window.
+    budget
+        How much may be stored.
+    where
+        A `Band` or a `Compare` that pairs must also satisfy.
+    goal
+        What to make the most of: result rows (`MaxSubset`, unless told), their importance
+        (`MaxImportance`), or what a random sample of them tells (`Sample`).
+    policy
+        Who stays when memory is full: a name ("random", "fifo", …), a policy object, or "auto".
+    frequencies, ages
+        Models of the streams, for policies that use one: how often each key occurs, and how rows
+        match as they grow older.
+    rates
+        Rows a second of the left and of the right side: for samples that need to know, and for the
+        choice of an index on Spark.
+    suffix
+        Appended to a right column whose name the left has too, upper and lower case aside; key
+        columns of the same name come once.
+    seed
+        Of all that is left to chance: the rows that "random" keeps, and those that are watched to
+        learn and to estimate recall. Same seed, same input: same output, restarts included.
+    index
+        What each window is kept in: "hash", "scan" (nested loops), "btree", "ttree" or "bitmap",
+        or two of them, for the left window and for the right; or "auto". The result is the same,
+        what it costs is not.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> import pandas as pd
+    >>> minute = pd.Timedelta("1 minute")
+    >>> start = pd.Timestamp("2026-01-01")
+    >>> clicks = pd.DataFrame({"user": [1, 2], "clicked": [start, start + minute]})
+    >>> buys = pd.DataFrame({"user": [1, 1], "bought": [start + 2 * minute, start + 9 * minute]})
+    >>> join = hg.WindowJoin(
+    ...     on="user",
+    ...     left=hg.Side(time="clicked", window="5 minutes"),
+    ...     right=hg.Side(time="bought", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1000),
+    ... )
+    >>> join.run(clicks, buys)
+    Outcome(1 pairs, recall 1.000, peak 2 rows)
+
+    Without keys, on a band alone:
+
+    >>> asks = pd.DataFrame({"price": [10.0, 12.0], "asked": [start, start]})
+    >>> bids = pd.DataFrame({"price": [10.5, 15.0], "made": [start + minute, start + minute]})
+    >>> join = hg.WindowJoin(
+    ...     where=hg.Band("price", lower=0, upper=1),
+    ...     left=hg.Side(time="asked", window="5 minutes"),
+    ...     right=hg.Side(time="made", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1000),
+    ... )
+    >>> join.run(asks, bids).pairs.select(["price", "price_right"]).to_pylist()
+    [{'price': 10.0, 'price_right': 10.5}]
+
+    With room for one row, and rows that do not all matter the same:
+
+    >>> clicks = clicks.assign(basket=[80.0, 3.0])
+    >>> buys = pd.DataFrame({"user": [1, 2], "bought": [start + 2 * minute, start + 3 * minute]})
+    >>> join = hg.WindowJoin(
+    ...     on="user",
+    ...     left=hg.Side(time="clicked", window="5 minutes"),
+    ...     right=hg.Side(time="bought", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1),
+    ...     goal=hg.MaxImportance(left="basket"),
+    ...     policy="greedy",
+    ... )
+    >>> join.run(clicks, buys)
+    Outcome(1 pairs, recall 0.500, importance 80, 0.964 of all, peak 1 rows)
+    """
+
+    def __init__(
+        self,
+        *,
+        left: Side,
+        right: Side,
+        budget: Budget,
+        on: Columns | None = None,
+        left_on: Columns | None = None,
+        right_on: Columns | None = None,
+        where: Predicate | None = None,
+        goal: Goal | None = None,
+        policy: str | Policy = "auto",
+        frequencies: Frequencies | None = None,
+        ages: AgeCurves | None = None,
+        rates: "Iterable[float] | None" = None,
+        suffix: str = "_right",
+        seed: int = 0,
+        index: Index | Sequence[Index] = "auto",
+    ) -> None:
+        for name, given, wanted in (
+            ("left", left, Side),
+            ("right", right, Side),
+            ("budget", budget, Budget),
+            ("goal", goal or MaxSubset(), Goal),
+        ):
+            if not isinstance(given, wanted):
+                raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
+        if where is not None and not isinstance(where, Predicate):
+            raise SpecError(
+                f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
+            )
+        keys = Keys.parse(on, left_on, right_on, optional=where is not None)
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
+        known_rates = _checked_rates(rates)
+        if isinstance(goal, Sample):
+            _check_time_for_a_sample(budget)
+            if policy != "auto":
+                raise SpecError(
+                    f"policy={policy!r} is not accepted with a sample: the goal says who is kept"
+                )
+            if any(isinstance(window, RowWindow) for window in (left.window, right.window)):
+                raise SpecError(
+                    "a sample needs windows in time: give a duration for each side's window"
+                )
+            chosen: Policy = make_sampler(
+                goal,
+                budget,
+                (left.window, right.window),
+                frequencies,
+                ages,
+                known_rates,
+                seed,
+                bool(keys.left),
+            )
+        else:
+            important = isinstance(goal, MaxImportance)
+            chosen = make_policy(policy, frequencies, ages, seed, important)
+            if important and isinstance(chosen, Sampler):
+                raise SpecError(
+                    f"policy={chosen!r} draws a sample, and the goal is importance: choose another "
+                    f"policy, or goal=hg.Sample(...)"
+                )
+            goal = Sample() if goal is None and isinstance(chosen, Sampler) else goal
+        if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keys.left:
+            # Without keys there is nothing to count; without times there are no ages.
+            timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
+            chosen = Learned("age", chosen.important) if timed else chosen.neutral
+        ranks_keys = chosen.weighs_keys or chosen.counts_keys
+        if ranks_keys and not keys.left:
+            raise SpecError(
+                f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has '
+                f"none: give on=, or choose another policy"
+            )
+        chosen.check((left.window, right.window))
+        _check_budget(budget, chosen)
+        super().__init__(
+            keys=keys,
+            left=left,
+            right=right,
+            budget=budget,
+            goal=goal or MaxSubset(),
+            policy=chosen,
+            suffix=suffix,
+            where=where,
+            seed=seed,
+            index=parse_index(index, keyed=bool(keys.left)),
+            rates=known_rates,
+        )
+
+    def within(self, budget: Budget) -> "WindowJoin":
+        """The same join with another budget.
+
+        Examples
+        --------
+        >>> import headgate as hg
+        >>> side = hg.Side(time="at", window="1 minute")
+        >>> join = hg.WindowJoin(on="key", left=side, right=side, budget=hg.Budget(rows=10))
+        >>> print(join.within(hg.Budget(memory="1 MB")).budget)
+        1 MB
+        """
+        policy = self.policy
+        if isinstance(self.goal, Sample):
+            _check_time_for_a_sample(budget)
+            policy = sampler_within(self.goal, policy, budget, self.rates, self.windows)
+        _check_budget(budget, policy)
+        known = {entry.name: getattr(self, entry.name) for entry in fields(Request)}
+        other = copy(self)
+        Request.__init__(other, **{**known, "budget": budget, "policy": policy})
+        return other
+
+    def plan(
+        self, profile: Profile, *, shards: int | None = None, live: bool = False
+    ) -> "Plan[WindowJoin]":
+        """What to do within the budget, and what to expect of it.
+
+        ``print(plan.explain())`` says which model, policy, split, indexes and sampling scheme are
+        best, with the recall, error or cost to expect and what was rejected; ``plan.join`` is the
+        join that does so. See `Plan`.
+
+        Parameters
+        ----------
+        profile
+            What `headgate.profile` found of the streams, or of a piece of them: two windows long
+            or more, for models to be learned and judged.
+        shards
+            Into how many shards the join is to be cut; the plan says how many would do otherwise.
+        live
+            Whether it is to run as a stream: a monitor then takes a twentieth of the budget to tell
+            recall, and of a budget in bytes a fifth is kept back.
+        """
+        return make_plan(self, profile, shards, live, self._as_planned)
+
+    def _as_planned(self, draft: Draft) -> "WindowJoin":
+        asked = self.budget
+        sampled = isinstance(draft.goal, Sample)
+        return WindowJoin(
+            left_on=self.keys.left,
+            right_on=self.keys.right,
+            left=self.left,
+            right=self.right,
+            budget=Budget(asked.rows, asked.memory, draft.split, asked.monitor, asked.cpu),
+            goal=draft.goal,
+            policy="auto" if sampled else draft.policy,
+            frequencies=draft.frequencies,
+            ages=draft.ages,
+            rates=draft.rates,
+            suffix=self.suffix,
+            seed=self.seed,
+            index=draft.index or "auto",
+        )
+
+    def run(
+        self,
+        left: "pa.Table | pd.DataFrame",
+        right: "pa.Table | pd.DataFrame",
+        *,
+        redefined: Iterable[tuple[Any, MaxImportance]] = (),
+    ) -> Outcome:
+        """Join two bounded tables in process, as if their rows arrived in order of time.
+
+        Parameters
+        ----------
+        left, right
+            Arrow tables or pandas frames, in any row order.
+        redefined
+            What is important, as it changes on the way: event times, and the goal from then on.
+        """
+        self.budget.check_settled()
+        return run(self, left, right, redefined)
+
+    def stream(
+        self,
+        left: "DataFrame",
+        right: "DataFrame",
+        *,
+        shards: int | None = None,
+        name: str = "headgate",
+        redefined: "str | os.PathLike[str] | DataFrame | None" = None,
+        watermark: bool = True,
+    ) -> "DataFrame":
+        """Join two streaming DataFrames into one streaming DataFrame.
+
+        Both need a watermark on their time column. Metrics of every batch are in
+        ``query.lastProgress["observedMetrics"][name]``. Operators after the join get the watermark
+        that Spark's own join would hand on: behind that of the inputs by the longer window.
+
+        Parameters
+        ----------
+        left, right
+            Streaming DataFrames with ``withWatermark`` on the side's time column.
+        shards
+            Into how many independent parts keys are hashed, each with its part of the budget; one
+            a core when not given. Without keys there is one; for a `Band` with both limits there
+            may be more, and a row near the border of two is then stored in both. Where such rows
+            wait for nobody, that costs nothing, and there is one a core.
+        name
+            The name of the metrics; each join and lookup in a query needs its own.
+        redefined
+            Where to learn, while the query runs, what is important from now on: the folder that
+            `MaxImportance.publish` writes to, or a streaming DataFrame with a column
+            ``definition`` (the text of `MaxImportance.to_json`) and, where it is not to hold at
+            once, ``at`` (the event time from which it holds). One that cannot be taken up is
+            counted (``misdefined``) and changes nothing.
+        watermark
+            Whether operators after the join get a watermark. That takes another shuffle, of the
+            results, and a query in append mode. Without it results cost less and may be aggregated
+            in update or complete mode, and whatever follows the join keeps its state for good.
+            The time of a side whose window is in rows never has a watermark.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> def opened_by_minute(join, auctions, bids):  # two streams with watermarks
+        ...     minute = F.window("opened_at", "1 minute")
+        ...     return join.stream(auctions, bids).groupBy(minute).count()
+        """
+        self.budget.check_settled()
+        from headgate.spark import stream
+
+        return stream(self, left, right, shards, name, redefined, watermark=watermark)
+
+    def batch(
+        self,
+        left: "DataFrame",
+        right: "DataFrame",
+        *,
+        shards: int | None = None,
+        redefined: Iterable[tuple[Any, MaxImportance]] = (),
+    ) -> "DataFrame":
+        """Join two bounded Spark DataFrames, as if their rows arrived in order of time.
+
+        ``redefined`` is as `run` takes it.
+        """
+        self.budget.check_settled()
+        from headgate.spark import batch
+
+        return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
+
+
+def _check_time_for_a_sample(budget: Budget) -> None:
+    if budget.cpu is not None:
+        raise SpecError(
+            f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
+            f"row that was left out: give rows= or memory=, or a smaller "
+            f'hg.Sample("uniform", fraction=...)'
+        )
+
+
+def _check_budget(budget: Budget, chosen: Policy) -> None:
+    """Whether a policy can do with a budget of this kind."""
+    if budget.cpu is not None and (chosen.is_offline or chosen.samples):
+        raise SpecError(
+            f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
+            f"some out: give rows= alone, or choose another policy"
+        )
+    if isinstance(chosen, Learned) and budget.monitor == 0:
+        raise SpecError(
+            f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
+            f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
+            f"another policy"
+        )
+
+
+def _checked_rates(rates: Any) -> tuple[float, float] | None:
+    if rates is None:
+        return None
+    try:
+        left, right = (float(rate) for rate in rates)
+    except (TypeError, ValueError):
+        left = right = 0.0
+    if not (0 < left < math.inf and 0 < right < math.inf):
+        raise SpecError(
+            f"rates={rates!r} is not accepted: give the rows a second of the left and of the right "
+            f"side, two numbers above 0"
+        )
+    return left, right

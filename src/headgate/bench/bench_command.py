@@ -1,0 +1,313 @@
+"""``headgate bench``: Spark's join and Headgate on the same rows, one after the other."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from rich.console import Console
+from rich.table import Table
+
+from headgate.bench.bench_workload import Workload
+from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
+from headgate.bench.cpu_bench import CPU, Held, burst, overloads
+from headgate.bench.kernel_bench import measure_kernel
+from headgate.bench.learning_bench import measure_learning
+from headgate.bench.offline_bench import measure_offline
+from headgate.bench.ratio_spread import Spread
+from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
+from headgate.bench.whatif_bench import ROWS, SHARE, measure_whatif
+from headgate.spark.session import check_ready, start_session
+from headgate.spec import Budget
+from headgate.spec.quantity import format_bytes
+
+SETTINGS = {
+    "spark.driver.memory": "6g",
+    # A file is a batch; Spark would cut it in two and start tasks for nothing.
+    "spark.sql.files.openCostInBytes": str(64 << 20),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+}
+"""The same for all contenders."""
+AMPLE = Budget(rows=50_000_000)
+PARTS = ("kernel", "learning", "offline", "whatif", "uniform", "skew", "budgets", "cpu")
+ROWS_A_BATCH = 1_600_000
+
+
+def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
+    """Run the parts asked for and print a table each."""
+    console = Console()
+    if "kernel" in parts:
+        _kernel(console, rounds)
+    if "learning" in parts:
+        _learning(console, rounds)
+    if "offline" in parts:
+        _offline(console)
+    if "whatif" in parts:
+        _whatif(console)
+    if set(parts) & {"uniform", "skew", "budgets", "cpu"}:
+        check_ready()
+        log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
+        session = start_session("headgate bench", log, cores=2, settings=SETTINGS)
+        try:
+            with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
+                place = Path(folder)
+                if "uniform" in parts:
+                    _uniform(console, session, place / "uniform", rounds, rows)
+                if "skew" in parts:
+                    _skew(console, session, place / "skew", rounds)
+                if "budgets" in parts:
+                    _budgets(console, session, place / "budgets")
+                if "cpu" in parts:
+                    _cpu(console, session, place / "cpu")
+        finally:
+            session.stop()
+
+
+def _kernel(console: Console, rounds: int) -> None:
+    table = Table(title="The kernel alone, million arrivals a second on one core (median, range)")
+    for heading in ("policy", "score", "budget", "kernel", "with lay-out"):
+        table.add_column(heading, justify="left" if heading in ("policy", "score") else "right")
+    slowest: dict[str, dict[int, float]] = {}
+    with console.status("measuring the kernel (the first run compiles it)") as status:
+        for speed in measure_kernel(2_000_000, rounds):
+            budget = "ample" if speed.budget is None else f"{speed.budget:,}"
+            status.update(f"measuring the kernel: {speed.policy}, {budget} rows")
+            table.add_row(speed.policy, speed.kind, budget, str(speed.kernel), str(speed.engine))
+            if speed.budget is not None:
+                slowest.setdefault(speed.policy, {})[speed.budget] = speed.kernel.middle
+    console.print(table)
+    for policy, by_budget in slowest.items():
+        least, most = min(by_budget), max(by_budget)
+        ratio = by_budget[least] / by_budget[most]
+        console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
+
+
+def _whatif(console: Console) -> None:
+    title = f"What-ifs of {ROWS:,} arrivals by a sample of {SHARE:.0%}, next to exact ones"
+    table = Table(title=title)
+    heads = ("", "exact join holds", "rows run", "points", "off at most", "covered", "exact, s")
+    for heading in (*heads, "sampled, s", "times faster"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    with console.status(title):
+        for row in measure_whatif():
+            table.add_row(
+                row.stream,
+                f"{row.needs:,.0f}",
+                f"{row.looked_at:,}",
+                f"{row.points}",
+                f"{row.off:.3f}",
+                f"{row.covered:.0%}",
+                f"{row.exact_s:,.0f}",
+                f"{row.sampled_s:,.1f}",
+                f"{row.exact_s / row.sampled_s:,.0f}",
+            )
+    console.print(table)
+
+
+def _cpu(console: Console, session: SparkSession, place: Path) -> None:
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    # Many small files, which are read together.
+    session.conf.set("spark.sql.files.openCostInBytes", "1000")
+    for title, held in (
+        (f"A minute within {CPU} of a core, on Spark, batches every second", overloads),
+        ("A burst: ten times the rows for half a minute", burst),
+    ):
+        table = Table(title=title)
+        for heading in (
+            "",
+            "core",
+            "rows/s",
+            "made",
+            "estimate",
+            "unstored",
+            "unprobed",
+            "waiting",
+            "longest",
+        ):
+            table.add_column(heading, justify="right", no_wrap=True)
+        with console.status(title) as status:
+            for row in held(session, place / held.__name__):
+                status.update(f"{title}: {row.what}")
+                table.add_row(*_held_row(row))
+        console.print(table)
+
+
+def _held_row(held: Held) -> list[str]:
+    stretch = held.stretch
+    estimate = stretch.batches[-1]["observedMetrics"]["headgate"]["recall"]
+    rows = max(stretch.total("left_rows") + stretch.total("right_rows"), 1)
+    return [
+        held.what,
+        f"{stretch.cores:.3f}",
+        f"{stretch.read / stretch.seconds:,.0f}",
+        f"{held.recall:.3f}",
+        f"{estimate:.3f}",
+        f"{stretch.total('unstored') / rows:.0%}",
+        f"{stretch.total('unprobed') / rows:.0%}",
+        f"{(stretch.written - stretch.read) / 1000:+,.0f} k",
+        f"{stretch.longest_batch_s:.2f} s",
+    ]
+
+
+def _learning(console: Console, rounds: int) -> None:
+    table = Table(title="What learning costs, million arrivals a second on one core")
+    for heading in ("", "without", "learning", "times as long"):
+        table.add_column(heading, justify="right" if heading else "left")
+    with console.status("measuring what learning costs"):
+        for cost in measure_learning(rounds):
+            table.add_row(cost.name, str(cost.without), str(cost.learning), str(cost.ratio))
+    console.print(table)
+
+
+def _offline(console: Console) -> None:
+    table = Table(title="What a plan costs, on one core")
+    for heading in ("", "arrivals", "memory", "arcs", "seconds"):
+        table.add_column(heading, justify="right" if heading else "left")
+    with console.status("planning"):
+        for plan in measure_offline():
+            arcs = "a flow an arrival" if plan.arcs is None else f"{plan.arcs:,}"
+            table.add_row(
+                plan.name,
+                f"{plan.arrivals:,}",
+                f"{plan.memory:,} rows",
+                arcs,
+                f"{plan.seconds:.1f}",
+            )
+    console.print(table)
+
+
+def _run_one(
+    console: Console,
+    session: SparkSession,
+    name: str,
+    contender: Contender,
+    place: Path,
+    checkpoint: Path,
+    most_seconds: float = 600.0,
+) -> Measurement:
+    with console.status(f"{name}: starting") as status:
+
+        def show(progress: dict[str, Any]) -> None:
+            speed = progress.get("processedRowsPerSecond") or 0.0
+            status.update(f"{name}: batch {progress['batchId']}, {speed:,.0f} rows/s")
+
+        frame = contender(session, place / "left", place / "right")
+        return measure(frame, checkpoint, show, most_seconds)
+
+
+def _compare(
+    console: Console,
+    session: SparkSession,
+    place: Path,
+    contenders: dict[str, Contender],
+    rounds: int,
+    title: str,
+    most_seconds: float = 600.0,
+) -> None:
+    runs: dict[str, list[Measurement]] = {name: [] for name in contenders}
+    for number in range(rounds):
+        for name, contender in contenders.items():
+            checkpoint = place / f"checkpoint-{number}-{name.replace(' ', '-')}"
+            runs[name].append(
+                _run_one(console, session, name, contender, place, checkpoint, most_seconds)
+            )
+    table = Table(title=title)
+    for heading in ("", "rows/s", "state", "stored rows"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name, measured in runs.items():
+        stored, size = _state(measured[-1])
+        speed = Spread.of([m.rows_per_second for m in measured])
+        table.add_row(
+            name,
+            f"{speed.middle:,.0f} ({speed.least:,.0f} to {speed.most:,.0f})",
+            format_bytes(size) if size else "–",
+            f"{stored:,}" if stored else "–",
+        )
+    console.print(table)
+    own = runs["Headgate"]
+    for name, measured in runs.items():
+        if name != "Headgate":
+            ratio = Spread.of(
+                [a.rows_per_second / b.rows_per_second for a, b in zip(own, measured, strict=True)]
+            )
+            console.print(f"Headgate / {name}: [bold]{ratio}[/] times the rows a second")
+
+
+def _state(measured: Measurement) -> tuple[int, int]:
+    figures = measured.metrics[-1].get("headgate")
+    if figures is None:
+        return measured.state_rows, measured.state_bytes
+    return int(figures["stored_rows"]), int(figures["held_bytes"])
+
+
+def _uniform(console: Console, session: SparkSession, place: Path, rounds: int, rows: int) -> None:
+    files = rows // ROWS_A_BATCH
+    with console.status("writing the input"):
+        Workload((ROWS_A_BATCH // 2,) * files).write(place)
+    _compare(
+        console,
+        session,
+        place,
+        {
+            "Headgate": headgate(AMPLE),
+            "Spark's join": spark_builtin(),
+            "mapInArrow identity (the floor)": identity,
+        },
+        rounds,
+        f"Uniform keys, ±60 s, about one match a row: batches of {ROWS_A_BATCH:,} rows",
+    )
+
+
+def _skew(console: Console, session: SparkSession, place: Path, rounds: int) -> None:
+    with console.status("writing the input"):
+        Workload((10_000,) * WARM_UP_BATCHES + (60_000,) * 2, zipf=1.1).write(place)
+    _compare(
+        console,
+        session,
+        place,
+        {
+            "Headgate": headgate(AMPLE, window="20 milliseconds"),
+            "Spark's join": spark_builtin("20 milliseconds"),
+        },
+        min(rounds, 2),
+        "Zipf(1.1) keys, ±20 ms, about one match a row: batches of 120,000 rows",
+    )
+
+
+def _budgets(console: Console, session: SparkSession, place: Path) -> None:
+    """Batches once memory is full, at a small and at a large budget, on the same rows.
+
+    Windows are so long that nothing expires and keys so many that few rows match, so that the
+    batches differ in what is stored alone.
+    """
+    rows = 4_000_000
+    files = rows // 200_000
+    with console.status("writing the input"):
+        Workload((100_000,) * files, keys=100_000_000).write(place)
+    table = Table(title="What a budget costs: steady batches of 200,000 rows, RANDOM, two shards")
+    for heading in ("stored rows", "held", "seconds a batch", "written a batch", "checkpoint"):
+        table.add_column(heading, justify="right")
+    medians = {}
+    for budget in (10_000, 1_000_000):
+        checkpoint = place / f"checkpoint-{budget}"
+        contender = headgate(Budget(rows=budget), "random", window="30 days")
+        run = _run_one(console, session, f"{budget:,} rows", contender, place, checkpoint)
+        half = len(run.batch_seconds) // 2
+        batches = Spread.of(run.batch_seconds[half:])
+        medians[budget] = batches.middle
+        figures = [metrics["headgate"] for metrics in run.metrics[half:]]
+        written = Spread.of([float(entry["written_bytes"]) for entry in figures])
+        size = sum(path.stat().st_size for path in checkpoint.rglob("*") if path.is_file())
+        table.add_row(
+            f"{figures[-1]['stored_rows']:,}",
+            format_bytes(figures[-1]["held_bytes"]),
+            str(batches),
+            format_bytes(written.middle),
+            format_bytes(size),
+        )
+    console.print(table)
+    small, large = sorted(medians)
+    console.print(
+        f"a batch takes [bold]{medians[large] / medians[small]:.2f}[/] times as long with "
+        f"{large:,} stored rows as with {small:,}"
+    )

@@ -1,0 +1,68 @@
+"""What learning costs: the engine with a monitor and without, on the same rows, in turns."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.bench.kernel_bench import GAP_US, LEVELS, side_of
+from headgate.bench.ratio_spread import Spread
+from headgate.engine.limits import room_for, terms_for
+from headgate.engine.replay import Replay
+from headgate.kernel.rows import Batch
+from headgate.learning.learner import new_monitor
+from headgate.models import AgeCurves, Frequencies
+from headgate.policies import Age, Learned, Policy, Prob, Random
+from headgate.spec import Budget, TimeWindow
+from headgate.spec.budget import MONITOR
+
+BUDGET = 100_000
+ROWS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Million arrivals a second without a monitor and with, and how much longer that takes."""
+
+    name: str
+    without: Spread
+    learning: Spread
+    ratio: Spread
+
+
+def measure_learning(rounds: int) -> Iterator[Cost]:
+    """The same policy with a given model, hence the same work, with nothing learned and with all it
+    would have to learn: recall, and key counts for PROB, age curves for AGE."""
+    rng = np.random.default_rng(1)
+    sides = (side_of(rng, ROWS // 2, 2 * BUDGET), side_of(rng, ROWS // 2, 2 * BUDGET))
+    levels = dict(enumerate(np.linspace(0.0, 1.0, LEVELS).tolist()))
+    rising = np.arange(120.0) ** 2
+    curves = AgeCurves.of_buckets((BUDGET * GAP_US,) * 2, (rising, rising))
+    for policy in (Random(), Prob(Frequencies.of_mappings(levels, levels)), Age(curves)):
+        speeds = [
+            (_speed(policy, sides, learns=False), _speed(policy, sides, learns=True))
+            for _ in range(rounds)
+        ]
+        yield Cost(
+            policy.label,
+            Spread.of([off for off, _ in speeds]),
+            Spread.of([on for _, on in speeds]),
+            Spread.of([off / on for off, on in speeds]),
+        )
+
+
+def _speed(policy: Policy, sides: tuple[Batch, Batch], learns: bool) -> float:
+    windows = (TimeWindow(BUDGET * GAP_US), TimeWindow(BUDGET * GAP_US))
+    budget = Budget(rows=BUDGET)
+    room = room_for(budget, Learned(policy.name) if policy.model else policy, 1, MONITOR)
+    replay = Replay(
+        terms_for(budget, windows, policy),
+        *sides,
+        2 * BUDGET,
+        new_monitor(windows, room) if learns else None,
+    )
+    started = time.perf_counter()
+    for _ in replay.pairs():
+        pass
+    return ROWS / (time.perf_counter() - started) / 1e6

@@ -1,0 +1,236 @@
+"""Weights and work costs of this machine, from workloads that only search and that only update."""
+
+import platform
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.calibration.timed_joins import Timed, Workload, in_turns
+from headgate.models.cost import (
+    NODE_ROWS,
+    Calibration,
+    Point,
+    Structure,
+    Weight,
+    Weights,
+    WorkCost,
+    touched_by_search,
+    touched_by_update,
+)
+
+KEYS_A_ROW = 4
+"""Keys for each row of the window, so that one probe in four finds a partner."""
+LEAST_SECONDS = 1e-10
+"""What a probe or update is taken to cost where none could be told from an idle arrival."""
+MATCHES = 16
+"""Partners a probe finds where pairs are what is timed."""
+HASHES = (Structure.HASH, Structure.HASH)
+BITMAPS = (Structure.BITMAP, Structure.BITMAP)
+
+
+class Effort(NamedTuple):
+    """How long to measure."""
+
+    windows: tuple[int, ...]
+    """Sizes to measure at, in rows."""
+    arrivals: int
+    """Of each measurement."""
+    rounds: int
+
+
+THOROUGH = Effort((30, 100, 300, 1_000, 3_000, 10_000, 30_000), 20_000, 25)
+QUICK = Effort((100, 1_000, 10_000), 10_000, 5)
+
+
+def measure_weights(
+    effort: Effort = THOROUGH,
+    structures: Sequence[Structure] = tuple(Structure),
+    node: int = NODE_ROWS,
+    bucket: int = 1,
+    done: Callable[[], None] = lambda: None,
+) -> Weights:
+    """What probes and updates of each structure cost here, in seconds.
+
+    One stream probes a full window while its own slides on, and less what the latter costs alone,
+    that is what probes cost; in a window that slides on and nobody probes, less what an arrival
+    costs that is not even kept, updates. Searching a window when nothing else happens would be
+    quicker than it is in a join: the other window takes its part of the processor's caches.
+
+    Parameters
+    ----------
+    effort
+        How long to measure.
+    structures
+        Which.
+    node, bucket
+        Rows in a tree's node and in a hash bucket.
+    done
+        Called after each round.
+
+    References
+    ----------
+    Kang, Naughton, Viglas, Evaluating Window Joins over Unbounded Streams, ICDE 2003, section 4.2,
+    "Estimating the weight factors".
+    """
+    n = effort.arrivals
+    at = [(structure, rows) for structure in structures for rows in effort.windows]
+    middle = effort.windows[len(effort.windows) // 2]
+    keys = KEYS_A_ROW * middle
+    idle = [
+        Workload(HASHES, (0, 0), (n, 0), keys),
+        Workload(HASHES, (0, 0), (n, 0), keys, node, bucket),
+        Workload(BITMAPS, (0, 0), (n, 0), keys),
+    ]
+    searches, spared, updates = (
+        [
+            Workload((_beside(each), each), windows, coming, KEYS_A_ROW * rows, node, bucket)
+            for each, rows in at
+            for windows in [(rows * kept[0], rows * kept[1])]
+        ]
+        for kept, coming in (((1, 1), (n, 0)), ((1, 0), (n, 0)), ((0, 1), (0, n)))
+    )
+    alone, mixed = (
+        [
+            Workload((each, each), (middle, middle), coming, KEYS_A_ROW * middle, node, bucket)
+            for each in structures
+        ]
+        for coming in ((n, 0), (n // 2, n // 2))
+    )
+    every = [*idle, *alone, *mixed, *searches, *spared, *updates]
+    timed = in_turns(every, effort.rounds, done)
+    # A row that updates looks into the other window first, which is empty, and hashed like this.
+    idle_probe, idle_update, ordered = timed[:3]
+    ordering = max((ordered.seconds - idle_probe.seconds) / n, LEAST_SECONDS)
+    streams = zip(timed[3:], timed[3 + len(structures) : 3 + 2 * len(structures)], strict=False)
+    # Of n rows in no particular order, n / 2 follow one of the other stream.
+    switches = [_beyond(both, one, n // 2)[0] for one, both in streams]
+    rest = timed[3 + 2 * len(structures) :]
+    found, only_kept, kept = (rest[which * len(at) : (which + 1) * len(at)] for which in range(3))
+    weights = {}
+    for which, structure in enumerate(structures):
+        own = slice(which * len(effort.windows), (which + 1) * len(effort.windows))
+        touched = [
+            (
+                touched_by_search(structure, rows, node, bucket),
+                touched_by_update(structure, rows, node, bucket),
+            )
+            for rows in effort.windows
+        ]
+        is_ordered = structure is Structure.BITMAP
+        neither = ordered if is_ordered else idle_update
+        search = [_beyond(*both, n) for both in zip(found[own], only_kept[own], strict=True)]
+        update = [_beyond(each, neither, n) for each in kept[own]]
+        a_search = [of / rows for of, (rows, _) in zip(search, touched, strict=True)]
+        an_update = [of / rows for of, (_, rows) in zip(update, touched, strict=True)]
+        weights[structure] = Weight(
+            float(np.median([each[0] for each in a_search])),
+            float(np.median([each[0] for each in an_update])),
+            float(np.std(np.concatenate([each[1:] for each in a_search]))),
+            float(np.std(np.concatenate([each[1:] for each in an_update]))),
+            float(ordering) if is_ordered else 0.0,
+            float(switches[which]),
+            [
+                Point(*point)
+                for point in zip(
+                    effort.windows,
+                    rising([float(each[0]) for each in search]),
+                    rising([float(each[0]) for each in update]),
+                    strict=True,
+                )
+            ],
+        )
+    return Weights(weights, f"measured on {machine()}")
+
+
+def _beside(structure: Structure) -> Structure:
+    """What the other window is kept in, which is empty. Bitmaps come in pairs: one alone has rows
+    put in order that the other structure makes no use of."""
+    return Structure.BITMAP if structure is Structure.BITMAP else Structure.HASH
+
+
+def _beyond(timed: Timed, idle: Timed, arrivals: int) -> np.ndarray:
+    """Seconds an arrival beyond an idle one: at best, then round by round."""
+    whole = np.array([timed.joining, *timed.rounds])
+    spared = np.array([idle.joining, *idle.rounds])
+    beyond: np.ndarray = np.maximum((whole - spared) / arrivals, LEAST_SECONDS)
+    return beyond
+
+
+def rising(costs: Sequence[float]) -> list[float]:
+    """The nearest costs that never fall as windows grow: what falls is noise, and is shared out.
+
+    Examples
+    --------
+    >>> rising([30.0, 34.0, 22.0, 40.0])
+    [28.666666666666668, 28.666666666666668, 28.666666666666668, 40.0]
+    """
+    levels: list[tuple[float, int]] = []
+    for cost in costs:
+        level, count = cost, 1
+        while levels and levels[-1][0] >= level:
+            before, so_many = levels.pop()
+            level = (before * so_many + level * count) / (so_many + count)
+            count += so_many
+        levels.append((level, count))
+    return [level for level, count in levels for _ in range(count)]
+
+
+def measure_work(
+    effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
+) -> tuple[WorkCost, WorkCost]:
+    """What a row that comes, a row that is kept and a pair cost with hash indexes; and the spread.
+
+    References
+    ----------
+    Ayad, Naughton, Wright, Srivastava, Approximating Streaming Window Joins Under CPU Limitations,
+    2005, section 2.2: C_u and C_p. The cost of arriving is an addition.
+    """
+    n, rows = effort.arrivals, effort.windows[len(effort.windows) // 2]
+    timed = in_turns(
+        [
+            Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * rows),
+            Workload(HASHES, (0, rows), (0, n), KEYS_A_ROW * rows),
+            Workload(HASHES, (0, rows), (n, 0), KEYS_A_ROW * rows),
+            Workload(HASHES, (0, rows), (n, 0), max(rows // MATCHES, 1)),
+        ],
+        effort.rounds,
+        done,
+    )
+    idle, kept, few, many = (np.array([each.joining, *each.rounds]) for each in timed)
+    pairs = timed[3].pairs - timed[2].pairs
+    arrive = np.maximum((idle + timed[0].laying_out) / n, LEAST_SECONDS)
+    update = np.maximum((kept - idle) / n, LEAST_SECONDS)
+    produce = np.maximum((many - few) / pairs, LEAST_SECONDS)
+    costs = {"arrive": arrive, "update": update, "produce": produce}
+    return (
+        WorkCost(**{name: float(values[0]) for name, values in costs.items()}),
+        WorkCost(**{name: float(np.std(values[1:])) for name, values in costs.items()}),
+    )
+
+
+def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None) -> Calibration:
+    """Everything that a plan needs to know of this machine.
+
+    Parameters
+    ----------
+    effort
+        How long to measure.
+    done
+        Called after each round, `rounds_of` times.
+    """
+    work, spread = measure_work(effort, done)
+    weights = measure_weights(effort, done=done)
+    taken = datetime.now(UTC).isoformat(timespec="seconds")
+    return Calibration(weights, work, spread, NODE_ROWS, 1, machine(), taken)
+
+
+def rounds_of(effort: Effort) -> int:
+    """How often `calibrate` says that a round is done."""
+    return 2 * (effort.rounds + 1)
+
+
+def machine() -> str:
+    """This machine, in a few words."""
+    return " ".join(filter(None, (platform.system(), platform.machine(), platform.processor())))

@@ -1,0 +1,323 @@
+"""The command line: ``headgate demo``, ``run``, ``profile``, ``calibrate``, ``reproduce`` …
+
+Commands import what they need when they run, so that ``headgate --help`` is quick.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+try:
+    import typer
+    from rich.console import Console
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f'{missing.name} is missing, and the command line needs it: pip install "headgate[cli]"'
+    )
+
+app = typer.Typer(
+    help="Window joins on Spark streams that live within a memory budget.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+# Options of all commands that look at two sides.
+LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
+RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
+LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
+RightWindow = Annotated[
+    str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
+]
+Keys = Annotated[
+    list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
+]
+LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left side.")]
+RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
+
+
+@app.command()
+def demo(
+    rows: Annotated[
+        int | None, typer.Option(min=1000, help="Rows of both streams; 1,000,000 unless --quick.")
+    ] = None,
+    memory: Annotated[
+        float, typer.Option(min=0.0, help="Budget, in percent of what the exact join stores.")
+    ] = 10.0,
+    policy: Annotated[str, typer.Option(help="Who stays when memory is full.")] = "auto",
+    out: Annotated[Path, typer.Option(help="Folder for pictures and Spark's log.")] = Path(
+        "out/demo"
+    ),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up auctions.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller stream.")] = False,
+) -> None:
+    """Join auctions and their bids on Spark within a budget, live, and compare the policies."""
+    with _plain_errors():
+        from headgate.demo.demo_command import QUICK_ROWS, ROWS, Settings, run
+
+        wanted = rows or (QUICK_ROWS if quick else ROWS)
+        run(Settings(wanted, memory, policy, out, seed), Console())
+
+
+@app.command()
+def run(
+    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check the file, and say what it would do.")
+    ] = False,
+    log: Annotated[
+        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+    ] = None,
+) -> None:
+    """Run a whole job from a file: two sources, their join within a budget, and a sink."""
+    with _plain_errors():
+        from headgate.jobs import job_command
+
+        status = (
+            job_command.check(job, Console()) if check else job_command.run(job, log, Console())
+        )
+    raise typer.Exit(status)
+
+
+@app.command()
+def plan(
+    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    look: Annotated[
+        bool, typer.Option(help="Look at the data that is there, where sources are files.")
+    ] = True,
+    log: Annotated[
+        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+    ] = None,
+) -> None:
+    """Explain a job before it runs: what it does, and what its data says of the budget."""
+    with _plain_errors():
+        from headgate.jobs.job_plan import plan as planned
+
+        status = planned(job, log, look, Console())
+    raise typer.Exit(status)
+
+
+@app.command()
+def profile(
+    left: Annotated[Path, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")],
+    right: Annotated[Path, typer.Argument(help="Right side, likewise.")],
+    left_time: LeftTime,
+    right_time: RightTime,
+    left_window: LeftWindow,
+    right_window: RightWindow,
+    on: Keys = None,
+    left_on: LeftKeys = None,
+    right_on: RightKeys = None,
+    most_rows: Annotated[
+        int, typer.Option(min=1, help="Rows joined at most; more are sampled by key.")
+    ] = 2_000_000,
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the profile.")] = Path(
+        "out/profile"
+    ),
+    json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
+) -> None:
+    """Tell what two streams are like, and what joining them needs."""
+    with _plain_errors():
+        from headgate.api.profiler import profile as profiled
+        from headgate.profiles.profile_picture import save_picture
+        from headgate.profiles.table_files import read_table
+        from headgate.profiles.terminal import as_tables
+        from headgate.spec import Side
+
+        found = profiled(
+            read_table(left, "left"),
+            read_table(right, "right"),
+            left=Side(left_time, left_window),
+            right=Side(right_time, right_window),
+            on=on,
+            left_on=left_on,
+            right_on=right_on,
+            most_rows=most_rows,
+        )
+        saved = (*save_picture(found, out), out / "profile.json")
+        saved[-1].write_text(found.to_json())
+        if json:
+            typer.echo(found.to_json())
+            return
+        screen = Console(highlight=False)
+        screen.print(as_tables(found))
+        screen.print(f"Saved {', '.join(str(path) for path in saved)}", soft_wrap=True)
+
+
+@app.command()
+def whatif(
+    left: Annotated[
+        Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
+    ] = None,
+    right: Annotated[Path | None, typer.Argument(help="Right side, likewise.")] = None,
+    left_time: LeftTime = "",
+    right_time: RightTime = "",
+    left_window: LeftWindow = "",
+    right_window: RightWindow = "",
+    on: Keys = None,
+    left_on: LeftKeys = None,
+    right_on: RightKeys = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="Only this policy; may be given several times.")
+    ] = None,
+    memory: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='What to try: "64 MB", "10 %" of what the exact join holds, or a number of rows; '
+            "may be given several times."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Instead of files: the checkpoint of Spark's own stream-stream join."),
+    ] = None,
+    operator: Annotated[
+        int, typer.Option(min=0, help="Which stateful operator of that query it is.")
+    ] = 0,
+    most_rows: Annotated[
+        int, typer.Option(min=1, help="Rows up to which all are looked at; more are sampled.")
+    ] = 2_000_000,
+    optimum: Annotated[
+        bool, typer.Option(help="Plan what a policy would make that knew the future.")
+    ] = True,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core when not given.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out/whatif"),
+) -> None:
+    """Tell how much memory a join needs: recall against memory for every policy."""
+    with _plain_errors():
+        from headgate.cli import whatif_command
+
+        whatif_command.run(
+            whatif_command.Settings(
+                files=(left, right),
+                times=(left_time, right_time),
+                windows=(left_window, right_window),
+                keys=(on, left_on, right_on),
+                policies=policy,
+                memory=memory,
+                checkpoint=checkpoint,
+                operator=operator,
+                most_rows=most_rows,
+                optimum=optimum,
+                jobs=jobs,
+                out=out,
+            ),
+            Console(highlight=False),
+        )
+
+
+@app.command()
+def calibrate(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to keep the weights in; HEADGATE_CALIBRATION, or one among the user's "
+            "caches, when not given."
+        ),
+    ] = None,
+) -> None:
+    """Measure what joins cost on this machine, and keep it for plans to go by."""
+    with _plain_errors():
+        from headgate.calibration.calibrate_command import run
+        from headgate.calibration.timed_weights import QUICK, THOROUGH
+
+        run(QUICK if quick else THOROUGH, out, Console())
+
+
+@app.command()
+def bench(
+    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each figure.")] = 3,
+    rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 12_800_000,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only kernel, learning, offline, whatif, uniform, skew, budgets or cpu; may be "
+            "repeated."
+        ),
+    ] = None,
+) -> None:
+    """Measure throughput and memory next to Spark's own join."""
+    with _plain_errors():
+        from headgate.bench.bench_command import PARTS, run
+
+        run(tuple(part or PARTS), rounds, rows)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Papers or studies; all of them when not given.")
+    ] = None,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Say what there is to reproduce, and stop.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter streams, fewer sizes, one seed.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for results and figures.")] = Path("reproduced"),
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds, as in 1,2,3; each study's own when not given.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core when not given.")
+    ] = None,
+    temperatures: Annotated[
+        Path | None,
+        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; see README."),
+    ] = None,
+) -> None:
+    """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
+    if temperatures is not None:
+        # By way of the environment, which the processes that measure inherit.
+        os.environ["HEADGATE_TEMPERATURES"] = str(temperatures.resolve())
+    with _plain_errors():
+        from headgate.studies import study_command
+
+        chosen = tuple(names or ())
+        if listing:
+            study_command.list_studies(chosen, Console())
+            return
+        settings = study_command.Settings(
+            chosen, out, quick, study_command.parse_seeds(seeds), jobs
+        )
+        status = study_command.reproduce(settings, Console())
+    raise typer.Exit(status)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from headgate import __version__
+
+    Console().print(f"headgate {__version__}", highlight=False)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Say in a line what the user can mend; leave a traceback to what is a bug."""
+    from headgate.spec import SpecError
+
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        yield
+    except SpecError as error:
+        errors.print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from None
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("headgate"):
+            raise
+        errors.print(
+            f'{error.name} is missing: pip install "headgate[cli,spark]"', style="red", markup=False
+        )
+        raise typer.Exit(1) from None
+    except RuntimeError as error:
+        if type(error).__name__ != "NotReady":
+            raise
+        errors.print(str(error), style="red", markup=False)
+        raise typer.Exit(1) from None

@@ -1,0 +1,114 @@
+"""Figures of a running join, read from the query's progress reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from headgate.demo.auctions import AuctionStream
+from headgate.learning import Estimate
+
+METRICS = "headgate"
+"""The name the join's metrics are observed under."""
+
+
+@dataclass
+class Tally:
+    """What a query has done so far.
+
+    Parameters
+    ----------
+    stream
+        What is joined; it knows the exact result, so recall is true, not estimated.
+    budget_rows, exact_rows
+        The most rows the join may store, and the most the exact join stores.
+    """
+
+    stream: AuctionStream
+    budget_rows: int
+    exact_rows: int
+    rows: int = 0
+    pairs: int = 0
+    shed: int = 0
+    refused: int = 0
+    stored_rows: int = 0
+    most_stored: int = 0
+    held_bytes: int = 0
+    estimate: Estimate | None = None
+    """Recall so far as the join itself estimates it, without knowing the exact result."""
+    watched_rows: int = 0
+    tracked_keys: int = 0
+    following: str = ""
+    """What rows are ranked by."""
+    recalls: list[float] = field(default_factory=list)
+    """Of the exact result so far, after each batch."""
+    _batches: list[tuple[int, float]] = field(default_factory=list)
+    _last_id: int = -1
+
+    def read(self, reports: Sequence[Any]) -> None:
+        """Take in the reports that are new."""
+        for report in reports:
+            if report["batchId"] <= self._last_id:
+                continue
+            self._last_id = report["batchId"]
+            figures = report["observedMetrics"].get(METRICS)
+            # A batch without rows only moves the watermark.
+            if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
+                self._add(figures, report["durationMs"]["triggerExecution"] / 1000)
+
+    def _add(self, figures: Any, seconds: float) -> None:
+        arrived = figures["left_rows"] + figures["right_rows"]
+        self.rows += arrived
+        self.pairs += figures["pairs"]
+        self.shed += figures["shed"]
+        self.refused += figures["refused"]
+        self.stored_rows = figures["stored_rows"]
+        self.most_stored = max(self.most_stored, figures["peak_rows"])
+        self.held_bytes = figures["held_bytes"]
+        self.watched_rows, self.tracked_keys = figures["watched_rows"], figures["tracked_keys"]
+        if figures["total_recall"] is not None:
+            self.estimate = Estimate(
+                figures["total_recall"], figures["total_recall_low"], figures["total_recall_high"]
+            )
+        kinds = {"age": "shards_by_age", "key": "shards_by_key", "nothing yet": "shards_neutral"}
+        self.following = ", ".join(
+            f"{name} on {figures[kind]} shards" for name, kind in kinds.items() if figures[kind]
+        )
+        self._batches.append((arrived, seconds))
+        self.recalls.append(self.recall)
+
+    @property
+    def batches(self) -> int:
+        """Batches with rows."""
+        return len(self._batches)
+
+    @property
+    def exact_pairs(self) -> int:
+        """Result rows of the exact join on the same input."""
+        return self.stream.exact_pairs(self.rows)
+
+    @property
+    def recall(self) -> float:
+        """Result rows as a share of the exact join's on the same input."""
+        return self.pairs / self.exact_pairs if self.exact_pairs else 1.0
+
+    @property
+    def event_time(self) -> datetime | None:
+        """How far the event clock has come: the time of the last bid."""
+        bids = self.stream.between("bids", 0, self.rows).column("bid_at")
+        return bids[-1].as_py() if len(bids) else None
+
+    @property
+    def last_rate(self) -> float:
+        """Rows a second of the last batch."""
+        return _rate(self._batches[-1:])
+
+    @property
+    def mean_rate(self) -> float:
+        """Rows a second, leaving out the first batch, in which the workers start."""
+        return _rate(self._batches[1:] or self._batches)
+
+
+def _rate(batches: list[tuple[int, float]]) -> float:
+    seconds = sum(took for _, took in batches)
+    return sum(rows for rows, _ in batches) / seconds if seconds else 0.0

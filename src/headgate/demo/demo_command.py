@@ -1,0 +1,185 @@
+"""The show: start Spark, join the stream live within a budget, then compare the policies."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from headgate.demo.auctions import (
+    MINUTE_US,
+    OPEN_US,
+    WINDOW_US,
+    AuctionStream,
+    SideName,
+    auction_stream,
+)
+from headgate.demo.batch_tally import METRICS, Tally
+from headgate.demo.comparison import (
+    PERCENTS,
+    Exact,
+    Result,
+    auction_join,
+    compare,
+    contenders,
+    run_exact,
+)
+from headgate.demo.comparison_table import comparison_table, save_terminal
+from headgate.demo.demo_picture import save_picture
+from headgate.demo.demo_view import View
+from headgate.policies import Policy, make_policy
+from headgate.spark.session import check_ready, start_session
+from headgate.spec import Budget
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = 1_000_000
+QUICK_ROWS = 120_000
+PARTITIONS: dict[SideName, int] = {"auctions": 1, "bids": 2}
+LATENESS = "1 second"
+SHORT_SESSION = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+"""A session of a minute never earns back what the optimising compiler costs."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the demo shows."""
+
+    rows: int = ROWS
+    percent: float = 10.0
+    policy: str = "auto"
+    out: Path = Path("out/demo")
+    seed: int = 0
+    batches: int = 20
+
+    @property
+    def batch(self) -> int:
+        """Rows of both sides a micro-batch."""
+        return -(-self.rows // self.batches)
+
+    @property
+    def log(self) -> Path:
+        """Where what Spark prints goes."""
+        return self.out / "spark.log"
+
+
+def run(settings: Settings, console: Console) -> None:
+    """Run the whole demo."""
+    check_ready()
+    started = time.monotonic()
+    stream = auction_stream(settings.rows, settings.seed)
+    policy = make_policy(settings.policy)
+    console.print(introduction := _introduction(stream), highlight=False)
+    with ThreadPoolExecutor(1) as beside, console.status("starting Spark…") as status:
+        exact_run = beside.submit(run_exact, stream)
+        spark = start_session("headgate demo", settings.log, settings=SHORT_SESSION)
+        status.update("compiling the kernel (once; the next run finds it on disk)…")
+        exact = exact_run.result()
+    tally = Tally(stream, exact.budget(settings.percent).rows or 0, exact.peak_rows)
+    view = View(tally, f"{settings.percent:g} % memory · policy {policy.label}", str(settings.log))
+    try:
+        with Live(view, console=console, refresh_per_second=5):
+            join_stream(spark, settings, policy, tally)
+    finally:
+        spark.stop()
+    results = _compare(stream, exact, console)
+    console.print(table := comparison_table(exact, results))
+    pictures = save_picture(stream, results, settings.out)
+    save_terminal(settings.out / "terminal.svg", introduction, view, table)
+    seconds = time.monotonic() - started
+    console.print(_conclusion(settings, policy, tally, pictures, seconds), highlight=False)
+
+
+def join_stream(spark: "SparkSession", settings: Settings, policy: Policy, tally: Tally) -> None:
+    """Join the stream on Spark to its end, keeping the tally up to date."""
+    joined = auction_join(Budget(rows=tally.budget_rows), policy).stream(
+        _read(spark, settings, "auctions", "opened_at"),
+        _read(spark, settings, "bids", "bid_at"),
+        name=METRICS,
+    )
+    with _query(joined) as query:
+        running = True
+        while running:
+            running = not query.awaitTermination(0.3)
+            tally.read(query.recentProgress)
+
+
+def _read(spark: "SparkSession", settings: Settings, side: SideName, time: str) -> "DataFrame":
+    from headgate.demo.auction_source import AuctionSource
+
+    spark.dataSource.register(AuctionSource)
+    options = {
+        "side": side,
+        "rows": settings.rows,
+        "seed": settings.seed,
+        "batch": settings.batch,
+        "partitions": PARTITIONS[side],
+    }
+    rows = spark.readStream.format(AuctionSource.name()).options(**options).load()
+    return rows.withWatermark(time, LATENESS)
+
+
+@contextmanager
+def _query(joined: "DataFrame") -> Iterator[Any]:
+    """The join running into nowhere until the stream ends; stopped when left early."""
+    with tempfile.TemporaryDirectory(prefix="headgate-demo-") as checkpoint:
+        query = (
+            joined.writeStream.format("noop")
+            .option("checkpointLocation", checkpoint)
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            yield query
+        finally:
+            query.stop()
+
+
+def _introduction(stream: AuctionStream) -> str:
+    return (
+        f"[bold]Headgate[/]: {stream.auctions.num_rows:,} auctions, open for "
+        f"{OPEN_US // MINUTE_US} minutes each, joined with {stream.bids.num_rows:,} bids, most of "
+        f"which come near the close; the window is {WINDOW_US // MINUTE_US} minutes.\n"
+    )
+
+
+def _compare(stream: AuctionStream, exact: Exact, console: Console) -> list[Result]:
+    results = []
+    doing = "every policy on the same data, in process: {}"
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        runs = len(contenders(stream)) * len(PERCENTS)
+        task = progress.add_task(doing.format("…"), total=runs)
+        for result in compare(stream, exact):
+            results.append(result)
+            progress.update(task, advance=1, description=doing.format(result.label))
+    return results
+
+
+def _estimated(tally: Tally) -> str:
+    if tally.estimate is None:
+        return ""
+    low, high = tally.estimate.low, tally.estimate.high
+    return f" (its own estimate: {tally.estimate.value:.1%}, from {low:.1%} to {high:.1%})"
+
+
+def _conclusion(
+    settings: Settings, policy: Policy, tally: Tally, pictures: tuple[Path, Path], seconds: float
+) -> str:
+    return (
+        f"\nOn Spark, {policy.label} stored at most {tally.most_stored:,} rows "
+        f"({tally.most_stored / tally.exact_rows:.0%} of the {tally.exact_rows:,} that the exact "
+        f"join stores) and found {tally.recall:.1%} of its results"
+        f"{_estimated(tally)}, at {tally.mean_rate:,.0f} rows/s.\n"
+        f"The picture: {pictures[0]} and {pictures[1]}. All in {seconds:.0f} seconds.\n"
+        f"Next, for example: [bold cyan]{sys.argv[0]} demo --policy lru --memory 20[/]"
+    )

@@ -1,0 +1,139 @@
+"""The live view of the join: how far it is, what it stores and gives up, how good it is."""
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from headgate.demo.batch_tally import Tally
+from headgate.spec.quantity import format_bytes
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+BAR_WIDTH = 32
+
+
+class View:
+    """What the terminal shows while the join runs; draws the tally as it is.
+
+    Parameters
+    ----------
+    tally
+        The figures.
+    title
+        What runs.
+    log
+        Where Spark's log is.
+    """
+
+    def __init__(self, tally: Tally, title: str, log: str) -> None:
+        self._tally, self._title, self._log = tally, title, log
+
+    def __rich__(self) -> RenderableType:
+        return Panel(
+            Group(self._bars(), Text(), self._figures()),
+            title=f"[bold]auctions ⋈ bids on Spark · {self._title}",
+            title_align="left",
+            subtitle=f"[dim]Spark's log: {self._log}",
+            subtitle_align="right",
+            box=box.ROUNDED,
+            padding=(1, 2),
+        )
+
+    def _bars(self) -> Table:
+        tally = self._tally
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold", min_width=13)
+        table.add_column(width=BAR_WIDTH)
+        table.add_column(justify="right", min_width=6)
+        table.add_column()
+        for name, share, colour, said in (
+            (
+                "stream",
+                tally.rows / tally.stream.rows,
+                "cyan",
+                f"{tally.rows:,} of {tally.stream.rows:,} rows",
+            ),
+            (
+                "stored",
+                tally.stored_rows / tally.budget_rows,
+                "yellow",
+                f"{tally.stored_rows:,} of {tally.budget_rows:,} rows, the budget",
+            ),
+            (
+                "recall (true)",
+                tally.recall if tally.rows else 0.0,
+                "green",
+                f"{tally.pairs:,} of {tally.exact_pairs:,} results",
+            ),
+            (
+                "recall (est.)",
+                tally.estimate.value if tally.estimate else 0.0,
+                "green",
+                _interval(tally),
+            ),
+        ):
+            bar = ProgressBar(
+                total=1.0,
+                completed=share,
+                width=BAR_WIDTH,
+                complete_style=colour,
+                finished_style=colour,
+            )
+            table.add_row(name, bar, f"{share:.1%}", said)
+        return table
+
+    def _figures(self) -> Table:
+        tally = self._tally
+        clock = tally.event_time
+        rate = f"{tally.last_rate:,.0f} in the last batch, {tally.mean_rate:,.0f} on average"
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold", min_width=13)
+        table.add_column()
+        for name, said in (
+            ("batch", f"{tally.batches}" if tally.batches else "starting the query…"),
+            ("event time", f"{clock:%Y-%m-%d %H:%M:%S}" if clock else "–"),
+            ("rows/s", rate if tally.batches else "–"),
+            ("ranked by", tally.following or "–"),
+            (
+                "learns from",
+                f"{tally.watched_rows:,} rows watched and {tally.tracked_keys:,} keys counted, "
+                f"in the rest of the budget",
+            ),
+            ("shed", f"{tally.shed:,} stored rows given up, {tally.refused:,} arrivals refused"),
+            (
+                "most stored",
+                f"{tally.most_stored:,} rows at any arrival; "
+                f"the exact join stores {tally.exact_rows:,}",
+            ),
+            ("state held", f"{format_bytes(tally.held_bytes)} with rows not yet reclaimed"),
+            ("recall so far", _course(tally.recalls)),
+        ):
+            table.add_row(name, said)
+        return table
+
+
+def _interval(tally: Tally) -> str:
+    if tally.estimate is None:
+        return "not known yet"
+    return f"{tally.estimate.low:.1%} to {tally.estimate.high:.1%} with 95 % confidence"
+
+
+def _course(recalls: list[float]) -> Text:
+    if not recalls:
+        return Text("–")
+    line = Text(sparkline(recalls), style="green")
+    return line.append(f"  from {recalls[0]:.1%} to {recalls[-1]:.1%}", style="default")
+
+
+def sparkline(shares: list[float]) -> str:
+    """A block a share, the highest for the greatest of them.
+
+    Examples
+    --------
+    >>> sparkline([0.0, 0.25, 0.5])
+    '▁▅█'
+    """
+    top = max(shares) or 1.0
+    return "".join(BLOCKS[round(share / top * (len(BLOCKS) - 1))] for share in shares)

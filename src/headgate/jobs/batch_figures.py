@@ -1,0 +1,90 @@
+"""Figures of a running job, read from its query's progress reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headgate.engine.stats import GIVEN_UP
+from headgate.jobs.pipeline import METRICS
+from headgate.learning import Estimate
+
+LOST = tuple(name for name in GIVEN_UP if name != "retired")
+"""What was given up within its window. Rows past theirs, which only a row out of order could still
+have met, are counted apart: on a full join that is every row that waits for nobody."""
+_SUMMED = ("left_rows", "right_rows", "pairs", "late", "null_keys", "null_times", *GIVEN_UP)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one batch with rows did."""
+
+    number: int
+    seconds: float
+    rows: int
+    pairs: int
+    given_up: int
+    stored_rows: int
+    held_bytes: int
+    """Stored bytes with rows already shed, and what the monitor keeps."""
+    cpu_seconds: float
+    recall: Estimate | None
+    """Of this batch's own result."""
+    watermark: str
+
+
+class Figures:
+    """What a query has done since it was started; `recall` is since the checkpoint began."""
+
+    def __init__(self) -> None:
+        self.batches = 0
+        self.total = dict.fromkeys(_SUMMED, 0)
+        self.most_rows = self.most_bytes = 0
+        self.recall: Estimate | None = None
+        self.last: Batch | None = None
+        self._last_id = -1
+
+    def read(self, reports: Sequence[Any]) -> list[Batch]:
+        """Take in the reports that are new; the batches with rows among them."""
+        new = []
+        for report in reports:
+            if report["batchId"] <= self._last_id:
+                continue
+            self._last_id = report["batchId"]
+            figures = report["observedMetrics"].get(METRICS)
+            # A batch without rows only moves the watermark.
+            if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
+                new.append(self._add(report, figures))
+        return new
+
+    @property
+    def given_up(self) -> int:
+        """Rows given up within their window to stay within the budget."""
+        return sum(self.total[name] for name in LOST)
+
+    def _add(self, report: Any, figures: Any) -> Batch:
+        for name in _SUMMED:
+            self.total[name] += figures[name]
+        self.batches += 1
+        self.most_rows = max(self.most_rows, figures["peak_rows"])
+        self.recall = _estimate(figures, "total_") or self.recall
+        self.last = Batch(
+            number=report["batchId"],
+            seconds=report["durationMs"].get("triggerExecution", 0) / 1000,
+            rows=figures["left_rows"] + figures["right_rows"],
+            pairs=figures["pairs"],
+            given_up=sum(figures[name] for name in LOST),
+            stored_rows=figures["stored_rows"],
+            held_bytes=figures["held_bytes"] + figures["monitor_bytes"],
+            cpu_seconds=figures["cpu_ms"] / 1000,
+            recall=_estimate(figures, ""),
+            watermark=(report["eventTime"] or {}).get("watermark", ""),
+        )
+        self.most_bytes = max(self.most_bytes, self.last.held_bytes)
+        return self.last
+
+
+def _estimate(figures: Any, prefix: str) -> Estimate | None:
+    if figures[f"{prefix}recall"] is None:
+        return None
+    parts = (figures[f"{prefix}{name}"] for name in ("recall", "recall_low", "recall_high"))
+    return Estimate(*parts)

@@ -1,0 +1,130 @@
+"""``headgate run``: a job checked, and run to its end."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+
+from headgate.jobs.batch_figures import Figures
+from headgate.jobs.explanation import explained
+from headgate.jobs.job import Job, read_job
+from headgate.jobs.job_view import View, batch_line, summary
+from headgate.jobs.pipeline import start
+from headgate.jobs.problems import JobError, Problem
+from headgate.jobs.settings import scrubbed
+
+POLL_SECONDS = 0.3
+FAILED = 1
+STOPPED = 128
+"""Added to the number of the signal that stopped the job, as shells do."""
+
+
+class Stop:
+    """Whether the job was asked to stop, and by which signal."""
+
+    def __init__(self) -> None:
+        self.asked_by: signal.Signals | None = None
+
+    def __call__(self, number: int, _frame: Any) -> None:
+        if self.asked_by is not None:
+            # Whoever asks twice does not want to wait.
+            raise KeyboardInterrupt
+        self.asked_by = signal.Signals(number)
+
+
+def check(file: Path, console: Console) -> int:
+    """Check a job without running it."""
+    job = _settled(file)
+    console.print(explained(job))
+    console.print(f"{file} is in order.", style="green", highlight=False)
+    return 0
+
+
+def run(file: Path, log: Path | None, console: Console) -> int:
+    """Run a job until it ends or is stopped; the exit status says how it went."""
+    job = _settled(file)
+    from headgate.spark.session import check_ready, start_session
+
+    check_ready()
+    where = log or Path("out") / job.name / "spark.log"
+    if not console.is_terminal:
+        console.print(explained(job))
+    with console.status("starting Spark…"):
+        settings = {name: setting.value for name, setting in job.spark.items()}
+        session = start_session(f"headgate {job.name}", where, settings=settings)
+    stop, figures = Stop(), Figures()
+    try:
+        # After the session: Spark sets a handler of its own, which kills what runs.
+        with _heeding(stop):
+            return _watch(session, job, stop, figures, str(where), console)
+    finally:
+        session.stop()
+
+
+def _settled(file: Path) -> Job:
+    """A job that can be run: with nothing left to be planned."""
+    job = read_job(file)
+    if job.join.budget.split == "planned":
+        message = (
+            'join.budget: split = "planned" leaves it to a plan how memory is shared: give the '
+            "profile.json that headgate plan saves as join.profile, or another split"
+        )
+        raise JobError(str(file), [Problem(job.lines.of(("join", "budget")), message)])
+    return job
+
+
+def _watch(session: Any, job: Job, stop: Stop, figures: Figures, log: str, console: Console) -> int:
+    from headgate.spark.sources import is_sparks, said_by
+
+    view = View(job, figures, log)
+    live = Live(view, console=console, refresh_per_second=4) if console.is_terminal else None
+    try:
+        with live or nullcontext():
+            query = start(session, job)
+            try:
+                _follow(query, job, stop, figures, None if live else console)
+            finally:
+                query.stop()
+    except Exception as error:
+        if not is_sparks(error):
+            raise
+        said = scrubbed(said_by(error), job.settings)
+        console.print(f"{job.name} failed: {said}", style="red", markup=False, soft_wrap=True)
+        console.print(f"Spark's log: {log}", highlight=False, soft_wrap=True)
+        return FAILED
+    if stop.asked_by is None:
+        console.print(f"{job.name} ended: {summary(figures)}.", highlight=False, soft_wrap=True)
+        return 0
+    console.print(
+        f"{job.name} was stopped ({stop.asked_by.name}): {summary(figures)}. Start it again and it "
+        f"goes on from {job.sink.checkpoint.written}.",
+        highlight=False,
+        soft_wrap=True,
+    )
+    return STOPPED + stop.asked_by
+
+
+def _follow(query: Any, job: Job, stop: Stop, figures: Figures, console: Console | None) -> None:
+    """Read the query's reports until it ends or is to be stopped; a line a batch, where asked."""
+    running = True
+    while running and stop.asked_by is None:
+        running = not query.awaitTermination(POLL_SECONDS)
+        for batch in figures.read(query.recentProgress):
+            if console is not None:
+                console.print(batch_line(job, batch), highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _heeding(stop: Stop) -> Iterator[None]:
+    """Ctrl-C and SIGTERM ask for a stop while this lasts."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

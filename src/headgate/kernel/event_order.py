@@ -1,0 +1,121 @@
+"""Laying rows out in event order, the way the kernel reads them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.compiling import compiled
+
+
+class Group(NamedTuple):
+    """Rows of one side, all stored or all arriving: an entry a row in each array."""
+
+    side: int
+    arriving: int
+    first_number: int
+    """Number of the first of them among their side's rows."""
+    place: np.ndarray
+    """Where each stands in event order."""
+    time: np.ndarray
+    sequence: np.ndarray
+    mark: np.ndarray
+    code: np.ndarray
+    size: np.ndarray
+    matches: np.ndarray
+    touched: np.ndarray
+    recent: np.ndarray
+    """Empty where the policy does not look at it."""
+    state: np.ndarray
+    """See `Watch`; empty where no row is watched."""
+    met: np.ndarray
+    """Empty where no row has met any yet, as `made` is."""
+    made: np.ndarray
+    score: np.ndarray
+    """Empty where scores do not matter."""
+    group: np.ndarray
+    """Empty where rows are listed by side."""
+    skip: np.ndarray
+    """See `layout.Skip`; empty where nothing is left skipped."""
+
+
+def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Indices in order of (time, side); stable, so that of equals the earlier given comes first.
+
+    Examples
+    --------
+    >>> event_order(np.array([5, 3, 5]), np.array([1, 0, 0], np.uint8)).tolist()
+    [1, 2, 0]
+    """
+    event_key = 2 * time + side
+    if np.all(event_key[1:] >= event_key[:-1]):
+        return np.arange(len(event_key))
+    order: np.ndarray = np.argsort(event_key, kind="stable")
+    return order
+
+
+@compiled
+def number_arrivals(
+    order: np.ndarray,
+    place: np.ndarray,
+    side: np.ndarray,
+    arriving: tuple[int, int],
+    sequence: np.ndarray,
+    seen: np.ndarray,
+) -> None:
+    """Give arriving rows their sequence numbers, counting each side on from ``seen``.
+
+    ``arriving`` is where they begin and end in the arrays. ``place`` becomes the inverse of
+    ``order``.
+    """
+    for position in range(order.size):
+        index = order[position]
+        place[index] = position
+        if arriving[0] <= index < arriving[1]:
+            sequence[index] = seen[side[index]]
+            seen[side[index]] += 1
+
+
+@compiled
+def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -> None:
+    """Write the records of a group's rows at their places in event order."""
+    for index in range(own.place.size):
+        position = own.place[index]
+        numbers[position] = own.first_number + index
+        link = links[position]
+        link.mark = own.mark[index]
+        link.size = own.size[index]
+        link.side = own.side
+        link.arriving = own.arriving
+        link.alive = 0
+        link.indexed = 0
+        link.watch = own.state[index] if own.state.size else 0
+        link.ripe = 0
+        link.skip = own.skip[index] if own.skip.size else 0
+        row = rows[position]
+        row.time = own.time[index]
+        row.touched = own.touched[index]
+        row.matches = own.matches[index]
+        row.sequence = own.sequence[index]
+        row.code = own.code[index]
+        row.recent = own.recent[index] if own.recent.size else 0.0
+        row.met = own.met[index] if own.met.size else 0.0
+        row.made = own.made[index] if own.made.size else 0.0
+        row.score = own.score[index] if own.score.size else 0.0
+        row.group = own.group[index] if own.group.size else own.side
+
+
+@compiled
+def queue_by_side(
+    links: np.ndarray, rows: np.ndarray, side_rows: np.ndarray, first_right: int
+) -> None:
+    """List the positions of each side's rows in event order, left rows first."""
+    next_left, next_right = 0, first_right
+    for position in range(rows.size):
+        if links[position].side == 0:
+            side_rows[next_left] = position
+            rows[position].side_index = next_left
+            next_left += 1
+        else:
+            side_rows[next_right] = position
+            rows[position].side_index = next_right
+            next_right += 1

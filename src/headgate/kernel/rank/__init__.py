@@ -1,0 +1,1 @@
+"""Which stored row is worth least, for each kind of score."""

@@ -1,0 +1,131 @@
+"""UNIFORM's coins: which of the matches a row will make are in the sample.
+
+One coin a match, flipped in advance: skips between heads are geometric, so a few draws do for many
+matches. Every head has a level, uniform below 1; when memory is short, heads of high level are
+given up. Coins are a pure function of (seed, side, sequence, draw), so nothing of them is stored.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from headgate.compiling import compiled, inlined
+from headgate.kernel.layout import Arrays, Count
+from headgate.kernel.rank import heap, thresholds
+from headgate.policies.random import mix
+
+UNCHOSEN = int(Count.UNCHOSEN)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+ONE, TWO = np.uint64(1), np.uint64(2)
+NEVER = np.int64(1 << 30)
+
+
+@inlined
+def _unit(bits: Any) -> float:
+    return float((np.float64(bits >> np.uint64(11)) + 0.5) * 2.0**-53)
+
+
+@inlined
+def coin(seed: Any, side: int, sequence: int, draw: int) -> tuple[float, float]:
+    """Two numbers in (0, 1) for a draw: one makes the skip, one is the level."""
+    stream = mix(seed + GOLDEN * (np.uint64(side) + ONE))
+    row = mix(stream + GOLDEN * (np.uint64(sequence) + ONE))
+    first = mix(row + GOLDEN * (TWO * np.uint64(draw) + ONE))
+    second = mix(row + GOLDEN * (TWO * np.uint64(draw) + TWO))
+    return _unit(first), _unit(second)
+
+
+@inlined
+def skip(number: float, share: float) -> np.int64:
+    """Tails before the next head, for a coin that shows heads with a chance of ``share``."""
+    if share >= 1.0:
+        return np.int64(0)
+    tails = math.log(number) / math.log1p(-share)
+    return NEVER if tails > float(NEVER) else np.int64(tails)
+
+
+@inlined
+def next_head(arrays: Arrays, row: int) -> None:
+    """Move on to the row's next chosen match."""
+    flip = arrays.flips[row]
+    number, _ = coin(
+        arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, np.int64(flip.draw)
+    )
+    flip.draw += 1
+    flip.next = min(flip.next + 1 + skip(number, arrays.terms[0].share), NEVER)
+
+
+@inlined
+def level(arrays: Arrays, row: int, draw: int) -> float:
+    """The level of the head that a draw made."""
+    _, number = coin(arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, draw)
+    return float(number)
+
+
+@inlined
+def worth(arrays: Arrays, row: int) -> float:
+    """One over the least chance at which a match still to come is chosen; 0 where none is.
+
+    O(heads to come). Asked again only when the head it found has passed.
+    """
+    flip = arrays.flips[row]
+    share = arrays.terms[0].share
+    place, draw = np.int64(flip.next), np.int64(flip.draw)
+    least = 2.0
+    while place <= flip.most:
+        least = min(least, level(arrays, row, draw - 1))
+        number, _ = coin(
+            arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, draw
+        )
+        place = place + 1 + skip(number, share)
+        draw += 1
+    return 0.0 if least > 1.0 else 1.0 / (share * least)
+
+
+@compiled
+def take_up(arrays: Arrays) -> None:
+    """Flip the coins of all rows, as far as their matches have come."""
+    for row in range(arrays.rows.size):
+        flip = arrays.flips[row]
+        flip.next = 0
+        flip.draw = 0
+        while flip.next <= arrays.rows[row].matches:
+            next_head(arrays, row)
+        arrays.rows[row].score = worth(arrays, row)
+
+
+@inlined
+def keep_chosen(
+    arrays: Arrays, pairs: np.ndarray, passed: np.ndarray, first: int, end: int, spent: np.ndarray
+) -> tuple[int, int]:
+    """Of the pairs from ``first`` to ``end``, keep the chosen ones.
+
+    Returns the new end, and how many partners have none left to come; they are in ``spent``.
+    """
+    kept, done = first, 0
+    share = arrays.terms[0].share
+    for at in range(first, end):
+        partner = np.int64(pairs[at].partner)
+        own = arrays.rows[partner]
+        flip = arrays.flips[partner]
+        own.matches += 1
+        if own.matches < flip.next:
+            continue
+        chance = share * level(arrays, partner, flip.draw - 1)
+        threshold = thresholds.threshold_of(arrays, partner)
+        if own.matches <= flip.most and chance * threshold < 1.0:
+            pairs[kept].probe = pairs[at].probe
+            pairs[kept].partner = partner
+            passed[kept] = threshold
+            kept += 1
+        next_head(arrays, partner)
+        if own.score <= 1.0 / chance:
+            own.score = worth(arrays, partner)
+            pool = arrays.sides[arrays.links[partner].side].pool
+            if own.score == 0.0:
+                spent[done] = partner
+                done += 1
+            elif arrays.pools[pool].ranked:
+                heap.enter(arrays, pool, partner)
+    return kept, done

@@ -1,0 +1,259 @@
+"""The structure behind scores of a value's offset from where the other stream has got to.
+
+All offsets change whenever the other stream moves on, but the order of values does not. A curve
+rises and falls in *pieces*; within one, the row worth least stands at one end of the piece. So the
+rows of each side stand sorted by value (a step knows them all in advance), marks say who is stored,
+and a shed looks at one row a piece: it never scans what is stored, and nothing is done to it when
+the other stream moves. Where a window cuts the future short, rows of an age class have marks of
+their own, and move on to the next class as they grow older, O(1) a row and class. So have rows of
+each level of importance, by which scores are multiplied.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.kernel.marks import NOWHERE, Marks, free, last_taken, next_taken, no_marks, take
+from headgate.kernel.rank.curve_tables import CurveTables, no_curve_tables
+from headgate.policies.policy import Arrivals, Frames
+
+NO_FRAME = -1
+NEAR = 8
+"""Slots to walk before searching."""
+MOST_APART = np.int64((1 << 31) - 1)
+"""Offsets beyond it are not told apart when scores are equal."""
+
+
+class SortedValues(NamedTuple):
+    """The rows of a step by value; empty for other scores."""
+
+    value: np.ndarray  # int64 a row
+    origin: np.ndarray  # int64 a row: where its stream has got to when it comes
+    frame: np.ndarray  # int32 a row
+    place: np.ndarray  # int32 a row: where it stands; left rows first, each side by value
+    rows: np.ndarray  # int32 a place: who stands there
+    slot: np.ndarray  # int32 a place: which of `values` it has
+    values: np.ndarray  # int64 a slot: the values of the left rows, then of the right, ascending
+    begins: np.ndarray  # int32 a slot: the first place with that value; and where the last ends
+    sides: np.ndarray  # int64: the first slot of each side, and where the last ends
+    older: np.ndarray  # int64 (side, class): rows of side_rows before it are of the class, or older
+    cursor: np.ndarray  # int64 (side, class, piece): the slot a piece began at when last asked
+    stored: Marks  # (level of importance, class, place): who is stored
+
+
+@cache
+def no_sorted_values() -> SortedValues:
+    """For all other scores."""
+    none = np.empty(0, np.int64)
+    nobody = Arrivals(none, none, none, none, none)
+    return sort_values(no_curve_tables(), nobody, Frames(none, none), left_rows=0, levels=1)
+
+
+def sort_values(
+    curve_tables: CurveTables, rows: Arrivals, heard: Frames, left_rows: int, levels: int
+) -> SortedValues:
+    """Sort rows, given in event order, by value. O(n log n)."""
+    count = len(rows.time)
+    value = rows.weight.astype(np.int64)
+    order = np.lexsort((np.arange(count), value, rows.side))
+    place = np.empty(count, np.int32)
+    place[order] = np.arange(count)
+    by_value = value[order]
+    new = np.ones(count, bool)
+    new[1:] = by_value[1:] != by_value[:-1]
+    if left_rows < count:
+        new[left_rows] = True
+    begins = np.append(np.flatnonzero(new), count).astype(np.int32)
+    right_slot = int(np.searchsorted(begins[:-1], left_rows))
+    classes, pieces = curve_tables.first.shape[2:]
+    older = np.zeros((2, classes), np.int64)
+    older[1] = left_rows
+    single = no_marks(count)
+    return SortedValues(
+        value,
+        np.ascontiguousarray(heard.origin, np.int64),
+        np.ascontiguousarray(heard.frame, np.int32),
+        place,
+        order.astype(np.int32),
+        (np.cumsum(new) - 1).astype(np.int32),
+        by_value[new],
+        begins,
+        np.array([0, right_slot, len(begins) - 1], np.int64),
+        older,
+        np.full((2, classes, pieces), right_slot, np.int64),
+        Marks(np.zeros((levels, classes, single.words.size), np.int64), single.levels),
+    )
+
+
+@inlined
+def hear(arrays: Any, row: int) -> None:
+    """An arrival says where its stream has got to; rows of the other side are judged by that."""
+    other = arrays.sides[1 - arrays.links[row].side]
+    other.origin = arrays.sorted_values.origin[row]
+    other.frame = arrays.sorted_values.frame[row]
+
+
+@inlined
+def age_class(arrays: Any, row: int, side: int) -> int:
+    """The class of age a row was last known to be in."""
+    index = arrays.rows[row].side_index
+    at = 0
+    while (
+        at + 1 < arrays.curve_tables.classes[side]
+        and index < arrays.sorted_values.older[side, at + 1]
+    ):
+        at += 1
+    return at
+
+
+@inlined
+def level_of(arrays: Any, row: int, side: int) -> Any:
+    """A row's level of importance."""
+    levels = arrays.groups.size // 2
+    # Where there is one, the row need not be fetched from memory.
+    return arrays.rows[row].group - side * levels if levels > 1 else 0
+
+
+@inlined
+def marks_of(arrays: Any, level: int, age: int) -> Marks:
+    """Who is stored of a level of importance and class of age."""
+    return Marks(arrays.sorted_values.stored.words[level, age], arrays.sorted_values.stored.levels)
+
+
+@inlined
+def enter(arrays: Any, row: int) -> None:
+    """Put a stored row on the sorted_values."""
+    side = arrays.links[row].side
+    own = marks_of(arrays, level_of(arrays, row, side), age_class(arrays, row, side))
+    take(own, arrays.sorted_values.place[row])
+
+
+@inlined
+def leave(arrays: Any, row: int) -> None:
+    """Take a row off the sorted_values."""
+    side = arrays.links[row].side
+    own = marks_of(arrays, level_of(arrays, row, side), age_class(arrays, row, side))
+    free(own, arrays.sorted_values.place[row])
+
+
+@inlined
+def grow_older(arrays: Any, side: int) -> None:
+    """Move rows on to the class of their present age."""
+    sorted_values, curve_tables = arrays.sorted_values, arrays.curve_tables
+    own = arrays.sides[side]
+    now = arrays.terms[0].clock >> 1
+    for age in range(1, curve_tables.classes[side]):
+        at = sorted_values.older[side, age]
+        while at < own.end:
+            row = arrays.side_rows[at]
+            if now - arrays.rows[row].time < age * curve_tables.class_us[side]:
+                break
+            if arrays.links[row].alive and arrays.pools[own.pool].ranked:
+                level = level_of(arrays, row, side)
+                free(marks_of(arrays, level, age - 1), sorted_values.place[row])
+                take(marks_of(arrays, level, age), sorted_values.place[row])
+            at += 1
+        sorted_values.older[side, age] = at
+
+
+@inlined
+def worth(arrays: Any, side: int, age: int, offset: int) -> Any:
+    """The score of an offset, where there is a frame and importance is 1."""
+    curve_tables = arrays.curve_tables
+    if offset < curve_tables.lowest[side] or offset > curve_tables.highest[side]:
+        return 0.0
+    at = (offset - curve_tables.lowest[side]) >> curve_tables.grain[side]
+    return curve_tables.table[side, arrays.sides[side].frame, age, at]
+
+
+@inlined
+def order_of(row: int, offset: int, rising: bool) -> Any:
+    """A row's order among equal scores: where the curve rises the lowest value goes first, where it
+    falls the highest; of one value, the eldest."""
+    near: Any = min(max(offset, -MOST_APART), MOST_APART)
+    return ((near if rising else -near) << 31) + row
+
+
+@inlined
+def judge(arrays: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
+    """A row's score now, and its order among equal scores."""
+    curve_tables = arrays.curve_tables
+    frame = arrays.sides[side].frame
+    offset = arrays.sorted_values.value[row] - arrays.sides[side].origin
+    if frame == NO_FRAME:
+        return 0.0, order_of(row, offset, True)
+    near = min(max(offset, -MOST_APART), MOST_APART)
+    piece = 0
+    while near >= curve_tables.first[side, frame, age, piece + 1]:
+        piece += 1
+    rising = curve_tables.rising[side, frame, age, piece] != 0
+    weight = arrays.groups[arrays.rows[row].group].weight
+    return weight * worth(arrays, side, age, offset), order_of(row, offset, rising)
+
+
+@inlined
+def seek(arrays: Any, side: int, age: int, piece: int, edge: int) -> Any:
+    """The side's first slot with a value of at least ``edge``.
+
+    Starts from where it was last time: streams move on a little at a time.
+    """
+    sorted_values = arrays.sorted_values
+    low, high = sorted_values.sides[side], sorted_values.sides[side + 1]
+    at = min(max(sorted_values.cursor[side, age, piece], low), high)
+    for _ in range(NEAR):
+        if at > low and sorted_values.values[at - 1] >= edge:
+            at -= 1
+        elif at < high and sorted_values.values[at] < edge:
+            at += 1
+        else:
+            break
+    if at < high and sorted_values.values[at] < edge:
+        low = at + 1
+    elif at > low and sorted_values.values[at - 1] >= edge:
+        high = at - 1
+    else:
+        low = high = at
+    while low < high:
+        middle = (low + high) >> 1
+        if sorted_values.values[middle] < edge:
+            low = middle + 1
+        else:
+            high = middle
+    sorted_values.cursor[side, age, piece] = low
+    return low
+
+
+@inlined
+def stretch_of(arrays: Any, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
+    """The places of a piece: where it begins and ends."""
+    sorted_values, curve_tables = arrays.sorted_values, arrays.curve_tables
+    own = arrays.sides[side]
+    low, high = sorted_values.sides[side], sorted_values.sides[side + 1]
+    if own.frame != NO_FRAME:
+        if piece > 0:
+            edge = own.origin + curve_tables.first[side, own.frame, age, piece]
+            low = seek(arrays, side, age, piece, edge)
+        if piece + 1 < curve_tables.pieces[side, own.frame, age]:
+            edge = own.origin + curve_tables.first[side, own.frame, age, piece + 1]
+            high = seek(arrays, side, age, piece + 1, edge)
+    return np.int64(sorted_values.begins[low]), np.int64(sorted_values.begins[max(low, high)])
+
+
+@inlined
+def worst_within(arrays: Any, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
+    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
+
+    NOWHERE when nobody of that level of importance and class of age is in it.
+    """
+    sorted_values = arrays.sorted_values
+    stored = marks_of(arrays, level, age)
+    first = np.int64(begin)
+    if not rising:
+        last = last_taken(stored, end - 1)
+        if last < begin:
+            return NOWHERE
+        first = np.int64(sorted_values.begins[sorted_values.slot[last]])
+    at = next_taken(stored, first, end)
+    return np.int64(sorted_values.rows[at]) if at < end else NOWHERE

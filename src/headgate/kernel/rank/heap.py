@@ -1,0 +1,151 @@
+"""The structure behind scores that belong to a row: a lazy heap, one per pool.
+
+A four-ary heap of (score, row), least first. Rows that died elsewhere keep their entry until it
+surfaces or the heap is rebuilt; a rebuild happens when more than half of it is stale, so a shed
+costs O(log stored) however long the stream runs. Ties go to the row earlier in event order.
+
+A ``arrays`` here is a `Arrays`, or the part of one that has its links, rows, pools and heap.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from headgate.compiling import inlined, prefetch
+from headgate.kernel.layout import ENTRY
+
+SLACK = 1024
+"""Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
+ROOT: Any = np.int64(3)
+"""Place of the least entry. The children of ``at`` then begin at ``4 * (at - 2)``: four entries in
+one cache line, if the heap itself begins a line."""
+LINE_BYTES = 64
+
+
+def empty_heaps(most_rows: int) -> np.ndarray:
+    """Two heaps for so many live rows each: as many stale entries, and the slack."""
+    entries = -(-(ROOT + 2 * most_rows + SLACK + 8) // 4) * 4
+    raw = np.empty(2 * entries * ENTRY.itemsize + LINE_BYTES, np.uint8)
+    first = -raw.ctypes.data % LINE_BYTES
+    return raw[first : first + 2 * entries * ENTRY.itemsize].view(ENTRY).reshape(2, entries)
+
+
+@inlined
+def sift_down(heap: np.ndarray, size: int, at: int, score: float, row: int) -> None:
+    """Place (score, row) at or below ``at``, moving lesser children up. O(log size)."""
+    end = ROOT + size
+    while True:
+        child = 4 * (at - 2)
+        if child >= end:
+            break
+        below = 4 * (child - 2)
+        if below + 12 < end:
+            for line in range(4):
+                prefetch(heap, below + 4 * line)
+        least = child
+        least_score = heap[child].score
+        for other in range(child + 1, min(child + 4, end)):
+            other_score = heap[other].score
+            if other_score < least_score or (
+                other_score == least_score and heap[other].row < heap[least].row
+            ):
+                least = other
+                least_score = other_score
+        if least_score > score or (least_score == score and heap[least].row > row):
+            break
+        heap[at].score = least_score
+        heap[at].row = heap[least].row
+        at = least
+    heap[at].score = score
+    heap[at].row = row
+
+
+@inlined
+def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
+    """Place (score, row) at or above ``at``, moving greater parents down. O(1) on average."""
+    while at > ROOT:
+        parent = at // 4 + 2
+        if heap[parent].score < score or (heap[parent].score == score and heap[parent].row < row):
+            break
+        heap[at].score = heap[parent].score
+        heap[at].row = heap[parent].row
+        at = parent
+    heap[at].score = score
+    heap[at].row = row
+
+
+@inlined
+def heapify(heap: np.ndarray, size: int) -> None:
+    """Restore the order of a heap whose entries were written anyhow. O(size)."""
+    for at in range((ROOT + size - 1) // 4 + 2, ROOT - 1, -1):
+        if at < ROOT + size:
+            sift_down(heap, size, at, heap[at].score, heap[at].row)
+
+
+@inlined
+def drop_top(arrays: Any, pool: int) -> None:
+    """Take out the least entry. O(log size)."""
+    heap = arrays.heap[pool]
+    last = arrays.pools[pool].heap_size - 1
+    arrays.pools[pool].heap_size = last
+    if last > 0:
+        moved = heap[ROOT + last]
+        sift_down(heap, last, ROOT, moved.score, moved.row)
+
+
+@inlined
+def drop_stale(arrays: Any, pool: int) -> None:
+    """Drop entries from the top until the least one is a live row with its present score.
+
+    A row whose score rose since it was entered is entered again; one whose score fell was entered
+    again when it fell.
+    """
+    heap = arrays.heap[pool]
+    own = arrays.pools[pool]
+    while own.heap_size > 0:
+        row = heap[ROOT].row
+        entered = heap[ROOT].score
+        alive = arrays.links[row].alive
+        score = arrays.rows[row].score
+        if alive and entered == score:
+            return
+        if alive and entered < score:
+            sift_down(heap, own.heap_size, ROOT, score, row)
+        else:
+            drop_top(arrays, pool)
+
+
+@inlined
+def rebuild(arrays: Any, pool: int) -> None:
+    """Keep one entry per live row. O(size); paid for by the stale entries it drops."""
+    heap = arrays.heap[pool]
+    kept = ROOT
+    for at in range(ROOT, ROOT + arrays.pools[pool].heap_size):
+        row = heap[at].row
+        if arrays.links[row].alive == 1:
+            arrays.links[row].alive = 2
+            heap[kept].row = row
+            heap[kept].score = arrays.rows[row].score
+            kept += 1
+    for at in range(ROOT, kept):
+        arrays.links[heap[at].row].alive = 1
+    arrays.pools[pool].heap_size = kept - ROOT
+    heapify(heap, kept - ROOT)
+
+
+@inlined
+def enter(arrays: Any, pool: int, row: int) -> None:
+    """Enter a row under its present score, in the place of the top entry when that is dead."""
+    heap = arrays.heap[pool]
+    own = arrays.pools[pool]
+    if own.heap_size >= 2 * own.rows + SLACK:
+        rebuild(arrays, pool)
+    score = arrays.rows[row].score
+    if own.heap_size > 0 and not arrays.links[heap[ROOT].row].alive:
+        sift_down(heap, own.heap_size, ROOT, score, row)
+    else:
+        own.heap_size += 1
+        sift_up(heap, ROOT + own.heap_size - 1, score, row)
+    # The next to be shed:
+    prefetch(arrays.links, heap[ROOT].row)
+    prefetch(arrays.rows, heap[ROOT].row)

@@ -1,0 +1,139 @@
+"""Residence priorities: what a row is worth, for what it brought and how long it has been there.
+
+Importance × matches of late ÷ age, less a penalty for rows that have brought nothing for long.
+Thresholds and rates that were not told follow from the expected stay.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.spec.budget import UNLIMITED
+
+SECONDS = 1e-6
+"""In a microsecond."""
+MATURITY, UNPRODUCTIVE, DECAY, PENALTY = 0.1, 0.6, 1.0, 1.0
+"""Thresholds and rates in units of the expected stay; the penalty also in units of importance."""
+FAINT = 700.0
+"""Of a decay: what is left of a match is nothing."""
+
+
+class Resident(NamedTuple):
+    """The part of the arrays that residence priorities are about.
+
+    Large functions are not inlined, and a whole `Arrays` is dear to pass.
+    """
+
+    links: np.ndarray
+    rows: np.ndarray
+    sides: np.ndarray
+    pools: np.ndarray
+    terms: np.ndarray
+    side_rows: np.ndarray
+    heap: np.ndarray
+    residence: np.ndarray
+    importance: np.ndarray
+    tally: np.ndarray
+
+
+@inlined
+def resident(arrays: Any) -> Resident:
+    """That part of a arrays."""
+    return Resident(
+        arrays.links,
+        arrays.rows,
+        arrays.sides,
+        arrays.pools,
+        arrays.terms,
+        arrays.side_rows,
+        arrays.heap,
+        arrays.residence,
+        arrays.worth.importance,
+        arrays.tally,
+    )
+
+
+class Rates(NamedTuple):
+    """What priorities are made of, as told or by the expected stay."""
+
+    decay: float  # of matches, per microsecond
+    unproductive_us: float
+    penalty: float  # per second without a match
+
+
+@inlined
+def stay_us(arrays: Resident, pool: int) -> float:
+    """How long a row of the pool stays on average: rows stored ÷ rows that come (Little's law).
+
+    No longer than the longest window. As many rows as may be stored where that is told: a stream
+    has some beside them that are past their window.
+    """
+    arrived = 0
+    longest = 1.0
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.pool == pool:
+            arrived += own.seen
+            longest = max(longest, float(own.span))
+    elapsed = float((arrays.terms[0].clock >> 1) - arrays.residence[0].began)
+    rows = arrays.pools[pool].most_rows
+    if rows >= UNLIMITED:
+        rows = arrays.pools[pool].rows
+    stay = elapsed * float(rows) / float(max(arrived, 1))
+    return max(min(stay, longest), 1.0)
+
+
+@inlined
+def maturity_us(arrays: Resident, pool: int) -> float:
+    """The age up to which rows of the pool are not given up."""
+    told = arrays.residence[0].maturity_us
+    return float(told) if told >= 0 else MATURITY * stay_us(arrays, pool)
+
+
+@inlined
+def rates(arrays: Resident, pool: int) -> Rates:
+    """As told, or by the expected stay."""
+    told = arrays.residence[0]
+    stay = stay_us(arrays, pool)
+    decay = told.decay * SECONDS if told.decay >= 0 else DECAY / stay
+    unproductive = UNPRODUCTIVE * stay
+    if told.unproductive_us >= 0:
+        unproductive = float(told.unproductive_us)
+    penalty = told.penalty
+    if penalty < 0:
+        arrived = max(arrays.sides[0].seen + arrays.sides[1].seen, 1)
+        seconds = stay * SECONDS
+        penalty = PENALTY * (told.importance / float(arrived)) / (seconds * seconds)
+    return Rates(decay, unproductive, penalty)
+
+
+@inlined
+def importance_of(arrays: Resident, row: int) -> Any:
+    """What the row matters, as defined now."""
+    return arrays.importance[arrays.terms[0].definition, row]
+
+
+@inlined
+def priority(arrays: Resident, row: int, by: Rates, now: int) -> float:
+    """What a row is worth keeping at that time."""
+    own = arrays.rows[row]
+    idle = float(now - own.touched)
+    worth = 0.0
+    if own.recent > 0.0:
+        age = max(float(now - own.time), 1.0) * SECONDS
+        matches = own.recent * math.exp(-by.decay * idle) if idle > 0.0 else own.recent
+        worth = importance_of(arrays, row) * matches / age
+    if idle >= by.unproductive_us:
+        worth -= by.penalty * (idle * SECONDS)
+    return worth
+
+
+@inlined
+def is_surely_above_zero(arrays: Resident, row: int, by: Rates, now: int) -> bool:
+    """Whether a priority is positive, without computing it."""
+    own = arrays.rows[row]
+    idle = float(now - own.touched)
+    bright = own.recent > 0.0 and idle < by.unproductive_us and by.decay * idle < FAINT
+    return bool(bright and importance_of(arrays, row) > 0.0)

@@ -1,0 +1,293 @@
+"""The structure behind residence priorities: rows ripe to be given up, in a heap.
+
+Each priority falls in its own way as time passes, so an order computed once goes stale. All are
+computed anew every so many decisions; on average a decision then pays for a few rows, whatever the
+budget. What a row itself brings is taken note of at once. Only the lowest are wanted until then, so
+rows above a *bound* are set aside, out of the heap; where the bound is not above zero, rows that
+surely are need not even be priced. Should the lowest run out, the others are taken up, at the price
+they had. So the bound, a guess, decides what it costs and never who goes.
+
+Rows grow ripe in the order in which they came: a pointer moves along each side's rows.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from headgate.compiling import compiled, inlined
+from headgate.kernel.layout import NONE, Count
+from headgate.kernel.rank import heap as heaps
+from headgate.kernel.rank.priority import (
+    Rates,
+    Resident,
+    importance_of,
+    is_surely_above_zero,
+    maturity_us,
+    priority,
+    rates,
+)
+from headgate.policies.policy import AS_FITS, AS_NEEDED
+
+SHARE = 12
+"""Where it fits: all priorities are computed anew when that part of the stored rows has gone."""
+RIPE, ASIDE, UNPRICED = 1, 2, 3
+SAMPLE, WANTED = 64, 12
+"""Rows looked at to guess the next bound, and how many of them should be below it."""
+LAST = np.int64(1 << 62)
+RECOMPUTED = int(Count.RECOMPUTED)
+MOST_MATCHES = np.int64(2**31 - 1)
+
+
+@compiled
+def note_pairs(arrays: Resident, row: int, pairs: np.ndarray, first: int, made: int) -> None:
+    """An arrival has made these pairs: bring its history and its partners' up to date."""
+    own = arrays.rows[row]
+    own.matches = made - first
+    own.recent = float(made - first)
+    own.touched = own.time
+    for at in range(first, made):
+        partner = np.int64(pairs[at].partner)
+        arrays.rows[partner].matches = min(arrays.rows[partner].matches + 1, MOST_MATCHES)
+        note_match(arrays, partner, own.time)
+
+
+@inlined
+def note_arrival(arrays: Resident, row: int) -> None:
+    """Count an arrival, for the expected stay and the mean importance."""
+    own = arrays.residence[0]
+    own.began = min(own.began, arrays.rows[row].time)
+    own.importance += importance_of(arrays, row)
+
+
+@inlined
+def note_worth(arrays: Resident, worth: float) -> None:
+    """Pairs of that importance were made."""
+    arrays.pools[0].made += worth
+    arrays.pools[1].made += worth
+
+
+@inlined
+def note_match(arrays: Resident, row: int, time: int) -> None:
+    """A stored row has found a partner that came at that time."""
+    own = arrays.rows[row]
+    pool = arrays.sides[arrays.links[row].side].pool
+    by = rates(arrays, pool)
+    if time >= own.touched:
+        own.recent = own.recent * math.exp(-by.decay * float(time - own.touched)) + 1.0
+        own.touched = time
+    else:
+        own.recent += math.exp(-by.decay * float(own.touched - time))
+    if arrays.links[row].ripe and arrays.residence[0].every == AS_FITS:
+        before, apart = own.score, arrays.links[row].ripe != RIPE
+        own.score = priority(arrays, row, by, arrays.terms[0].clock >> 1)
+        arrays.links[row].ripe = RIPE
+        # A risen score is put right when the row surfaces; a fallen one would not be.
+        if apart or own.score < before:
+            heaps.enter(arrays, pool, row)
+
+
+@inlined
+def enter(arrays: Resident, row: int) -> None:
+    """A row was stored; one that comes late may be ripe before others that were there."""
+    arrays.links[row].ripe = 0
+    side = arrays.sides[arrays.links[row].side]
+    side.green = min(side.green, arrays.rows[row].side_index)
+
+
+@inlined
+def begin(arrays: Resident, pool: int) -> None:
+    """Nobody is ripe."""
+    arrays.pools[pool].heap_size = 0
+    arrays.pools[pool].apart = 0
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.pool == pool:
+            own.green = 0 if side == 0 else arrays.sides[0].end
+            for at in range(own.green, own.end):
+                arrays.links[arrays.side_rows[at]].ripe = 0
+
+
+@inlined
+def ripen(arrays: Resident, pool: int, limit: float) -> None:
+    """Let rows older than ``limit`` compete. O(1) a row over its life."""
+    now = arrays.terms[0].clock >> 1
+    initial = arrays.residence[0].initial
+    by = Rates(-1.0, 0.0, 0.0)
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.pool != pool:
+            continue
+        at = own.green
+        while at < own.end:
+            row = np.int64(arrays.side_rows[at])
+            link = arrays.links[row]
+            if float(now - arrays.rows[row].time) <= limit:
+                break
+            if link.alive and not link.ripe:
+                link.ripe = RIPE
+                if by.decay < 0:
+                    by = rates(arrays, pool)
+                score = priority(arrays, row, by, now)
+                if link.arriving and not math.isnan(initial):
+                    score = initial * importance_of(arrays, row)
+                arrays.rows[row].score = score
+                heaps.enter(arrays, pool, row)
+            at += 1
+        own.green = at
+
+
+@inlined
+def compute_all(arrays: Resident, pool: int) -> None:
+    """Bring every ripe row's priority up to date, and put the lowest into the heap. O(rows)."""
+    heap = arrays.heap[pool]
+    ours = arrays.pools[pool]
+    by = rates(arrays, pool)
+    now = arrays.terms[0].clock >> 1
+    eager = arrays.residence[0].every != AS_FITS
+    bound = np.inf if eager else ours.bound
+    end, apart, sampled = heaps.ROOT, np.int64(0), np.int64(0)
+    scratch = heap.size - SAMPLE
+    every = max(ours.rows // SAMPLE, 1)
+    wait = every
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.pool != pool:
+            continue
+        while own.eldest < own.green and not arrays.links[arrays.side_rows[own.eldest]].alive:
+            own.eldest += 1
+        # In event order, as they lie in memory; the heap's order is anything but.
+        for at in range(own.eldest, own.green):
+            row = np.int64(arrays.side_rows[at])
+            link = arrays.links[row]
+            if not link.alive or not link.ripe:
+                continue
+            wait -= 1
+            if bound <= 0.0 and wait > 0 and is_surely_above_zero(arrays, row, by, now):
+                link.ripe = UNPRICED
+                apart += 1
+                continue
+            score = priority(arrays, row, by, now)
+            arrays.rows[row].score = score
+            if wait <= 0 and sampled < SAMPLE and not eager:
+                heap[scratch + sampled].score = score
+                sampled += 1
+                wait = every
+            if score > bound:
+                link.ripe = ASIDE
+                apart += 1
+            else:
+                link.ripe = RIPE
+                heap[end].row = row
+                heap[end].score = score
+                end += 1
+    ours.apart = apart
+    ours.as_of = now
+    ours.decay = by.decay
+    ours.kept_below = bound
+    if not eager:
+        ours.bound = lowest_of(heap, scratch, sampled)
+    ours.heap_size = end - heaps.ROOT
+    heaps.heapify(heap, end - heaps.ROOT)
+
+
+@inlined
+def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
+    """A score that so many of the sampled ones are not above; anything where few were sampled."""
+    wanted = WANTED * count // SAMPLE
+    if wanted < 1:
+        return np.inf
+    for place in range(wanted):
+        least = place
+        for at in range(place + 1, count):
+            if heap[first + at].score < heap[first + least].score:
+                least = at
+        score = heap[first + least].score
+        heap[first + least].score = heap[first + place].score
+        heap[first + place].score = score
+    return heap[first + wanted - 1].score
+
+
+@inlined
+def take_up_the_rest(arrays: Resident, pool: int) -> None:
+    """Enter all that was kept out of the heap, at the price it had. O(rows)."""
+    heap = arrays.heap[pool]
+    ours = arrays.pools[pool]
+    heaps.rebuild(arrays, pool)
+    end = heaps.ROOT + ours.heap_size
+    by = Rates(ours.decay, np.inf, 0.0)
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.pool != pool:
+            continue
+        for at in range(own.eldest, own.green):
+            row = np.int64(arrays.side_rows[at])
+            link = arrays.links[row]
+            if link.alive and link.ripe > RIPE:
+                if link.ripe == UNPRICED:
+                    arrays.rows[row].score = priority(arrays, row, by, ours.as_of)
+                link.ripe = RIPE
+                heap[end].row = row
+                heap[end].score = arrays.rows[row].score
+                end += 1
+    ours.apart = 0
+    ours.heap_size = end - heaps.ROOT
+    heaps.heapify(heap, end - heaps.ROOT)
+
+
+@inlined
+def is_time_to_compute(arrays: Resident, pool: int) -> bool:
+    """Whether this decision calls for all priorities anew."""
+    own = arrays.pools[pool]
+    every = arrays.residence[0].every
+    if every == AS_NEEDED:
+        return bool(own.made < (1.0 - arrays.residence[0].epsilon) * own.made_before)
+    if every == AS_FITS:
+        every = max(own.rows // SHARE, 1)
+    return bool(own.decisions >= every)
+
+
+@inlined
+def decide(arrays: Resident, pool: int) -> Any:
+    """Get ready for a decision: who is ripe, and what they are worth. Returns the age of ripeness.
+
+    O(1) on average where priorities are computed as fits, O(rows) at worst.
+    """
+    own = arrays.pools[pool]
+    limit = maturity_us(arrays, pool)
+    ripen(arrays, pool, limit)
+    if is_time_to_compute(arrays, pool):
+        compute_all(arrays, pool)
+        arrays.tally[RECOMPUTED, pool] += 1
+        own.decisions = 0
+    own.decisions += 1
+    own.made_before = own.made
+    own.made = 0.0
+    return limit
+
+
+@compiled
+def worst(arrays: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
+    """The ripe row of least priority (or NONE), its priority, and its order among equals."""
+    now = arrays.terms[0].clock >> 1
+    limit = decide(arrays, pool)
+    while True:
+        heaps.drop_stale(arrays, pool)
+        size = arrays.pools[pool].heap_size
+        top = arrays.heap[pool, heaps.ROOT]
+        if arrays.pools[pool].apart > 0 and (
+            size == 0 or top.score > arrays.pools[pool].kept_below
+        ):
+            take_up_the_rest(arrays, pool)
+            continue
+        if size == 0:
+            return np.int64(NONE), np.inf, LAST
+        row, score = top.row, top.score
+        link = arrays.links[row]
+        if link.ripe and float(now - arrays.rows[row].time) > limit:
+            return row, score, row
+        # Stays have grown longer since it was ripe.
+        link.ripe = 0
+        side = arrays.sides[link.side]
+        side.green = min(side.green, arrays.rows[row].side_index)
+        heaps.drop_top(arrays, pool)

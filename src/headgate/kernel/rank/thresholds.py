@@ -1,0 +1,45 @@
+"""The threshold a stored row has passed: the highest score given up since it came.
+
+Kept as a stack of ever lower scores, each with the number of rows seen by then: a row's threshold
+is the first entry made after it came. A score no lower than those on top replaces them, since
+whoever was there then is there now.
+"""
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.kernel.layout import LEFT, Arrays
+
+
+@inlined
+def raise_threshold(arrays: Arrays, pool: int, score: float) -> None:
+    """Note that a score was given up. O(1) over all."""
+    own = arrays.pools[pool]
+    at = own.thresholds
+    while at > 0 and arrays.thresholds[pool, at - 1].score <= score:
+        at -= 1
+    entry = arrays.thresholds[pool, at]
+    entry.score = score
+    entry.left = arrays.sides[0].seen
+    entry.right = arrays.sides[1].seen
+    own.thresholds = at + 1
+
+
+@inlined
+def threshold_of(arrays: Arrays, row: int) -> float:
+    """The row's threshold; 0 where nothing was given up since it came. O(log entries)."""
+    side = arrays.links[row].side
+    pool = arrays.sides[side].pool
+    sequence = arrays.rows[row].sequence
+    first, end = np.int64(0), arrays.pools[pool].thresholds
+    while first < end:
+        middle = (first + end) // 2
+        entry = arrays.thresholds[pool, middle]
+        seen = entry.left if side == LEFT else entry.right
+        if seen > sequence:
+            end = middle
+        else:
+            first = middle + 1
+    if first == arrays.pools[pool].thresholds:
+        return 0.0
+    return float(arrays.thresholds[pool, first].score)

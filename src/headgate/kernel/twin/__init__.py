@@ -1,0 +1,1 @@
+"""The kernel in plain Python: the definition of right."""

@@ -1,0 +1,28 @@
+"""Watched rows: what they meet, stored or not."""
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.kernel.layout import Arrays, Watch
+from headgate.kernel.worth import pair_worth
+
+OPEN = int(Watch.OPEN)
+FINISHED = int(Watch.FINISHED)
+GHOST = int(Watch.GHOST)
+MET, TAKEN_BACK = np.int64(1), np.int64(-1)
+
+
+@inlined
+def note_met(arrays: Arrays, partner: int, probe: int, count: int) -> None:
+    """Count that a watched row met an arrival."""
+    link = arrays.links[partner]
+    row = arrays.rows[partner]
+    missing = arrays.terms[0].missing
+    if missing:
+        count *= missing
+    worth = count * pair_worth(arrays, probe, partner)
+    row.met += worth * arrays.terms[0].stands_for
+    if link.alive and not missing:
+        row.made += worth
+    age = max(arrays.rows[probe].time - row.time, 0) // arrays.sides[link.side].bucket_us
+    arrays.ages[link.side, min(age, arrays.ages.shape[1] - 1)] += count

@@ -1,0 +1,76 @@
+"""What a pair is worth, and what changes when importance is redefined.
+
+Rows come with their importance under every definition that holds at some time of the step. A
+definition holds from an event time on: the first arrival at or after it finds all stored rows
+judged anew. That costs O(rows) a redefinition, and nothing where there is none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from headgate.compiling import compiled, inlined
+from headgate.kernel.layout import LEFT, Arrays
+from headgate.kernel.rank import ranking
+from headgate.spec.importance.combine import Combine
+
+NONE, OF_LEFT, OF_RIGHT = int(Combine.NONE), int(Combine.LEFT), int(Combine.RIGHT)
+MIN, PRODUCT, SUM = int(Combine.MIN), int(Combine.PRODUCT), int(Combine.SUM)
+
+
+@inlined
+def pair_worth(arrays: Arrays, probe: int, partner: int) -> Any:
+    """The importance of a pair; 1 where all count alike."""
+    combine = arrays.terms[0].combine
+    if combine == NONE:
+        return 1.0
+    own = arrays.worth.importance[arrays.terms[0].definition]
+    left, right = own[probe], own[partner]
+    if arrays.links[probe].side != LEFT:
+        left, right = right, left
+    if combine == OF_LEFT:
+        return left
+    if combine == OF_RIGHT:
+        return right
+    if combine == MIN:
+        return min(left, right)
+    if combine == PRODUCT:
+        return left * right
+    if combine == SUM:
+        return left + right
+    return max(left, right)
+
+
+@inlined
+def is_due(arrays: Arrays) -> bool:
+    """Whether another definition of importance holds by now."""
+    at = arrays.terms[0].definition
+    if at >= arrays.worth.changes.size:
+        return False
+    return bool(arrays.worth.changes[at] <= arrays.terms[0].clock >> 1)
+
+
+@compiled
+def redefine(arrays: Arrays) -> None:
+    """Judge all rows by the definition that holds now."""
+    terms = arrays.terms[0]
+    while is_due(arrays):
+        terms.definition += 1
+    scores, groups = arrays.worth.score, arrays.worth.group
+    for row in range(arrays.rows.size):
+        if scores.shape[1]:
+            arrays.rows[row].score = scores[terms.definition, row]
+        if groups.shape[1]:
+            arrays.rows[row].group = groups[terms.definition, row]
+    ranking.forget(arrays)
+
+
+def definition_at(changes: tuple[int, ...], time: np.ndarray) -> np.ndarray:
+    """Which definition holds at each time.
+
+    Examples
+    --------
+    >>> definition_at((10, 20), np.array([9, 10, 25])).tolist()
+    [0, 1, 2]
+    """
+    return np.searchsorted(np.array(changes, np.int64), time, side="right")

@@ -1,0 +1,57 @@
+"""What keys and ages are worth, by what a monitor has learned."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.kernel.rows import Batch
+from headgate.learning import Monitor
+from headgate.models import AgeCurves
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What keys are worth, by code: rows of each side a microsecond; and the age model."""
+
+    by_code: np.ndarray | None
+    curves: AgeCurves | None
+
+    @classmethod
+    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int, important: bool) -> "Worth":
+        """What a monitor makes of the keys it tracks, given their codes.
+
+        Other keys are rarer, and worth nothing beside those; but where rows matter differently
+        (``important``) they are told apart by that, so they get half of what the rarest has.
+        """
+        by_code = None
+        if monitor.knows_keys:
+            rates = monitor.counts / monitor.counted
+            rarest = rates[rates > 0].min(initial=np.inf)
+            rest = rarest / 2 if important and rarest < np.inf else 0.0
+            by_code = np.full((codes + 1, 2), rest)
+            by_code[tracked] = np.maximum(rates, rest)
+            by_code[-1] = 0.0  # the code of null
+        return cls(by_code, monitor.curves())
+
+    def weights(self, side: int, code: np.ndarray) -> np.ndarray:
+        """For rows of a side: how many rows of the other come with their key, a microsecond."""
+        if self.by_code is None:
+            return np.zeros(len(code))
+        weights: np.ndarray = self.by_code[code, 1 - side]
+        return weights
+
+    def weighed(self, batch: Batch, side: int) -> Batch:
+        """Rows of a side with their weights."""
+        return batch._replace(weight=self.weights(side, batch.code))
+
+    def with_history(self, batch: Batch, side: int, now: int, stay_us: float) -> Batch:
+        """Rows of a side with the history that their keys suggest: as many matches as come in their
+        time, the last of them as long ago as they are apart."""
+        weights = self.weights(side, batch.code)
+        with np.errstate(divide="ignore"):
+            last = np.maximum(batch.time, now - np.minimum(1 / weights, 1e18))
+        return batch._replace(
+            matches=np.minimum(weights * (now - batch.time), 1e9).astype(np.int32),
+            touched=last.astype(np.int64),
+            recent=weights * stay_us,
+        )

@@ -1,0 +1,236 @@
+"""Rivals: policies tried in miniature beside the one that is followed.
+
+A random share of the arrivals, the same on every restart, is put to each rival, which may store as
+large a share of what the join may. All arrivals probe what a rival stores, so a rival makes that
+share of the pairs that it would make in earnest, whatever it goes by: key, age or history. Drawing
+keys instead would leave the heaviest key out, or let it fill the miniature.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.kernel.progress import Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.terms import Terms
+from headgate.learning.standing import GROUPS
+from headgate.learning.watched_rows import joined
+from headgate.policies.policy import Policy
+from headgate.policies.random import uniform
+from headgate.spec import RowWindow
+from headgate.spec.budget import UNLIMITED
+
+COIN_SEED, GROUP_SEED = 0x71A15, 0x960B5
+
+
+class RivalRows(NamedTuple):
+    """Rows of a side that some rival stores, an entry a row; in two dimensions, by rival."""
+
+    time: np.ndarray  # int64
+    size: np.ndarray  # int64
+    sequence: np.ndarray  # int64
+    code: np.ndarray  # int32, of the key in the step at hand
+    value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
+    held: np.ndarray  # bool (rival, row): who stores it
+    matches: np.ndarray  # int32 (rival, row)
+    touched: np.ndarray  # int64 (rival, row)
+    source: np.ndarray  # int64: where it stood among the rows before, then the side's arrivals
+
+    @classmethod
+    def none(cls, rivals: int) -> "RivalRows":
+        """No rows."""
+        none = np.zeros(0, np.int64)
+        by_rival = np.zeros((rivals, 0), np.int64)
+        return cls(
+            none,
+            none,
+            none,
+            none.astype(np.int32),
+            np.empty(0),
+            by_rival.astype(np.bool_),
+            by_rival.astype(np.int32),
+            by_rival,
+            none,
+        )
+
+    def where(self, keep: np.ndarray) -> "RivalRows":
+        """Some of the rows."""
+        return RivalRows(*(column[..., keep] if column.size else column for column in self))
+
+    def unmoved(self) -> "RivalRows":
+        """The same rows after a step in which nothing was put to the rivals."""
+        return self._replace(source=np.arange(len(self.time)))
+
+    def batch(self, rival: int) -> Batch:
+        """What a rival stores, as a step wants it."""
+        mine = self.held[rival]
+        rows = Batch.of_arrivals(
+            self.time[mine],
+            self.code[mine],
+            self.size[mine],
+            np.zeros(int(np.count_nonzero(mine))),
+            self.value[mine] if self.value.size else self.value,
+        )
+        return rows._replace(
+            sequence=self.sequence[mine],
+            matches=self.matches[rival][mine],
+            touched=self.touched[rival][mine],
+        )
+
+
+BothRows = tuple[RivalRows, RivalRows]
+Weigh = Callable[[Batch, int], Batch]
+"""Gives rows of a side the weight that policies by key go by."""
+
+
+def coins(seed: int, side: int, sequence: np.ndarray) -> np.ndarray:
+    """A number in [0, 1) for each row: a row is tried while it is below the share."""
+    return uniform(seed ^ COIN_SEED, np.full(len(sequence), side, np.uint8), sequence)
+
+
+class Round(NamedTuple):
+    """What rivals are tried on in a step."""
+
+    terms: Terms
+    """Those of the join itself."""
+    before: Progress
+    arriving: tuple[Batch, Batch]
+    sequence: tuple[np.ndarray, np.ndarray]
+    """The arrivals' places among their side's rows."""
+    codes: int
+    watermark: int
+    keep_late: bool
+    seed: int
+    share: float
+
+    def play(
+        self, policies: tuple[Policy, ...], stored: BothRows, weigh: Weigh
+    ) -> tuple[BothRows, np.ndarray]:
+        """Let every rival have its step: what they store after it, and pairs by rival and group."""
+        drawn = [coins(self.seed, side, self.sequence[side]) < self.share for side in (0, 1)]
+        chosen = [np.flatnonzero(part) for part in self._relevant(drawn, stored)]
+        arrivals = [
+            _put_to_rivals(self.arriving[side].take(chosen[side]), drawn[side][chosen[side]])
+            for side in (0, 1)
+        ]
+        after = [_Gathering(stored[side], arrivals[side], len(policies)) for side in (0, 1)]
+        made = np.zeros((len(policies), GROUPS))
+        groups = self._groups(stored, chosen)
+        for rival, policy in enumerate(policies):
+            terms = self._terms(policy)
+            batches = [stored[side].batch(rival) for side in (0, 1)]
+            new = arrivals
+            if policy.weighs_keys:
+                batches = [weigh(batch, side) for side, batch in enumerate(batches)]
+                new = [weigh(batch, side) for side, batch in enumerate(new)]
+            step = Step(
+                terms,
+                (batches[0], batches[1]),
+                (new[0], new[1]),
+                self.codes,
+                Progress(self.before.clock, self.before.seen),
+                self.watermark,
+                self.keep_late,
+            )
+            own = [
+                np.concatenate([np.flatnonzero(stored[s].held[rival]), after[s].arrivals])
+                for s in (0, 1)
+            ]
+            for block in step.pairs():
+                left, right = own[0][block.left], own[1][block.right]
+                # The row that was stored is the earlier of the two.
+                from_left = after[0].time[left] <= after[1].time[right]
+                group = np.where(from_left, groups[0][left], groups[1][right])
+                made[rival] += np.bincount(group, minlength=GROUPS)
+            for side in (0, 1):
+                after[side].take_in(rival, own[side], step, side)
+        left, right = (
+            gathered.rows(chosen[side], self.sequence[side]) for side, gathered in enumerate(after)
+        )
+        return (left, right), made
+
+    def _relevant(self, drawn: list[np.ndarray], stored: BothRows) -> list[np.ndarray]:
+        """Arrivals that may be stored, or meet what is: others would change nothing."""
+        if any(isinstance(window, RowWindow) for window in self.terms.windows):
+            # They count on; and where the last rows matter, so does their number.
+            return [np.ones(len(part), np.bool_) for part in drawn]
+        known = np.zeros(self.codes + 1, np.bool_)
+        for side in (0, 1):
+            known[stored[side].code] = True
+            known[self.arriving[side].code[drawn[side]]] = True
+        known[-1] = False  # null
+        return [drawn[side] | known[self.arriving[side].code] for side in (0, 1)]
+
+    def _groups(self, stored: BothRows, chosen: list[np.ndarray]) -> list[np.ndarray]:
+        """The group of each row: those stored before, then arrivals."""
+        groups = []
+        for side in (0, 1):
+            sequence = np.concatenate([stored[side].sequence, self.sequence[side][chosen[side]]])
+            sides = np.full(len(sequence), side, np.uint8)
+            drawn = uniform(self.seed ^ GROUP_SEED, sides, sequence)
+            groups.append((drawn * GROUPS).astype(np.int64))
+        return groups
+
+    def _terms(self, policy: Policy) -> Terms:
+        """The join's own, with a share of its limits."""
+
+        def part(limit: int) -> int:
+            return limit if limit in (0, UNLIMITED) else max(1, round(limit * self.share))
+
+        rows, size = self.terms.most_rows, self.terms.most_bytes
+        most_rows = (part(rows[0]), part(rows[1]))
+        return replace(
+            self.terms,
+            policy=policy.within(None if most_rows[0] == UNLIMITED else most_rows[0]),
+            most_rows=most_rows,
+            most_bytes=(part(size[0]), part(size[1])),
+            pace=None,
+            indexes=None,
+        )
+
+
+def _put_to_rivals(arrivals: Batch, drawn: np.ndarray) -> Batch:
+    """Arrivals all of which probe, as far as they do in the join, and of which some are stored."""
+    effort = np.stack([np.ones(len(drawn)), drawn])
+    if arrivals.effort is not None:
+        effort = effort * arrivals.effort
+    return arrivals._replace(effort=effort, importance=None, recent=None)
+
+
+class _Gathering:
+    """What becomes of a side's rows under one rival after the other."""
+
+    def __init__(self, stored: RivalRows, arrivals: Batch, rivals: int) -> None:
+        self._stored, self._arrivals = stored, arrivals
+        before, total = len(stored.time), len(stored.time) + len(arrivals.time)
+        self.arrivals = np.arange(before, total)
+        self.time = np.concatenate([stored.time, arrivals.time])
+        self._held = np.zeros((rivals, total), np.bool_)
+        self._matches = np.zeros((rivals, total), np.int32)
+        self._touched = np.zeros((rivals, total), np.int64)
+
+    def take_in(self, rival: int, own: np.ndarray, step: Step, side: int) -> None:
+        """After a rival's step, whose rows stand at ``own``."""
+        self._held[rival, own] = step.alive(side)
+        matches, touched = step.histories(side)
+        self._matches[rival, own], self._touched[rival, own] = matches, touched
+
+    def rows(self, chosen: np.ndarray, sequence: np.ndarray) -> RivalRows:
+        """The rows that anybody stores now."""
+        stored, new = self._stored, self._arrivals
+        every = RivalRows(
+            self.time,
+            np.concatenate([stored.size, new.size]),
+            np.concatenate([stored.sequence, sequence[chosen]]),
+            np.concatenate([stored.code, new.code]),
+            joined((stored.value, new.value)),
+            self._held,
+            self._matches,
+            self._touched,
+            np.concatenate([np.arange(len(stored.time)), len(stored.time) + chosen]),
+        )
+        anybody: np.ndarray = np.any(self._held, axis=0)
+        return every.where(anybody)

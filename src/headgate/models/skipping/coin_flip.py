@@ -1,0 +1,32 @@
+"""CF: a coin is flipped for every arrival; it takes part in full or not at all."""
+
+from headgate.models.skipping.linear_programs import greatest_product
+from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.workload_problem import Workload
+
+NAME = "CF"
+
+
+def coin_flip(workload: Workload) -> Plan:
+    """The best shares of the two sides' rows to keep; the others are dropped unseen.
+
+    A pair is made when both its rows are kept, so output is in proportion to the product of the
+    shares. Solved in closed form.
+
+    Examples
+    --------
+    >>> join = Workload.of_selectivity(0.1, (10, 10), (10, 10), 1, 0.1, budget=20)
+    >>> coin_flip(join)
+    Plan(CF: recall 0.382, 76.39 pairs for 20 of 20)
+
+    References
+    ----------
+    Ayad, Naughton, Wright, Srivastava, 2005, section 3.3, Equations 10 and 11.
+    """
+    left, right = (
+        (update + workload.look) * float(rate.sum())
+        for rate, update in zip(workload.rates, workload.updates, strict=True)
+    )
+    pairs = workload.produce * workload.exact_output
+    shares = greatest_product(left, right, pairs, workload.budget)
+    return Plan.of(workload, NAME, shares, shares)

@@ -1,0 +1,37 @@
+"""PNI: every arrival probes, and a coin decides whether it is stored."""
+
+import numpy as np
+
+from headgate.models.skipping.linear_programs import fill
+from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.workload_problem import Workload
+
+NAME = "PNI"
+
+
+def probe_no_insert(workload: Workload) -> Plan:
+    """The best shares of the two sides' rows to store where all probe.
+
+    Of strategies that cannot tell rows apart no other makes more of a budget, as long as looking at
+    a row costs nothing by itself. Output and cost are linear in the two shares, so the side that
+    brings more a cost is stored first. Infeasible where looking at every row costs more than the
+    budget.
+
+    Examples
+    --------
+    >>> join = Workload.of_selectivity(0.1, (10, 10), (10, 10), 1, 0.1, budget=20)
+    >>> probe_no_insert(join)
+    Plan(PNI: recall 0.500, 100 pairs for 20 of 20)
+
+    References
+    ----------
+    Ayad, Naughton, Wright, Srivastava, 2005, section 3.3, Equations 14 and 15; Theorem 3.
+    """
+    rates = np.array([rate.sum() for rate in workload.rates])
+    looking = workload.look * float(rates.sum())
+    if not workload.affords(looking):
+        return Plan.infeasible(workload, NAME)
+    output = np.array([each.sum() for each in workload.outputs])
+    cost = np.array(workload.updates) * rates + workload.produce * output
+    left, right = fill(output, cost, workload.budget - looking)
+    return Plan.of(workload, NAME, (1.0, 1.0), (float(left), float(right)))

@@ -1,6 +1,0 @@
-"""Learning how streams behave while they are joined, and how good the answer is."""
-
-from headgate.monitor.monitor import Monitor, Part, Room
-from headgate.monitor.recall import Estimate, Evidence
-
-__all__ = ["Estimate", "Evidence", "Monitor", "Part", "Room"]

@@ -1,0 +1,1 @@
+"""Processor budgets: how much work a step may do."""

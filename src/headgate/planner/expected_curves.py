@@ -1,0 +1,180 @@
+"""What a join is expected to make of memory: quality curves from what a profile knows.
+
+Recall follows from the models of the streams (VLDB 2004, sections 3.2.2 and 3.3); the error of a
+sampled aggregate from the share that memory lets a sampler take (Theorems 4.2 and 4.3), and from
+how much the aggregated values differ.
+"""
+
+from dataclasses import dataclass
+from math import pi, sqrt
+
+import numpy as np
+
+from headgate.models import AgeCurves, Frequencies, MemoryCurve, together
+from headgate.planner.quality_curve import Measure, QualityCurve
+from headgate.profiles import Profile
+from headgate.sampling.fractions import stored_rows, surely_enough
+from headgate.spec import SpecError
+from headgate.spec.quantity import SECOND_US, parse_duration_us
+
+AGE, FREQUENCY, NEITHER = "age", "frequency", "neither"
+SHARES = np.geomspace(1e-5, 1.0, 240)
+"""Sampling fractions at which memory and error are computed."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What is aggregated over a sampled join: the facts its error depends on.
+
+    Parameters
+    ----------
+    mean, deviation
+        Of the aggregated values.
+    window
+        Over how much of the result an aggregate is taken: "10 minutes".
+
+    Examples
+    --------
+    >>> round(Aggregate(mean=50, deviation=100, window="1 minute").error(0.2, results=400), 3)
+    0.16
+    """
+
+    mean: float
+    deviation: float
+    window: str
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([self.mean, self.deviation]).all() and self.deviation > 0):
+            raise SpecError(
+                f"an aggregate of mean {self.mean!r} and deviation {self.deviation!r} is not "
+                f"accepted: give finite numbers, the deviation above 0"
+            )
+        if self.mean == 0:
+            raise SpecError("values with a mean of 0 have no relative error: give another mean")
+        if parse_duration_us(self.window, "aggregation window") <= 0:
+            raise SpecError(f"aggregation window {self.window!r}: give one of some length")
+
+    @property
+    def seconds(self) -> float:
+        """How long the aggregation window is."""
+        return parse_duration_us(self.window, "aggregation window") / SECOND_US
+
+    def error(self, share: float, results: float) -> float:
+        """The expected relative error of an average over a share of so many results.
+
+        The average of a sample differs from that of all by a normal number, and the absolute
+        value of one is on average √(2/π) of its deviation.
+        """
+        spread = self.deviation / abs(self.mean)
+        return spread * sqrt(2 / pi * (1 - share) / (share * max(results, 1.0)))
+
+
+def recall_curve(
+    profile: Profile,
+    model: str,
+    shares: tuple[float, float] | None = None,
+    in_bytes: bool = False,
+) -> QualityCurve:
+    """Recall against memory, under the policy that goes by a model.
+
+    Parameters
+    ----------
+    profile
+        What the streams are like.
+    model
+        "age" (AGE), "frequency" (PROB), or "neither": rows are kept at random.
+    shares
+        The parts of memory that each side has for itself; None where they share it.
+    in_bytes
+        Whether memory is counted in bytes, or in rows.
+    """
+    sides = [output_of(profile, model, side) for side in (0, 1)]
+    if in_bytes:
+        sides = [
+            curve.per(max(rows.row_bytes, 1.0))
+            for curve, rows in zip(sides, profile.rows, strict=True)
+        ]
+    if shares is None:
+        return QualityCurve.of_output(together(sides[0], sides[1]))
+    return QualityCurve.of_output(_apart(sides[0], sides[1], shares))
+
+
+def output_of(profile: Profile, model: str, side: int) -> MemoryCurve:
+    """Matches a microsecond that stored rows of a side make, against how many there are.
+
+    A profile names the heavy keys alone. What the others make is known, since the age curve
+    counts all matches, but not of whom: it comes evenly, with the rows of all other keys.
+    """
+    rates = (profile.rates[0] / SECOND_US, profile.rates[1] / SECOND_US)
+    span = profile.sides[side].window.span
+    full, whole = rates[side] * span, rates[side] * profile.ages[side].total
+    if model == AGE:
+        return profile.ages[side].output(rates[side])
+    if model == NEITHER:
+        return MemoryCurve(np.array([0.0, full]), np.array([0.0, whole]))
+    heavy = profile.frequencies.output(side, rates, span)
+    rows, output = np.append(heavy.rows, full), np.append(heavy.output, whole)
+    return MemoryCurve(np.maximum.accumulate(rows), np.maximum.accumulate(output))
+
+
+def error_curve(
+    profile: Profile,
+    model: str,
+    aggregate: Aggregate,
+    by_cluster: bool = False,
+    in_bytes: bool = False,
+) -> QualityCurve:
+    """The error of an aggregate over a sample, against memory.
+
+    Parameters
+    ----------
+    model
+        "age" or "frequency": what tells how long UNIFORM must keep rows.
+    by_cluster
+        Rows are kept for their whole window, with all their matches. The values of a cluster are
+        taken to be the same, which is the worst case.
+    in_bytes
+        Whether memory is counted in bytes, or in rows.
+    """
+    windows = (profile.sides.left.window, profile.sides.right.window)
+    rates = (profile.rates.left, profile.rates.right)
+    results = sum(rates[side] * profile.ages[side].total for side in (0, 1)) * aggregate.seconds
+    if by_cluster:
+        waiting = [side for side in (0, 1) if windows[side].span]
+        full = sum(rates[side] * windows[side].span / SECOND_US for side in waiting)
+        clusters = sum(rates[side] for side in waiting) * aggregate.seconds
+        needs = SHARES * full
+        errors = [aggregate.error(share, min(clusters, results)) for share in SHARES]
+    else:
+        known: AgeCurves | Frequencies = profile.ages if model == AGE else profile.frequencies
+        stored = stored_rows(known, rates, windows)
+        needs = np.array([surely_enough(stored(share)) for share in SHARES])
+        errors = [aggregate.error(share, results) for share in SHARES]
+    if in_bytes:
+        waits = [rates[side] * windows[side].span for side in (0, 1)]
+        sizes = [rows.row_bytes for rows in profile.rows]
+        needs = needs * float(np.average(sizes, weights=waits)) if sum(waits) else needs
+    return QualityCurve(
+        np.concatenate([[0.0], np.maximum.accumulate(needs)]),
+        np.concatenate([errors[:1], errors]),
+        Measure.ERROR,
+    )
+
+
+def better_model(profile: Profile) -> tuple[str, str]:
+    """The model to go by, and why."""
+    found = profile.explains
+    if found.better is None:
+        return NEITHER, f"no model: {found.why_not}"
+    if found.better == NEITHER:
+        return NEITHER, "no model: neither age nor key tells rows apart"
+    return found.better, f"{found.better} explains the matches better, by {found.by:.2f} nats each"
+
+
+def _apart(left: MemoryCurve, right: MemoryCurve, shares: tuple[float, float]) -> MemoryCurve:
+    """Output of both sides against memory of which each has a fixed part."""
+    corners = [
+        curve.rows / share for curve, share in zip((left, right), shares, strict=True) if share > 0
+    ]
+    memory = np.unique(np.concatenate([[0.0], *corners]))
+    return MemoryCurve(memory, left.over(memory * shares[0]) + right.over(memory * shares[1]))

@@ -1,0 +1,185 @@
+"""What a running join would make of more memory, or of less.
+
+Each shard says, with every batch, what its models of the streams expect of a quarter, half, twice
+and four times its memory; summed over shards that is a curve, and the recall that was measured
+meanwhile puts it right.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from headgate.models import AgeCurves, MemoryCurve, together
+from headgate.planner.expected_curves import AGE, FREQUENCY, NEITHER
+from headgate.planner.quality_curve import QualityCurve
+from headgate.policies import Age, Fifo, Lru, Policy
+
+RECENCY = "recency"
+TIMES = {"quarter": 0.25, "half": 0.5, "now": 1.0, "double": 2.0, "fourfold": 4.0}
+"""Of its present memory."""
+EXACT, FULL, PASSED = "expected_exact", "expected_full", "windows_passed"
+FIGURES = (EXACT, FULL, PASSED, *(f"expected_{name}" for name in TIMES))
+"""Matches a second that are expected of the exact join and of each amount of memory; the memory
+that the exact join takes, in rows or bytes; and how many of its windows passed in a batch."""
+LEAST, MOST = 0.002, 0.998
+"""Shares nearer to nothing, or to all, say nothing of the shape of a curve."""
+STEEPEST = 4.0
+"""How far a measured recall may bend a curve."""
+
+
+@dataclass(frozen=True)
+class Streams:
+    """What a shard knows of its streams.
+
+    Parameters
+    ----------
+    curves
+        The age model; None while too little was seen.
+    keys
+        Rows a microsecond by key and side, for the keys that are counted.
+    rates
+        Rows a microsecond of each side.
+    spans_us
+        The windows.
+    """
+
+    curves: AgeCurves | None
+    keys: np.ndarray | None
+    rates: tuple[float, float]
+    spans_us: tuple[int, int]
+
+    @property
+    def rows(self) -> float:
+        """Rows that the exact join holds."""
+        return sum(rate * span for rate, span in zip(self.rates, self.spans_us, strict=True))
+
+    def output(self, by: str) -> MemoryCurve | None:
+        """Matches a microsecond against stored rows; None where nothing is known.
+
+        Parameters
+        ----------
+        by
+            What rows are ranked by: "age", "frequency", "recency" or "neither".
+        """
+        if self.curves is None or self.rows <= 0:
+            return None
+        if by == RECENCY:
+            return self._of_the_latest(self.curves)
+        left, right = (self._of_side(side, by, self.curves) for side in (0, 1))
+        return together(left, right)
+
+    def _of_side(self, side: int, by: str, curves: AgeCurves) -> MemoryCurve:
+        rate, span = self.rates[side], self.spans_us[side]
+        full, whole = rate * span, rate * curves[side].total
+        if by == AGE:
+            return curves[side].output(rate)
+        if by != FREQUENCY or self.keys is None:
+            return MemoryCurve(np.array([0.0, full]), np.array([0.0, whole]))
+        own, others = self.keys[:, side], self.keys[:, 1 - side]
+        order = np.argsort(-others, kind="stable")
+        rows = np.cumsum(own[order] * span)
+        output = np.cumsum(own[order] * span * others[order])
+        # Keys that are not counted are rare; what they make is what is left of all matches.
+        rows, output = np.append(rows, full), np.append(output, whole)
+        return MemoryCurve(
+            np.concatenate([[0.0], np.maximum.accumulate(rows)]),
+            np.concatenate([[0.0], np.maximum.accumulate(output)]),
+        )
+
+    def _of_the_latest(self, curves: AgeCurves) -> MemoryCurve:
+        """Rows of both sides are kept up to one age."""
+        ages = np.unique(np.concatenate([curves[side].ages for side in (0, 1)]))
+        rows, output = np.zeros(len(ages)), np.zeros(len(ages))
+        for side in (0, 1):
+            rows += self.rates[side] * np.minimum(ages, self.spans_us[side])
+            made = np.interp(ages, curves[side].ages, curves[side].cumulative)
+            output += self.rates[side] * made
+        return MemoryCurve(rows, output)
+
+
+def ranks_by(policy: Policy) -> str:
+    """What a policy goes by, of the ways that have a formula.
+
+    Examples
+    --------
+    >>> ranks_by(Fifo())
+    'recency'
+    """
+    if isinstance(policy, Age):
+        return AGE
+    if isinstance(policy, Fifo | Lru):
+        return RECENCY
+    return FREQUENCY if policy.weighs_keys else NEITHER
+
+
+def expected_figures(
+    streams: Streams, by: str, rows: float, row_bytes: float | None, passed_us: float = 0.0
+) -> dict[str, float]:
+    """What a shard says of itself.
+
+    Parameters
+    ----------
+    rows
+        The rows that its memory holds now.
+    row_bytes
+        What a row takes, where memory is counted in bytes.
+    passed_us
+        The event time that has passed.
+    """
+    unit = 1.0 if row_bytes is None else row_bytes
+    windows = passed_us / max(*streams.spans_us, 1)
+    told = dict.fromkeys(FIGURES, 0.0) | {FULL: streams.rows * unit, PASSED: windows}
+    output = streams.output(by)
+    if output is None or output.most <= 0:
+        return told
+    second = 1e6
+    told[EXACT] = output.most * second
+    for name, times in TIMES.items():
+        told[f"expected_{name}"] = output.at(times * rows) * second
+    return told
+
+
+def live_curve(figures: Mapping[str, float], limit: float, recall: float) -> QualityCurve | None:
+    """Recall against memory of a running join; None while nothing is known of it.
+
+    Parameters
+    ----------
+    figures
+        `FIGURES`, summed over the shards.
+    limit
+        The memory it has now.
+    recall
+        What was measured of late.
+
+    Examples
+    --------
+    >>> told = {EXACT: 100.0, FULL: 1000.0, "expected_quarter": 10.0, "expected_half": 20.0,
+    ...         "expected_now": 40.0, "expected_double": 80.0, "expected_fourfold": 100.0}
+    >>> curve = live_curve(told, limit=400, recall=0.16)
+    >>> round(curve.at(400), 3), round(curve.at(800), 3), curve.at(1000)
+    (0.16, 0.64, 1.0)
+    """
+    full = figures[FULL]
+    if full <= 0:
+        return None
+    if figures[EXACT] > 0:
+        amounts = limit * np.array([0.0, *TIMES.values()])
+        made = [0.0, *(figures[f"expected_{name}"] / figures[EXACT] for name in TIMES)]
+        shares = np.maximum.accumulate(np.clip(made, 0.0, 1.0))
+        now = float(shares[1 + list(TIMES).index("now")])
+    else:
+        # Nothing but how much there is in all: an even rise to begin with.
+        amounts, shares = np.array([0.0]), np.array([0.0])
+        now = limit / full
+    inside = amounts < full
+    memory = np.append(amounts[inside], full)
+    expected = np.append(shares[inside], 1.0)
+    measured, now = (min(max(share, LEAST), MOST) for share in (recall, now))
+    bent = float(np.clip(log(measured) / log(now), 1 / STEEPEST, STEEPEST))
+    if len(memory) == 2:
+        # A power of the memory needs points to be drawn through.
+        memory = np.linspace(0.0, full, 33)
+        expected = memory / full
+    return QualityCurve(memory, np.asarray(expected) ** bent)

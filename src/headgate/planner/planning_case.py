@@ -1,0 +1,279 @@
+"""What a plan is made for: a join as asked for, held against what is known of its streams."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.engine.request import Request
+from headgate.kernel.pace import USUAL_COSTS, Costs
+from headgate.models import AgeCurves
+from headgate.models.cost.calibration import Calibration, load_calibration
+from headgate.planner.fitted_models import ages_between
+from headgate.policies.random import Random
+from headgate.profiles import Profile
+from headgate.profiles.kept_rows import KeptRows
+from headgate.spec import Budget, Keys, MaxSubset, RowWindow, Side, SpecError
+from headgate.spec.budget import MONITOR, RESERVE
+from headgate.spec.quantity import SECOND_US
+from headgate.trials import Trace
+from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw
+from headgate.trials.sampled_trace import Sampled, Whole
+
+EASILY = 1.2
+KEY, TIME = "key", "at"
+"""Columns of the trace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A join and a profile of its streams.
+
+    Parameters
+    ----------
+    request
+        The join as asked for.
+    profile
+        What its streams are like.
+    shards
+        Into how many shards it is to be cut; None where that is open.
+    live
+        Whether it is to run as a stream, where a monitor tells recall and memory leaves room for
+        rows that are dead but not yet reclaimed.
+    """
+
+    request: Request
+    profile: Profile
+    shards: int | None = None
+    live: bool = False
+
+    def __post_init__(self) -> None:
+        _check_same_streams(self.request, self.profile)
+        shards = self.shards
+        if shards is not None and (isinstance(shards, bool) or shards < 1):
+            raise SpecError(f"shards={shards!r}: give a whole number, one or more")
+
+    @property
+    def windows_us(self) -> tuple[int, int]:
+        """How long rows of each side wait."""
+        return self.request.left.window.span, self.request.right.window.span
+
+    @property
+    def stores(self) -> tuple[bool, bool]:
+        """Whether rows of each side are stored at all."""
+        left, right = self.windows_us
+        return left > 0, right > 0
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Rows of each side a second."""
+        return self.profile.rates.left, self.profile.rates.right
+
+    @property
+    def seconds(self) -> float:
+        """How long a time was profiled."""
+        return max(self.profile.span_us / SECOND_US, 1e-6)
+
+    @cached_property
+    def window_rows(self) -> tuple[float, float]:
+        """Rows of each side that the exact join holds on average."""
+        left, right = (
+            rate * span / SECOND_US for rate, span in zip(self.rates, self.windows_us, strict=True)
+        )
+        return left, right
+
+    @cached_property
+    def row_bytes(self) -> float:
+        """What a stored row takes on average, whichever side it is of."""
+        rows, sizes = self.window_rows, [side.row_bytes for side in self.profile.rows]
+        total = sum(rows)
+        if not total:
+            return max(sizes)
+        return sum(count * size for count, size in zip(rows, sizes, strict=True)) / total
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The memory of the join, pooled where the split is yet to be planned; in rows alone where
+        only processor time is limited, as many as there can be."""
+        asked = self.request.budget
+        split = "pooled" if asked.split == "planned" else asked.split
+        rows = asked.rows
+        if rows is None and asked.memory is None:
+            rows = max(round(2 * self.needed_rows), 1)
+        memory, monitor = asked.memory, asked.monitor
+        if self.live:
+            memory = None if memory is None else round((1 - RESERVE) * memory)
+            monitor = MONITOR if monitor is None else monitor
+        return Budget(rows, memory, split, monitor)
+
+    @cached_property
+    def room(self) -> float:
+        """Rows that the budget has room for; infinite where memory is no limit."""
+        budget = self.request.budget
+        by_rows = inf if budget.rows is None else float(budget.rows)
+        by_bytes = inf if budget.memory is None else budget.memory / max(self.row_bytes, 1.0)
+        return min(by_rows, by_bytes)
+
+    @cached_property
+    def needed_rows(self) -> float:
+        """Rows that the exact join holds at its peak."""
+        if self.same_windows or self.trace is None:
+            return self.profile.stored_rows.rows
+        return self.trace.needs.peak_rows / max(self.trace.scale.rows, 1e-12)
+
+    @property
+    def needed_bytes(self) -> float:
+        """What these take."""
+        return self.needed_rows * self.row_bytes
+
+    @property
+    def fits(self) -> bool:
+        """Whether memory has room for all that the exact join holds."""
+        return self.room >= self.needed_rows
+
+    @property
+    def fits_easily(self) -> bool:
+        """Whether there is room to spare, so that nothing is missed although streams vary."""
+        return self.room >= EASILY * self.needed_rows
+
+    @property
+    def same_windows(self) -> bool:
+        """Whether the streams were profiled with the join's own windows."""
+        return self.windows_us == tuple(side.window.span for side in self.profile.sides)
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether half of the time is a window or more: enough to learn from, or to judge by."""
+        return self.profile.span_us >= 2 * max(self.windows_us)
+
+    @cached_property
+    def ages(self) -> AgeCurves:
+        """The age model, for the join's windows."""
+        if self.same_windows or self.profile.trace is None:
+            return self.profile.ages
+        return ages_between(self.profile.trace, self.windows_us, None)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Rows to try the join on; None where the profile has none."""
+        kept = self.profile.trace
+        return None if kept is None else _trace(self.request, self.profile, kept)
+
+    @cached_property
+    def key_names(self) -> np.ndarray:
+        """By number of a key: what it is called in the trace."""
+        kept = self.profile.trace
+        if kept is None:
+            return np.empty(0, np.int64)
+        return np.arange(kept.codes) if kept.values is None else kept.values
+
+    @cached_property
+    def pairs_a_second(self) -> float:
+        """Of the exact result."""
+        if self.same_windows or self.trace is None:
+            return self.profile.pairs.count / self.seconds
+        return self.trace.met.total / self.trace.share / self.seconds
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """What this machine was measured to cost; None where it was not."""
+        return load_calibration()
+
+    @property
+    def costs(self) -> Costs:
+        """What work costs, in seconds."""
+        if self.calibration is None:
+            return USUAL_COSTS
+        work = self.calibration.work
+        return Costs(work.arrive, work.update, work.produce)
+
+
+def _check_same_streams(request: Request, profile: Profile) -> None:
+    if not isinstance(profile, Profile):
+        raise SpecError(
+            f"plan takes what hg.profile(...) found, or Profile.from_json(...), not {profile!r}"
+        )
+    if request.where is not None:
+        raise SpecError(
+            f"the join has where={request.where!r}, and a profile knows of keys alone: what such "
+            f"a join makes of a budget cannot be foretold from it"
+        )
+    if request.keys != profile.keys:
+        raise SpecError(
+            f"the join is on {_on(request.keys)} and the profile on {_on(profile.keys)}: profile "
+            f"the join's own keys"
+        )
+    for name, side, seen in zip(
+        ("left", "right"), request.sides, (profile.sides.left, profile.sides.right), strict=True
+    ):
+        if side.time != seen.time:
+            raise SpecError(
+                f'the {name} side goes by time column "{side.time}" and the profile by '
+                f'"{seen.time}": profile the join\'s own'
+            )
+        if isinstance(side.window, RowWindow) and side.window.rows:
+            raise SpecError(
+                f"the {name} window is {side.window}, and a profile tells of windows in time: give "
+                f'one such as "10 minutes"'
+            )
+        if side.window.span > seen.window.span:
+            raise SpecError(
+                f"the {name} window is {side.window} and was profiled as {seen.window}: what comes "
+                f"of longer windows is not known, profile the longest you would consider"
+            )
+        if side.window.span < seen.window.span and profile.trace is None:
+            raise SpecError(
+                f"the {name} window is {side.window} and was profiled as {seen.window}; the "
+                f"profile has no rows to look at shorter ones: profile the join's own windows"
+            )
+
+
+def _on(keys: Keys) -> str:
+    pairs = zip(keys.left, keys.right, strict=True)
+    return ", ".join(f"{left} = {right}" for left, right in pairs)
+
+
+def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
+    """The kept rows as a trace for the join, whose keys are numbers there."""
+    names = np.arange(kept.codes) if kept.values is None else kept.values
+    tables = [
+        pa.table({KEY: names[code], TIME: pa.array(time).cast(pa.timestamp("us"))})
+        for code, time in zip(kept.code, kept.time, strict=True)
+    ]
+    drawn = Sampled((tables[0], tables[1]))
+    if not kept.is_whole:
+        # Each key has a bucket of hashes to itself.
+        looking = np.zeros((2, BUCKETS))
+        looking[:, : kept.codes] = kept.looking
+        shift = np.uint64(64 - BUCKET_BITS)
+        left, right = (code.astype(np.uint64) << shift for code in kept.code)
+        drawn = Sampled(
+            drawn.tables,
+            Draw(kept.share, looking),
+            (kept.stored.left, kept.stored.right),
+            (left, right),
+        )
+    asked = Request(
+        keys=Keys((KEY,), (KEY,)),
+        left=Side(TIME, request.left.window),
+        right=Side(TIME, request.right.window),
+        budget=Budget(rows=1),
+        goal=MaxSubset(),
+        policy=Random(),
+        suffix="",
+        seed=request.seed,
+        index=request.index,
+    )
+    sizes = [side.row_bytes for side in profile.rows]
+    whole = Whole(
+        (kept.whole.left, kept.whole.right),
+        (round(kept.whole.left * sizes[0]), round(kept.whole.right * sizes[1])),
+    )
+    trace = Trace.of_sample(asked, drawn, whole)
+    stored_left, stored_right = (
+        batch._replace(size=np.full(len(batch.time), round(size), np.int64))
+        for batch, size in zip(trace.rows, sizes, strict=True)
+    )
+    return replace(trace, rows=(stored_left, stored_right))

@@ -1,0 +1,180 @@
+"""Profile: what two streams are like and what their join needs; printed, drawn, kept as JSON."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from headgate.models import AgeCurves, Frequencies
+from headgate.profiles.facts import Both, Explains, Pairs, SideRows, Skew, Stored
+from headgate.profiles.kept_rows import KeptRows
+from headgate.spec import Keys, Side, SpecError, TimeWindow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMAT = 2
+MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What `headgate.profile` found out. Print it for a report, `plot` it for a picture.
+
+    Attributes
+    ----------
+    keys, sides
+        What was asked.
+    rows
+        For each side its rows, the time they cover, and null keys and times.
+    rates
+        Rows a second of each side, over the time that both sides cover together.
+    pairs
+        Matches: exact, or estimated where keys were sampled (`pairs.share`, `pairs.error`).
+    ages
+        The age model, learned: the matches a row makes as it grows older.
+    frequencies
+        The frequency model: the heavy keys with their share of the rows.
+    skew
+        For each side the number of keys, the fitted Zipf exponent, the share of the top keys.
+    windows_needed
+        For each side the age by which 50, 90, 95, 99 and 100 percent of its matches were made.
+    stored_rows
+        What the exact join would have to hold, in rows and bytes.
+    explains
+        Which model explains the matches better, and by how much.
+    notes
+        What a reader should know of how the figures came about.
+    trace
+        Rows to try joins on, as numbers; None where there are none.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> from headgate.demo.auctions import auction_stream
+    >>> stream = auction_stream(rows=16_000)
+    >>> found = hg.profile(
+    ...     stream.auctions,
+    ...     stream.bids,
+    ...     left_on="id",
+    ...     right_on="auction",
+    ...     left=hg.Side(time="opened_at", window="10 minutes"),
+    ...     right=hg.Side(time="bid_at", window="0 seconds"),
+    ... )
+    >>> found
+    Profile(1,000 and 15,000 rows, 15,000 pairs, better explained by age)
+    >>> round(found.windows_needed.left[50].total_seconds() / 60)
+    5
+    >>> Profile.from_json(found.to_json())
+    Profile(1,000 and 15,000 rows, 15,000 pairs, better explained by age)
+    """
+
+    keys: Keys
+    sides: Both[Side]
+    rows: Both[SideRows]
+    rates: Both[float]
+    pairs: Pairs
+    ages: AgeCurves
+    frequencies: Frequencies
+    skew: Both[Skew]
+    windows_needed: Both[dict[int, timedelta]]
+    stored_rows: Stored
+    explains: Explains
+    notes: tuple[str, ...] = ()
+    trace: KeptRows | None = None
+
+    @property
+    def span_us(self) -> int:
+        """Time from the first row of either side to the last of either."""
+        firsts = [side.first_us for side in self.rows if side.first_us is not None]
+        lasts = [side.last_us for side in self.rows if side.last_us is not None]
+        return max(lasts) - min(firsts) if firsts else 0
+
+    def plot(self) -> "Figure":
+        """Age curves and key frequencies as a Matplotlib figure."""
+        from headgate.profiles.profile_picture import draw
+
+        return draw(self)
+
+    def __str__(self) -> str:
+        from headgate.profiles.profile_report import as_text
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Profile({self.rows.left.rows:,} and {self.rows.right.rows:,} rows, "
+            f"{self.pairs} pairs, better explained by {self.explains.better or 'unknown'})"
+        )
+
+    def to_json(self) -> str:
+        """The profile as text."""
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "keys": asdict(self.keys),
+                "sides": [
+                    {"time": side.time, "window_us": side.window.span} for side in self.sides
+                ],
+                "rows": [asdict(side) for side in self.rows],
+                "rates": list(self.rates),
+                "pairs": {**asdict(self.pairs), "rows": list(self.pairs.rows)},
+                "ages": json.loads(self.ages.to_json()),
+                "frequencies": json.loads(self.frequencies.to_json()),
+                "skew": [asdict(side) for side in self.skew],
+                "windows_needed_us": [
+                    {percent: age // MICROSECOND for percent, age in side.items()}
+                    for side in self.windows_needed
+                ],
+                "stored_rows": {
+                    "peak": list(self.stored_rows.peak),
+                    "mean": list(self.stored_rows.mean),
+                    "bytes": self.stored_rows.bytes,
+                },
+                "explains": asdict(self.explains),
+                "notes": list(self.notes),
+                "trace": None if self.trace is None else self.trace.to_dict(),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Profile":
+        """A profile from what `to_json` wrote."""
+        given: dict[str, Any] = json.loads(text)
+        if given.get("format") != FORMAT:
+            raise SpecError(
+                f"this profile has format {given.get('format')!r} and this Headgate reads "
+                f"{FORMAT}: make the profile again"
+            )
+        keys, stored = given["keys"], given["stored_rows"]
+        return cls(
+            keys=Keys(tuple(keys["left"]), tuple(keys["right"])),
+            sides=Both(
+                *(Side(side["time"], TimeWindow(side["window_us"])) for side in given["sides"])
+            ),
+            rows=Both(*(SideRows(**side) for side in given["rows"])),
+            rates=Both(*given["rates"]),
+            pairs=Pairs(**{**given["pairs"], "rows": Both(*given["pairs"]["rows"])}),
+            ages=AgeCurves.from_json(json.dumps(given["ages"])),
+            frequencies=Frequencies.from_json(json.dumps(given["frequencies"])),
+            skew=Both(*(_skew(side) for side in given["skew"])),
+            windows_needed=Both(
+                *(
+                    {percent: us * MICROSECOND for percent, us in _by_number(side).items()}
+                    for side in given["windows_needed_us"]
+                )
+            ),
+            stored_rows=Stored(Both(*stored["peak"]), Both(*stored["mean"]), stored["bytes"]),
+            explains=Explains(**given["explains"]),
+            notes=tuple(given["notes"]),
+            trace=None if given["trace"] is None else KeptRows.from_dict(given["trace"]),
+        )
+
+
+def _skew(given: dict[str, Any]) -> Skew:
+    return Skew(**{**given, "top": _by_number(given["top"])})
+
+
+def _by_number(given: dict[str, Any]) -> dict[int, Any]:
+    """JSON has no number keys."""
+    return {int(number): value for number, value in given.items()}

@@ -1,0 +1,117 @@
+"""What a profile is computed from, wherever the rows are: counts of all rows, and a sample.
+
+The sample is of keys: it has all rows of a sampled key, so that each of its matches is there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.key_codes import NULL
+from headgate.columns.times import NO_TIME
+from headgate.profiles.facts import Both, SideRows
+from headgate.profiles.key_choice import Choice
+from headgate.profiles.match_counts import Rows
+from headgate.profiles.skew import KeyCounts
+from headgate.spec import Keys, RowWindow, Side, SpecError
+
+MOST_ROWS = 2_000_000
+"""Rows that are joined at most; of larger inputs, a sample of the keys is."""
+HEAVY_KEYS = 10_000
+"""Keys of each side that a profile names; the others are only counted."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be profiled."""
+
+    keys: Keys
+    sides: Both[Side]
+    most_rows: int = MOST_ROWS
+    heavy_keys: int = HEAVY_KEYS
+
+    def __post_init__(self) -> None:
+        for name, side in (("left", self.sides.left), ("right", self.sides.right)):
+            if not isinstance(side, Side):
+                raise SpecError(f"{name}={side!r} is not accepted: give a Side")
+            if isinstance(side.window, RowWindow) and side.window.rows:
+                raise SpecError(
+                    f"the {name} window is {side.window}: a profile tells ages in time, give a "
+                    f'window in time (such as "10 minutes")'
+                )
+        for name, given in (("most_rows", self.most_rows), ("heavy_keys", self.heavy_keys)):
+            if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+                raise SpecError(f"{name}={given!r}: give a whole number, one or more")
+
+    @property
+    def windows(self) -> Both[int]:
+        """The sides' windows, in microseconds."""
+        return Both(self.sides.left.window.span, self.sides.right.window.span)
+
+
+@dataclass(frozen=True)
+class Material:
+    """Counts over all rows, and the rows of the sampled keys."""
+
+    rows: Both[SideRows]
+    keys: Both[KeyCounts]
+    sample: Both[Rows]
+    choice: Choice
+    """Which keys the sample has."""
+    values: np.ndarray | None = None
+    """By code: the key itself, where keys are one column of whole numbers."""
+
+    @property
+    def covers(self) -> tuple[int, int] | None:
+        """The time of the first row of either side and of the last; None without any."""
+        times = [us for side in self.rows for us in (side.first_us, side.last_us) if us is not None]
+        return (min(times), max(times)) if times else None
+
+
+def sampled(
+    choice: Choice, codes: Both[np.ndarray], times: Both[np.ndarray], hashes: np.ndarray
+) -> Both[Rows]:
+    """The rows of the chosen keys, in order of key and time.
+
+    Rows without a key or a time can match nothing and are left out.
+
+    Parameters
+    ----------
+    codes, times
+        For each row of each side.
+    hashes
+        For each code.
+    """
+    every = choice.share >= 1.0
+    taken = np.ones(len(hashes), np.bool_) if every else choice.taken(hashes)
+    weight = np.ones(len(hashes)) if every else choice.weight(hashes)
+    drawn = choice.drawn(hashes)
+    kept = []
+    for code, time in zip(codes, times, strict=True):
+        keep = (code != NULL) & (time != NO_TIME)
+        keep[keep] = taken[code[keep]]
+        kept.append(Rows.sorted(time[keep], code[keep], weight, drawn))
+    return Both(kept[0], kept[1])
+
+
+def whole_numbers(
+    columns: Sequence[Sequence[pa.ChunkedArray]], codes: Sequence[np.ndarray], count: int
+) -> np.ndarray | None:
+    """By code: the key itself, where keys are one column of whole numbers; None where not.
+
+    Examples
+    --------
+    >>> keys = [[pa.chunked_array([[7, None, 9]])], [pa.chunked_array([[9, 4]])]]
+    >>> codes = [np.array([0, NULL, 1]), np.array([1, 2])]
+    >>> whole_numbers(keys, codes, 3).tolist()
+    [7, 9, 4]
+    """
+    if any(len(side) != 1 or not pa.types.is_integer(side[0].type) for side in columns):
+        return None
+    values = np.zeros(count, np.int64)
+    for (column,), code in zip(columns, codes, strict=True):
+        known = code != NULL
+        values[code[known]] = column.cast(pa.int64(), safe=False).fill_null(0).to_numpy()[known]
+    return values

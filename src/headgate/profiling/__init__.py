@@ -1,6 +1,0 @@
-"""What two streams are like: rates, ages, frequencies, and which model explains their matches."""
-
-from headgate.profiling.facts import Both, Explains, Pairs, SideRows, Skew, Stored
-from headgate.profiling.profile import Profile
-
-__all__ = ["Both", "Explains", "Pairs", "Profile", "SideRows", "Skew", "Stored"]

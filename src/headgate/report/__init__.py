@@ -1,0 +1,1 @@
+"""Text and figures that reports share."""

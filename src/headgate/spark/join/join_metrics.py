@@ -1,0 +1,199 @@
+"""Metrics of a streaming join: one row a shard and batch, summed up by ``observe``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, fields
+
+import pandas as pd
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from headgate.engine.stats import GIVEN_UP, LEFT, Stats
+from headgate.engine.table_learner import LessonsLearned
+from headgate.learning import Evidence
+from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.planner.live_curve import FIGURES as EXPECTED
+from headgate.policies import Age, Fifo, Greedy, Ijoin, Lru, Random
+from headgate.sampling import EqCluster
+from headgate.spec import SpecError
+
+STATE_FIGURES = (
+    "held_bytes",
+    "dead_bytes",
+    "segments",
+    "written_bytes",
+    "rebuilt",
+    "compacted",
+    "misdefined",
+)
+"""What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
+segments, bytes written in the batch, shards rebuilt from the state store, segments compacted,
+redefinitions of importance that could not be taken up."""
+TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
+"""Where the operator's own time went, summed over shards: reading arrivals and state, joining and
+putting results out, writing state."""
+PACE_FIGURES = ("cpu_ms",)
+"""The processor time that the join's tasks took since the batch before, packing and unpacking
+included; zero where that is not limited."""
+MONITOR_FIGURES = (
+    "shards_monitored",
+    "watched_rows",
+    "tracked_keys",
+    "monitor_bytes",
+    "shards_neutral",
+    "shards_by_age",
+    "shards_by_key",
+    "shards_by_residence",
+    "shards_by_recency",
+    "shards_by_importance",
+    "tried_rows",
+    "switched",
+)
+"""How many shards have a monitor, what monitors keep, and how many shards follow a neutral policy
+(RANDOM, or what stands for it), rank rows by age, by key, by what they brought of late (IJOIN) or
+by how recent they or their last match are (FIFO, LRU); shards with a policy that learns nothing are
+in none of these. How many go by importance, so that recall is a share of it. On how many rows other
+policies are tried, and how many shards have changed to another in this batch."""
+TOTAL_FIGURES = ("total_pairs", "total_lost")
+LIMIT_FIGURES = ("limit",)
+"""What the shards may store now, in rows, or bytes where those are not limited; for joins whose
+budget can change on the way, and zero for others."""
+FIGURES = (
+    *(entry.name for entry in fields(Stats)),
+    *STATE_FIGURES,
+    *TIME_FIGURES,
+    *PACE_FIGURES,
+    *MONITOR_FIGURES,
+    *TOTAL_FIGURES,
+    *LIMIT_FIGURES,
+)
+REAL = tuple(entry.name for entry in fields(Stats) if entry.type is float)
+"""The figures that are not whole numbers."""
+_SUMS = tuple(entry.name for entry in fields(Evidence))
+EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
+"""What watched rows have to say of recall, in this batch and since the beginning."""
+OUTPUT = ", ".join(
+    [
+        "blob binary",
+        *(f"{name} {'double' if name in REAL else 'long'}" for name in FIGURES),
+        *(f"{name} double" for name in (*EVIDENCE, *EXPECTED)),
+    ]
+)
+
+
+def stats_row(
+    stats: Stats,
+    state: dict[str, int],
+    spent: dict[str, int],
+    learned: LessonsLearned | None,
+    important: bool,
+    expected: Mapping[str, float],
+) -> pd.DataFrame:
+    """The row of figures a shard puts out once a batch."""
+    figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent, **expected}
+    more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
+    return pd.DataFrame([figures | more])
+
+
+def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
+    if learned is None:
+        return dict.fromkeys((*MONITOR_FIGURES, *TOTAL_FIGURES, *EVIDENCE), 0)
+    lessons, policy = learned.lessons, learned.policy
+    total = lessons.monitor.finished + lessons.open_rows.evidence
+    return {
+        "shards_monitored": 1,
+        "watched_rows": len(lessons.open_rows.time),
+        "tracked_keys": lessons.tracked.num_rows,
+        "monitor_bytes": learned.bytes,
+        "shards_neutral": int(
+            learned.is_learning and isinstance(policy, Random | Greedy | EqCluster)
+        ),
+        "shards_by_age": int(learned.is_learning and isinstance(policy, Age)),
+        "shards_by_key": int(learned.is_learning and policy.weighs_keys),
+        "shards_by_residence": int(learned.is_learning and isinstance(policy, Ijoin)),
+        "shards_by_recency": int(learned.is_learning and isinstance(policy, Fifo | Lru)),
+        "tried_rows": sum(len(side.time) for side in lessons.rivals or ()),
+        "switched": int(learned.switched),
+        "total_pairs": lessons.monitor.pairs,
+        "total_lost": lessons.monitor.lost,
+        **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),
+    }
+
+
+def result_rows(
+    blobs: list[bytes], figures: tuple[str, ...] = (*FIGURES, *EVIDENCE, *EXPECTED)
+) -> pd.DataFrame:
+    """Rows that carry results; their figures add nothing to the sums.
+
+    Together, since every column of a frame costs on its way out, however short it is.
+    """
+    return pd.DataFrame({"blob": blobs, **dict.fromkeys(figures, 0)})
+
+
+def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
+    """The frame with its figures observed; raises where the name cannot serve."""
+    if not isinstance(name, str) or not name:
+        raise SpecError(f"name={name!r} is not accepted: give the metrics a name")
+    try:
+        return frame.observe(name, *figures)
+    except AnalysisException as error:
+        if error.getCondition() != "DUPLICATED_METRICS_NAME":
+            raise
+        raise SpecError(
+            f'name="{name}": this query has metrics of that name already, and each join and '
+            f'lookup in it needs its own: give another, such as name="{name}_2"'
+        ) from error
+
+
+def observed(shared: bool = False) -> list[Column]:
+    """The aggregates to observe: every figure summed over the shards of a batch, and recall.
+
+    Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
+    is not known: nothing was watched, or nothing watched has met anybody. Where the goal is
+    importance, recall is the share of importance. Joins that share their budget (``shared``) also
+    say what they expect of more memory, and of less.
+    """
+    recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
+    return [*sums(FIGURES), _fairness(), *recalls, *(sums(EXPECTED) if shared else ())]
+
+
+def _fairness() -> Column:
+    """Jain's index over the lifetimes of the rows that left in the batch; as `Stats.fairness`."""
+    rows = sum((F.sum(name) for name in LEFT), start=F.lit(0))
+    index = F.try_divide(F.sum("lifetimes") ** 2, rows * F.sum("lifetimes_squared"))
+    return F.coalesce(index, F.lit(1.0)).alias("fairness")
+
+
+def sums(figures: tuple[str, ...]) -> list[Column]:
+    """Each figure summed over the shards of a batch."""
+    return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in figures]
+
+
+def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
+    """Recall with its interval, and the exact join's output; the same as `Evidence.recall`.
+
+    A query is planned anew for every batch, so expressions are short; and metrics must never fail
+    it, so nothing divides by what may be zero.
+    """
+    met, made, met_met, met_made, made_made = (F.sum(f"{when}_{name}") for name in _SUMS)
+    share = F.try_divide(made, met)
+    variance = F.greatest(made_made - 2 * share * met_made + share * share * met_met, F.lit(0.0))
+    few = F.try_divide(NONE_OF_MANY * met_met, met)
+    error = F.try_divide(F.greatest(CONFIDENCE * F.sqrt(variance), few), met)
+    # A batch that lost nothing may yet miss what earlier losses would have brought.
+    lost = sum((F.sum(name) for name in GIVEN_UP), start=F.sum("total_lost"))
+    exact = (F.sum("shards_monitored") > 0) & (lost == 0)
+
+    def figure(name: str, sure: Column, estimated: Column) -> Column:
+        return F.when(exact, sure).otherwise(estimated).alias(f"{prefix}{name}")
+
+    one = F.lit(1.0)
+    # The share of importance does not tell how many pairs there were.
+    counted = F.sum("shards_by_importance") == 0
+    estimated = F.when(counted, F.try_divide(F.sum(pairs), share))
+    return [
+        figure("recall", one, share),
+        figure("recall_low", one, F.greatest(share - error, F.lit(0.0))),
+        figure("recall_high", one, F.least(share + error, one)),
+        figure("exact_pairs", F.sum(pairs).cast("double"), estimated),
+    ]

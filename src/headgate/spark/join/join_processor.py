@@ -1,0 +1,127 @@
+"""The stateful processor of a streaming join: state in, kernel, results and metrics out."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import pandas as pd
+from pyspark.sql.streaming.stateful_processor import TimerValues
+
+from headgate.engine.definitions import Definitions, known_definitions
+from headgate.engine.table_rows import Screened, numbered, screen
+from headgate.engine.table_step import TableStep
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.pacing.pacer import covered_s
+from headgate.spark.arrivals import Arrivals
+from headgate.spark.join.join_metrics import result_rows, stats_row
+from headgate.spark.join.memory_figures import expected_of_shard, limits_of
+from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
+from headgate.spark.join.shard_pacing import ShardPacing
+from headgate.spark.join.task_ledger import Ledger
+from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
+from headgate.spark.state.local_copy import LocalCopy
+from headgate.spark.state.shard_state import ShardState
+from headgate.spark.worker_settings import settle
+from headgate.spec import SpecError
+
+
+class JoinProcessor(ShardProcessor):
+    """Joins the rows of one shard, batch after batch.
+
+    Late rows are those Spark's own join drops: at or before the watermark *of the previous batch*.
+    Spark tells a processor only the present one, so each shard keeps the last it heard of.
+    """
+
+    def _advance(
+        self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        ledger = Ledger(self._plan.operator)
+        with nullcontext() if self._plan.pacer is None else ledger.timing(f"join-{shard}"):
+            yield from self._joined(frames, shard, ledger, timer_values)
+
+    def _joined(
+        self,
+        frames: Iterator[pd.DataFrame],
+        shard: int,
+        ledger: Ledger,
+        timer_values: TimerValues,
+    ) -> Iterator[pd.DataFrame]:
+        watch = Stopwatch()
+        late_at, watermark = self._hear_watermark(timer_values)
+        came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
+        arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
+        state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
+        held = (state.held(0), state.held(1))
+        self._hear_limit(came.notices, state)
+        plan = state.plan
+        definitions, progress = self._definitions(came.notices, state)
+        pacing, pace = None, None
+        # Time in which nothing came is counted with the next batch that brings something.
+        if self._plan.pacer is not None and not came.is_nothing:
+            shards = len(self._plan.labels)
+            pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
+            span_s = covered_s(progress, (arriving[0].rows.time, arriving[1].rows.time))
+            numbers = numbered(arriving, progress.seen)
+            (left, right), pace = pacing.admit(plan.terms.seed, numbers, span_s)
+            arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
+        watch.lap("read_ms")
+        step = TableStep(
+            plan.terms,
+            plan.shape,
+            held,
+            arriving,
+            progress,
+            watermark=late_at,
+            keep_late=True,
+            lessons=state.lessons(),
+            shard=self._plan.labels.index(shard),
+            definitions=definitions,
+            pace=pace,
+        )
+        for blobs in result_blobs(step.results(), plan.row_bytes):
+            yield result_rows(blobs)
+        watch.lap("join_ms")
+        step.raise_watermark(watermark)
+        if pacing is not None:
+            state.pacing = pacing.done(step.passed())
+        state.write(step, held)
+        watch.lap("write_ms")
+        important = definitions is not None
+        watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
+        figures = {**state.figures, **limits_of(plan)}
+        expected = expected_of_shard(plan, progress, step, state.learned)
+        yield stats_row(step.stats, figures, watch.laps, state.learned, important, expected)
+        settle()
+
+    def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
+        """Note the present watermark; return the one before and this one, in microseconds."""
+        heard = self._store.watermark.get()
+        millis = timer_values.getCurrentWatermarkInMs()
+        self._store.watermark.update((millis * 1000,))
+        return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
+
+    def _hear_limit(self, notices: pd.DataFrame, state: ShardState) -> None:
+        """How much may be stored from this batch on, where that came with it."""
+        allowance = self._plan.allowance
+        for _, told in read_changes(notices[notices["side"] == LIMITS]):
+            try:
+                state.limit_to(read_limit(told, None if allowance is None else allowance.most))
+            except SpecError:
+                # Whoever wrote it must not bring the join down; the figure tells.
+                state.figures["misdefined"] += 1
+
+    def _definitions(
+        self, notices: pd.DataFrame, state: ShardState
+    ) -> tuple[Definitions | None, Progress]:
+        """What is important in this batch, redefinitions that came with it included."""
+        if self._plan.definitions is None:
+            return None, state.progress
+        news = read_changes(notices[notices["side"] == CHANGES])
+        goal, schemas = self._plan.definitions.goals[0], self._plan.schemas
+        known = known_definitions(goal, state.progress, schemas, news)
+        state.figures["misdefined"] += known.refused
+        return known.definitions, known.progress
+
+    def _screened(self, came: Arrivals, side: int, late_at: int) -> Screened:
+        """The rows of a side that can take part."""
+        table, weight = came.sides[side]
+        return screen(table, self._plan.shape.times[side], weight, late_at)

@@ -1,0 +1,51 @@
+"""What a shard of a join with a shared budget says of itself."""
+
+from headgate.engine.table_learner import LessonsLearned
+from headgate.engine.table_step import TableStep
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.planner.live_curve import FIGURES, Streams, expected_figures, ranks_by
+from headgate.spark.join.shard_plan import ShardPlan
+from headgate.spec.budget import UNLIMITED
+
+
+def limits_of(plan: ShardPlan) -> dict[str, int]:
+    """A shard's part of the budget that is in force."""
+    if plan.allowance is None:
+        return {"limit": 0}
+    return {"limit": plan.allowance.amount // len(plan.labels)}
+
+
+def expected_of_shard(
+    plan: ShardPlan, before: Progress, step: TableStep, learned: LessonsLearned | None
+) -> dict[str, float]:
+    """What it would make of more memory, and of less; zeros where nobody asks or nothing is known.
+
+    How fast rows come is known of both sides together; each side's part is that of this batch.
+    """
+    nothing = dict.fromkeys(FIGURES, 0.0)
+    stats = step.stats
+    came = stats.left_rows + stats.right_rows
+    if plan.allowance is None or learned is None or not came:
+        return nothing
+    monitor, windows = learned.lessons.monitor, plan.terms.windows
+    if any(monitor.by_rows) or not monitor.rate:
+        return nothing
+    streams = Streams(
+        monitor.curves(),
+        monitor.counts / monitor.counted if monitor.knows_keys else None,
+        (monitor.rate * stats.left_rows / came, monitor.rate * stats.right_rows / came),
+        (windows[0].span, windows[1].span),
+    )
+    pools = (0,) if plan.terms.pooled else (0, 1)
+    most_rows = sum(plan.terms.most_rows[pool] for pool in pools)
+    row_bytes = None
+    if most_rows >= UNLIMITED:
+        if not stats.stored_rows:
+            return nothing
+        # What is kept back for rows given up and for the monitor is paid for, too.
+        paid = plan.allowance.amount / len(plan.labels)
+        live = sum(plan.terms.most_bytes[pool] for pool in pools)
+        size = stats.stored_bytes / stats.stored_rows
+        most_rows, row_bytes = int(live / size), size * paid / live
+    passed = step.after.clock - before.clock >> 1 if before.clock != NO_WATERMARK else 0
+    return expected_figures(streams, ranks_by(learned.policy), most_rows, row_bytes, passed)

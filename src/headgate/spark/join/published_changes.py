@@ -1,0 +1,143 @@
+"""What a running join is told: redefinitions of importance, and limits of its budget.
+
+A notice is a row like any other. It joins those of the two sides before the shuffle, with a copy
+for every shard, so it comes with a batch, survives with its checkpoint and is replayed with it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.spark.packing import PACKED, packed
+from headgate.spark.state.blobs import from_blob, to_blob
+from headgate.spec import SpecError
+from headgate.spec.bounded_json import shortened
+from headgate.spec.importance.max_importance import LONGEST_TEXT
+from headgate.spec.importance.publishing import write_definition
+
+CHANGES, LIMITS = 2, 3
+"""Stand in the place of a side: what is important, and how much may be stored, from now on."""
+PUBLISHED = "definition string, at timestamp"
+LONGEST_LIMIT = 15
+"""Digits of a limit: a thousand terabytes."""
+_LIMIT = re.compile(f"[0-9]{{1,{LONGEST_LIMIT}}}")
+FORGIVING = {
+    "mode": "PERMISSIVE",
+    "pathGlobFilter": "*.json",
+    "recursiveFileLookup": "true",
+    "ignoreMissingFiles": "true",
+    "ignoreCorruptFiles": "true",
+    "mapreduce.input.linerecordreader.line.maxlength": str(4 * LONGEST_TEXT),
+}
+"""How a folder is read that others write to: what is gone or broken is passed over, lines that are
+no notices become nulls, and folders in it mean nothing."""
+Redefined = str | os.PathLike[str] | DataFrame
+
+
+def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, ...]) -> DataFrame:
+    """Redefinitions as blobs for every shard, to go with those of the sides."""
+    frame = given if isinstance(given, DataFrame) else _published(session, given)
+    if not frame.isStreaming or "definition" not in frame.columns:
+        kind = "streaming" if frame.isStreaming else "bounded"
+        raise SpecError(
+            f"redefined= is a {kind} DataFrame of {', '.join(frame.columns)}: give a streaming one "
+            f'with a column "definition" (the text of MaxImportance.to_json()) and perhaps "at" '
+            f"(a timestamp), or the folder that MaxImportance.publish writes to"
+        )
+    # What cannot be read is null, which no definition is: nothing here may end the query.
+    at = F.lit(None)
+    if "at" in frame.columns:
+        at = F.unix_micros(F.col("at").try_cast("timestamp"))
+    # Of two in one batch the one published last holds; file names are in that order.
+    name = F.lit("") if isinstance(given, DataFrame) else F.col("_metadata.file_name")
+    told = frame.select(
+        _bounded(F.col("definition"), LONGEST_TEXT),
+        at.cast("long").alias("at"),
+        name.alias("name"),
+    )
+    return told.mapInArrow(PackChanges(labels), PACKED)
+
+
+def packed_limits(
+    session: SparkSession, folder: str | os.PathLike[str], labels: tuple[int, ...]
+) -> DataFrame:
+    """Limits published in a folder as blobs for every shard, to go with those of the sides."""
+    told = _published(session, folder).select(
+        _bounded(F.col("definition"), LONGEST_LIMIT),
+        F.lit(None).cast("long").alias("at"),
+        F.col("_metadata.file_name").alias("name"),
+    )
+    return told.mapInArrow(PackChanges(labels, LIMITS), PACKED)
+
+
+def publish_limit(folder: str | os.PathLike[str], limit: int) -> None:
+    """Tell a running join how many rows or bytes it may store from now on."""
+    write_definition(folder, str(limit), at=None)
+
+
+def _bounded(text: Column, longest: int) -> Column:
+    """The text, or null where it is too long to be shipped to every shard, or is no text."""
+    given = F.try_validate_utf8(text.cast("string"))
+    return F.when(F.length(given) <= longest, given).alias("definition")
+
+
+def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFrame:
+    path = os.fspath(folder)
+    if "://" not in path:
+        # The JVM may have another working directory.
+        path = str(Path(path).absolute())
+        Path(path).mkdir(parents=True, exist_ok=True)
+    reader = session.readStream.schema(PUBLISHED)
+    for option, value in FORGIVING.items():
+        reader = reader.option(option, value)
+    return reader.json(path)
+
+
+@dataclass(frozen=True)
+class PackChanges:
+    """Turns notices into a blob for every shard; to be run by ``mapInArrow``."""
+
+    labels: tuple[int, ...]
+    kind: int = CHANGES
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        part = context.partitionId() if context is not None else 0
+        for ordinal, batch in enumerate(batches):
+            if batch.num_rows:
+                blob = to_blob(pa.Table.from_batches([batch]))
+                yield packed(self.labels, self.kind, part, ordinal, [blob] * len(self.labels))
+
+
+def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
+    """Event times and definitions, in the order in which they were made."""
+    mine = rows.sort_values(["part", "ordinal"])
+    told = [change for blob in mine["blob"] for change in from_blob(blob).to_pylist()]
+    told.sort(key=lambda change: change["name"])
+    return [(change["at"], change["definition"] or "") for change in told]
+
+
+def read_limit(text: str, most: int | None) -> int:
+    """The rows or bytes that a published limit says; ``most`` is the budget of the whole group.
+
+    Examples
+    --------
+    >>> read_limit("5000", most=10_000)
+    5000
+    """
+    if not _LIMIT.fullmatch(text):
+        raise SpecError(
+            f"{shortened(text)} is not a limit: give a whole number of at most {LONGEST_LIMIT} "
+            f"digits"
+        )
+    if most is not None and int(text) > most:
+        raise SpecError(f"limit {text} is more than the whole budget: give at most {most:,}")
+    return int(text)

@@ -1,0 +1,218 @@
+"""Queries that share one budget: their limits, told anew as their streams drift."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
+from headgate.engine.request import Request
+from headgate.planner.balancer import Balancer, Member
+from headgate.spark.join.join_stream import shard_count, stream
+from headgate.spark.join.published_changes import LONGEST_LIMIT, publish_limit
+from headgate.spec import SpecError
+from headgate.spec.bounded_json import read_json
+
+KEPT = "limits.json"
+"""Beside the joins' folders: what was told and what was in force last."""
+LONGEST_KEPT = 1_000_000
+
+
+class SharedStreams(Mapping[str, DataFrame]):
+    """Streaming DataFrames of joins that share one budget, by name.
+
+    Start a query on each. As they run, their limits follow what they need, without a restart;
+    `stop` ends that and leaves them as they are.
+    """
+
+    def __init__(
+        self,
+        frames: Mapping[str, DataFrame],
+        balancer: Balancer,
+        folder: Path,
+        session: SparkSession,
+    ) -> None:
+        self._frames, self._balancer, self._folder = dict(frames), balancer, folder
+        self._session = session
+        self._lock = threading.Lock()
+        self._listener = _Listener(self)
+        self.moves: list[dict[str, int]] = []
+        """Limits as they were told, the latest last."""
+        with self._lock:
+            self._keep()
+        session.streams.addListener(self._listener)
+
+    def __getitem__(self, name: str) -> DataFrame:
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._frames)
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Rows or bytes that each join may store now, as its metrics showed last."""
+        with self._lock:
+            return {name: member.in_force for name, member in self._balancer.members.items()}
+
+    def stop(self) -> None:
+        """Leave limits as they are from now on."""
+        self._session.streams.removeListener(self._listener)
+
+    def hear(self, observed: Mapping[str, Any]) -> None:
+        """Take in what a query's batch had to say."""
+        for name in self._frames:
+            if name not in observed:
+                continue
+            figures = observed[name].asDict()
+            # Until the first rows come, there is no shard to say anything.
+            if figures["limit"]:
+                with self._lock:
+                    self._tell(self._balancer.hear(name, figures))
+
+    def fit(self) -> None:
+        """Where the budget is another than when the joins last ran: limits in proportion to it."""
+        with self._lock:
+            told = {name: member.told for name, member in self._balancer.members.items()}
+            part = self._balancer.whole / sum(told.values())
+            if part < 1:
+                self._tell(
+                    self._balancer.wants({name: int(part * limit) for name, limit in told.items()})
+                )
+
+    def _tell(self, limits: dict[str, int]) -> None:
+        if not limits:
+            return
+        # Kept first: what a crash leaves untold is taken to be told, and more is not given away.
+        self._keep()
+        for name, limit in limits.items():
+            publish_limit(self._folder / name, limit)
+        self.moves.append(limits)
+
+    def _keep(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        unfinished = self._folder / f".{KEPT}.unfinished"
+        told = {
+            name: {"told": member.told, "in_force": member.in_force}
+            for name, member in self._balancer.members.items()
+        }
+        unfinished.write_text(json.dumps(told))
+        os.replace(unfinished, self._folder / KEPT)
+
+
+class _Listener(StreamingQueryListener):
+    """Hands what queries say of their batches on."""
+
+    def __init__(self, shared: SharedStreams) -> None:
+        self._shared = shared
+
+    def onQueryStarted(self, event: Any) -> None:
+        """Nothing to do."""
+
+    def onQueryProgress(self, event: Any) -> None:
+        """A batch is done."""
+        self._shared.hear(event.progress.observedMetrics)
+
+    def onQueryIdle(self, event: Any) -> None:
+        """Nothing to do."""
+
+    def onQueryTerminated(self, event: Any) -> None:
+        """Nothing to do: its stored rows are still there, in its checkpoint."""
+
+
+def share(
+    request: Callable[[str, int], Request],
+    streams: Mapping[str, tuple[DataFrame, DataFrame]],
+    whole: int,
+    weights: Mapping[str, float],
+    begin: Mapping[str, int],
+    folder: Path,
+    shards: int | None,
+) -> SharedStreams:
+    """The streaming form of `JoinGroup`; see there.
+
+    Parameters
+    ----------
+    request
+        A join by its name, with so much of the budget.
+    whole, weights, begin
+        The budget in rows or bytes, how it is to be shared, and how it is to begin with.
+    """
+    counts, session = {}, None
+    for name, (left, right) in streams.items():
+        counts[name] = shard_count(request(name, begin[name]), left, right, shards)
+        session = left.sparkSession
+    assert session is not None  # a group has joins
+    before = members_before(folder, counts)
+    members = before or {
+        name: Member(told, told, count)
+        for name, count in counts.items()
+        for told in (begin[name] // count * count,)
+    }
+    frames = {
+        name: stream(
+            request(name, members[name].told),
+            left,
+            right,
+            counts[name],
+            name,
+            limits=folder / name,
+            most=whole,
+        )
+        for name, (left, right) in streams.items()
+    }
+    shared = SharedStreams(frames, Balancer(whole, weights, members), folder, session)
+    shared.fit()
+    return shared
+
+
+def members_before(folder: Path, names: Mapping[str, int]) -> dict[str, Member] | None:
+    """The joins as they were left in a folder; None where it is new.
+
+    ``names`` are those of the joins, with how many shards each has.
+    """
+    kept = folder / KEPT
+    if not kept.exists():
+        return None
+    told = _read_kept(kept)
+    if set(told) != set(names):
+        raise SpecError(
+            f"folder {str(folder)!r} belongs to a group of {', '.join(sorted(told))}, and this one "
+            f"is of {', '.join(sorted(names))}: give each group a folder of its own"
+        )
+    return {
+        name: Member(told[name]["told"], told[name]["in_force"], shards)
+        for name, shards in names.items()
+    }
+
+
+def _read_kept(kept: Path) -> dict[str, dict[str, int]]:
+    """What was told and what was in force last, by join."""
+    try:
+        with kept.open("rb") as file:
+            text = file.read(LONGEST_KEPT + 1).decode()
+        told = read_json(text, "a list of limits", LONGEST_KEPT, deepest=2)
+    except (OSError, ValueError) as error:
+        raise _broken(kept, error) from error
+    limits = told.values() if isinstance(told, dict) else [None]
+    if not all(isinstance(each, dict) and _is_told(each) for each in limits):
+        raise _broken(kept, "it does not say what was told to each join, and what is in force")
+    return dict(told)
+
+
+def _is_told(limits: dict[str, Any]) -> bool:
+    given = [limits.get("told"), limits.get("in_force")]
+    return all(type(limit) is int and 0 < limit < 10**LONGEST_LIMIT for limit in given)
+
+
+def _broken(kept: Path, reason: object) -> SpecError:
+    return SpecError(
+        f"{kept} cannot be read ({reason}): write it from a copy, or remove it together with the "
+        f"checkpoints of the group's queries, since without it nobody knows their limits"
+    )

@@ -1,0 +1,1 @@
+"""Cached lookups as Spark queries."""

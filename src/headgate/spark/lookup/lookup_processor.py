@@ -1,0 +1,65 @@
+"""The stateful processor of a streaming lookup: cached rows in, results, metrics and state out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+from pyspark.sql.streaming.stateful_processor import TimerValues
+
+from headgate.engine.table_rows import Held
+from headgate.lookup.lookup_request import How
+from headgate.lookup.lookup_step import LookupStep
+from headgate.lookup.table import Table
+from headgate.spark.arrivals import Arrivals
+from headgate.spark.join.join_metrics import result_rows
+from headgate.spark.join.shard_plan import ShardPlan
+from headgate.spark.lookup.lookup_metrics import FIGURES, stats_row
+from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
+from headgate.spark.state.local_copy import LocalCopy
+from headgate.spark.state.shard_state import ShardState
+from headgate.spark.worker_settings import settle
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookupPlan(ShardPlan):
+    """What every shard of a lookup must know; its schemas are the table's and the stream's."""
+
+    table: Table
+    how: How
+
+
+class LookupProcessor(ShardProcessor):
+    """Looks up the rows of one shard, batch after batch.
+
+    A batch that fails, because its table cannot be reached or for any other reason, leaves no
+    trace: Spark commits results, state and the place in the input together, and does it again.
+    """
+
+    _plan: LookupPlan
+
+    def _advance(
+        self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
+    ) -> Iterator[pd.DataFrame]:
+        plan, watch = self._plan, Stopwatch()
+        references, weight = Arrivals.read(frames, {0: plan.schemas[1]}).sides[0]
+        state = ShardState.read(plan, self._store, LocalCopy(plan.operator, shard))
+        cached = state.held(0)
+        watch.lap("read_ms")
+        step = LookupStep(
+            plan.terms,
+            plan.shape,
+            plan.table,
+            plan.schemas[0],
+            cached,
+            references,
+            state.progress,
+            plan.how,
+            weight=weight,
+        )
+        for blobs in result_blobs(step.results(), plan.row_bytes):
+            yield result_rows(blobs, FIGURES)
+        watch.lap("join_ms")
+        state.write(step, (cached, Held.nothing(plan.schemas[1])))
+        watch.lap("write_ms")
+        yield stats_row(step.lookup_stats, state.figures, watch.laps)
+        settle()

@@ -1,0 +1,167 @@
+"""A lookup on Spark: pack, shuffle by shard, look up, observe, unpack."""
+
+import uuid
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from headgate.engine.limits import most_dead_bytes
+from headgate.engine.shape import Shape
+from headgate.lookup.lookup_request import LookupRequest
+from headgate.policies.policy import Kind
+from headgate.spark.arrow_batches import bytes_a_row
+from headgate.spark.carried_columns import (
+    Shown,
+    arrow_schema,
+    check_carried,
+    column_of,
+    numbered,
+    restored,
+    travelling,
+)
+from headgate.spark.column_types import check_char_types, compared_types
+from headgate.spark.join.join_metrics import observe
+from headgate.spark.join.join_stream import shard_column
+from headgate.spark.join.shard_plan import describe
+from headgate.spark.lookup import lookup_metrics
+from headgate.spark.lookup.lookup_processor import LookupPlan, LookupProcessor
+from headgate.spark.lookup.spark_table import SparkTable
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
+from headgate.spark.requirements import WATERMARK, check_session, check_state_store
+from headgate.spark.shards import shard_labels
+from headgate.spark.state.ended_queries import forget_when_queries_end
+from headgate.spark.warm_kernel import warm_kernel
+from headgate.spark.worker_check import check_workers
+from headgate.spec import SpecError
+from headgate.spec.budget import RESERVE
+
+WIDER = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
+"""Spark has no unsigned numbers."""
+
+
+def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) -> DataFrame:
+    """The streaming form of `CachedLookup`; see there."""
+    _check_input(request, frame)
+    session = frame.sparkSession
+    check_state_store(session)
+    check_workers(session.sparkContext)
+    columns = _spark_columns(request)
+    schema = to_arrow_schema(columns, timezone="UTC")
+    stream_schema = arrow_schema(frame)
+    shape = request.shape(stream_schema)
+    _check_keys(request, frame)
+    follows = request.policy.kind == Kind.CURVE
+    count = shards
+    if shards is None:
+        count = 1 if follows else session.sparkContext.defaultParallelism
+    if follows and count != 1:
+        raise SpecError(
+            f"shards={shards!r}: policy {request.policy.label} follows the values of the whole "
+            f"stream, which no shard sees: leave shards out, or choose another policy"
+        )
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise SpecError(f"shards={shards!r}: give a whole number of shards, one or more")
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
+    labels = shard_labels(count, partitions)
+    terms = request.terms(count, RESERVE)
+    facts = {
+        "stream keys": ", ".join(request.keys.right),
+        "table keys": ", ".join(request.keys.left),
+        "table": request.table.name,
+        "how": request.how,
+        "policy": repr(terms.policy),
+        "stream columns": frame.schema.simpleString(),
+        "table columns": columns.simpleString(),
+    }
+    plan = LookupPlan(
+        terms=terms,
+        shape=shape,
+        schemas=(schema, stream_schema),
+        most_dead_bytes=most_dead_bytes(terms, RESERVE),
+        room=None,
+        labels=labels,
+        description=describe(count, partitions, facts),
+        operator=uuid.uuid4().hex[:16],
+        table=request.table.for_workers(request.keys.left),
+        how=request.how,
+        row_bytes=bytes_a_row(session),
+    )
+    forget_when_queries_end(session)
+    warm_kernel(terms)
+    # Keys are weighed, where they are, for the rows that will be stored: those of the table.
+    keys, names = request.keys.right, tuple(frame.columns)
+    shard = shard_column([column_of(frame, name) for name in keys], labels)
+    pack = Pack(0, labels, names, keys, request.policy, row_bytes=plan.row_bytes)
+    packed = numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
+    looked_up = packed.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=LookupProcessor(plan),
+        outputStructType=lookup_metrics.OUTPUT,
+        outputMode="append",
+        # For the timers alone; a stream need not have a watermark.
+        timeMode="EventTime",
+    )
+    shown = _shown(shape, frame, columns)
+    results = (
+        observe(looked_up, name, lookup_metrics.observed())
+        .select("blob")
+        .mapInArrow(Unpack(), travelling(shown))
+    )
+    return restored(results, shown)
+
+
+def _check_input(request: LookupRequest, frame: Any) -> None:
+    if not isinstance(frame, DataFrame):
+        raise SpecError(
+            f"the stream is a {type(frame).__name__}: stream takes a streaming Spark DataFrame "
+            f"(Arrow tables and pandas frames go to run)"
+        )
+    check_session(frame.sparkSession)
+    if not frame.isStreaming:
+        raise SpecError(
+            "the stream is a bounded DataFrame: look it up with run(frame.toArrow()), or join it "
+            "to the table in Spark"
+        )
+    if request.policy.is_offline:
+        raise SpecError(
+            f"policy {request.policy.label} must know the whole stream beforehand, which a "
+            f'running one does not tell: use it with run, or choose "lru" or "lfu"'
+        )
+    check_carried("the stream", frame)
+
+
+def _check_keys(request: LookupRequest, frame: DataFrame) -> None:
+    """The stream's keys are compared by value, and as Spark would with a DataFrame of its own."""
+    compared_types(frame, "stream", request.keys.right)
+    if isinstance(request.table, SparkTable):
+        for theirs, mine in zip(request.keys.left, request.keys.right, strict=True):
+            check_char_types(frame.schema[mine], request.table.frame.schema[theirs])
+
+
+def _spark_columns(request: LookupRequest) -> StructType:
+    """The table's columns in Spark's types."""
+    columns = []
+    for field in request.schema:
+        kind = WIDER.get(field.type, field.type)
+        try:
+            spark_type = from_arrow_type(kind, prefer_timestamp_ntz=True)
+        except PySparkTypeError:
+            raise SpecError(
+                f'column "{field.name}" of {request.table.name} is {field.type}, which Spark does '
+                f"not have: leave it out with columns=, or cast it in a view"
+            ) from None
+        columns.append(StructField(field.name, spark_type))
+    return StructType(columns)
+
+
+def _shown(shape: Shape, frame: DataFrame, columns: StructType) -> list[Shown]:
+    """The result's columns; event times keep their mark, so that they can be aggregated by."""
+    shown = []
+    for name, side, column in shape.output:
+        field = (columns, frame.schema)[side][column]
+        mark = {WATERMARK: field.metadata[WATERMARK]} if WATERMARK in field.metadata else None
+        shown.append(Shown(name, field.dataType, field.nullable, mark))
+    return shown

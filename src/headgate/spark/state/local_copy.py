@@ -1,0 +1,168 @@
+"""Local, memory-mapped copies of what is in the state store, so that a batch reads almost nothing.
+
+The state store is the only truth. Blobs never change once written and have names unlike any other.
+A copy ends in a checksum over its bytes, its name and the checksum of the blob that it is a copy
+of, which the state store has; a copy that is missing, broken or another's is fetched anew. Without
+a disk to write to there are no copies, and every batch fetches what it needs.
+"""
+
+import contextlib
+import mmap
+import os
+import re
+import shutil
+import stat
+import struct
+import uuid
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from headgate.spark.state.blobs import from_blob, write_blob
+from headgate.spark.state.local_files import local_folder, owned_folder
+
+_TRAILER = struct.Struct("<4sI")
+_MARK = b"HGLC"
+_OURS = re.compile(r"\d{12}-[0-9a-f]{12}(\.[0-9a-f]{8})?")
+"""What `new_name` makes, and unfinished files."""
+
+
+def new_name(number: int) -> str:
+    """A blob name unlike any other, that sorts by ``number``."""
+    return f"{number:012d}-{uuid.uuid4().hex[:12]}"
+
+
+class Stamp(NamedTuple):
+    """What shows that a file is still the one that was looked at."""
+
+    inode: int
+    modified_ns: int
+    size: int
+    checksum: int
+    """Of the blob in the state store, as it was asked for."""
+
+    @classmethod
+    def of(cls, found: os.stat_result, checksum: int) -> "Stamp":
+        """Of a file that is open."""
+        return cls(found.st_ino, found.st_mtime_ns, found.st_size, checksum)
+
+
+_verified: dict[Path, Stamp] = {}
+"""Copies that this process has verified: a gigabyte takes a quarter of a second."""
+
+
+class LocalCopy:
+    """Copies of one shard's blobs in a folder of its own."""
+
+    def __init__(self, operator: str, shard: int) -> None:
+        self.shard = shard
+        self._folder: Path | None = None
+        with contextlib.suppress(OSError):
+            self._folder = owned_folder(local_folder(operator) / f"shard-{shard}")
+
+    def read(
+        self, name: str, checksum: int, fetch: Callable[[], pa.Table]
+    ) -> tuple[pa.Table, bool]:
+        """The table of that name, mapped, and whether it had to be fetched.
+
+        ``checksum`` is that of the blob in the state store.
+        """
+        table = self._mapped(name, checksum)
+        if table is not None:
+            return table, False
+        fetched = fetch()
+        self.write(name, checksum, fetched)
+        table = self._mapped(name, checksum)
+        return fetched if table is None else table, True
+
+    def write(self, name: str, checksum: int, table: pa.Table) -> None:
+        """Keep a copy, if that is possible; visible under its name only when complete."""
+        if self._folder is None:
+            return
+        unfinished = self._folder / f"{name}.{uuid.uuid4().hex[:8]}"
+        try:
+            with pa.OSFile(str(unfinished), "wb") as file:
+                write_blob(table, file)
+            unfinished.chmod(0o600)
+            with unfinished.open("r+b") as file:
+                found = _checksum(_map(file.fileno()), name, checksum)
+                file.seek(0, os.SEEK_END)
+                file.write(_TRAILER.pack(_MARK, found))
+            _make_way(self._folder / name)
+            unfinished.rename(self._folder / name)
+        except (OSError, pa.ArrowException):  # no room, say; the state store has it
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+
+    def keep_only(self, names: Iterable[str]) -> None:
+        """Forget copies of blobs that are in the state no more; leave alone what is not ours.
+
+        A file that is mapped somewhere stays readable there after it is unlinked.
+        """
+        if self._folder is None:
+            return
+        wanted = set(names)
+        with contextlib.suppress(OSError):
+            for path in list(self._folder.iterdir()):
+                if path.name not in wanted and _OURS.fullmatch(path.name):
+                    _verified.pop(path, None)
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+
+    def _mapped(self, name: str, checksum: int) -> pa.Table | None:
+        """The table of a copy that is right; None where there is none."""
+        if self._folder is None:
+            return None
+        path = self._folder / name
+        try:
+            # A link is not followed, and a pipe is not waited for.
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            found = os.fstat(handle)
+            if not _is_our_file(found):
+                return None
+            whole = _map(handle)
+        except (OSError, ValueError):
+            return None
+        finally:
+            os.close(handle)
+        stamp = Stamp.of(found, checksum)
+        if _verified.get(path) != stamp:
+            if not _is_right(whole, name, checksum):
+                return None
+            _verified[path] = stamp
+        return from_blob(whole.slice(0, whole.size - _TRAILER.size))
+
+
+def _is_our_file(found: os.stat_result) -> bool:
+    """Whether it is a file, that we own and others may not write, with something in it."""
+    private = not stat.S_IMODE(found.st_mode) & 0o022
+    ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and private
+    return ours and found.st_size > _TRAILER.size
+
+
+def _map(handle: int) -> pa.Buffer:
+    """An open file's bytes, mapped."""
+    return pa.py_buffer(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
+
+
+def _is_right(whole: pa.Buffer, name: str, checksum: int) -> bool:
+    end = whole.size - _TRAILER.size
+    mark, noted = _TRAILER.unpack(whole.slice(end).to_pybytes())
+    return bool(mark == _MARK and noted == _checksum(whole.slice(0, end), name, checksum))
+
+
+def _checksum(content: pa.Buffer, name: str, checksum: int) -> int:
+    """Over what a copy holds, and whose copy it is."""
+    return zlib.crc32(content, zlib.crc32(f"{name} {checksum}".encode()))
+
+
+def _make_way(path: Path) -> None:
+    """Remove a folder that has a copy's name: what is in a folder of ours is ours."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)

@@ -1,0 +1,155 @@
+"""Stored rows as segments: the arrivals of a batch that were kept, and which of them still live.
+
+A batch writes its own survivors as one segment a side and marks the dead of older ones; it does not
+write old rows again, except to reclaim space: when dead rows take more than they may, the segments
+with most of them are rewritten without, and when there are many small segments, neighbours merge.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.compaction import trimmed
+from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
+from headgate.columns.plain_form import no_rows
+from headgate.columns.row_sizes import row_bytes
+from headgate.columns.times import microseconds
+from headgate.engine.table_rows import Held
+from headgate.spark.state.stored_tables import Stored
+from headgate.spark.table_buffer import gathered
+
+SEQUENCE, TIME, WEIGHT = "__headgate_sequence", "__headgate_time", "__headgate_weight"
+"""Bookkeeping columns, behind those of the payload and in this order: the first always, the others
+where they are needed. They are found from the end, so the payload's columns may have any names."""
+MOST_SEGMENTS = 64
+"""A side's segments at most; more are merged, the smallest neighbours first."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Rows of one side kept by one batch, or merged from several."""
+
+    stored: Stored
+    side: int
+    table: pa.Table
+    alive: np.ndarray
+    bytes: int
+
+    @cached_property
+    def dead_bytes(self) -> int:
+        """Bytes of its dead rows."""
+        if self.alive.all():
+            return 0
+        return int(row_bytes(payload(self.table))[~self.alive].sum())
+
+
+def to_table(rows: Held, with_weight: bool, with_time: bool) -> pa.Table:
+    """Payload and bookkeeping of rows, as a segment keeps them."""
+    table = gathered(chain([no_rows(rows.table.schema)], rows.pieces(SMALL_BYTES)))
+    table = table.append_column(SEQUENCE, pa.array(rows.sequence))
+    if with_time:
+        table = table.append_column(TIME, pa.array(rows.time))
+    return table.append_column(WEIGHT, pa.array(rows.weight)) if with_weight else table
+
+
+def payload(table: pa.Table) -> pa.Table:
+    """A segment's table without its bookkeeping."""
+    return table.select(range(table.num_columns - len(_bookkeeping(table))))
+
+
+def _bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    """The columns kept beside the payload, by name."""
+    found: dict[str, pa.ChunkedArray] = {}
+    names = table.column_names
+    for name in (WEIGHT, TIME, SEQUENCE):
+        place = len(names) - len(found) - 1
+        if names[place] == name:
+            found[name] = table.column(place)
+    return found
+
+
+def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
+    """A segment all of whose rows live."""
+    size = int(row_bytes(payload(table)).sum())
+    return Segment(stored, side, table, np.ones(table.num_rows, bool), size)
+
+
+def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | None) -> Held:
+    """The live rows of one side's segments, in the order in which they arrived.
+
+    Their time is in a column of the payload, or beside it where ``time_column`` is None.
+    """
+    if not segments:
+        return Held.nothing(schema)
+    table = pa.concat_tables([segment.table for segment in segments])
+    beside, rows = _bookkeeping(table), payload(table)
+    place = np.flatnonzero(np.concatenate([segment.alive for segment in segments]))
+    time = microseconds(beside[TIME] if time_column is None else rows.column(time_column))[place]
+    weight = np.zeros(len(place))
+    if WEIGHT in beside:
+        weight = beside[WEIGHT].to_numpy()[place]
+    return Held(
+        rows,
+        place,
+        time,
+        weight,
+        beside[SEQUENCE].to_numpy()[place],
+        np.zeros(len(place), np.int32),
+        time.copy(),
+        np.zeros(len(place)),
+    )
+
+
+def mark_dead(segments: list[Segment], held: Held, alive: np.ndarray) -> list[Segment]:
+    """The segments after some of their live rows died."""
+    physical = np.zeros(sum(len(segment.alive) for segment in segments), bool)
+    physical[held.place[alive]] = True
+    ends = np.cumsum([len(segment.alive) for segment in segments])
+    return [
+        replace(segment, alive=part)
+        for segment, part in zip(segments, np.split(physical, ends[:-1]), strict=True)
+    ]
+
+
+def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple[int, int]]:
+    """Which neighbouring segments of one side to rewrite as one: (first, end) in the list.
+
+    First those with the greatest share of dead bytes, until the dead take no more than they may;
+    then the smallest neighbours, until there are few enough.
+    """
+    chosen: set[int] = set()
+    dead = sum(segment.dead_bytes for segment in segments)
+    deadest = sorted(
+        range(len(segments)), key=lambda i: -segments[i].dead_bytes / max(segments[i].bytes, 1)
+    )
+    for at in deadest:
+        if dead <= most_dead_bytes:
+            break
+        chosen.add(at)
+        dead -= segments[at].dead_bytes
+    runs = [(at, at + 1) for at in range(len(segments))]
+    changed = {(at, at + 1) for at in chosen}
+    live = [int(np.count_nonzero(segment.alive)) for segment in segments]
+    while len(runs) > MOST_SEGMENTS:
+        sizes = [sum(live[first:end]) for first, end in runs]
+        at = min(range(len(runs) - 1), key=lambda i: sizes[i] + sizes[i + 1])
+        merged = (runs[at][0], runs[at + 1][1])
+        changed = {run for run in changed if run not in (runs[at], runs[at + 1])} | {merged}
+        runs[at : at + 2] = [merged]
+    return sorted(changed)
+
+
+def live_rows(run: list[Segment]) -> pa.Table:
+    """The live rows of neighbouring segments."""
+    return gathered(piece for segment in run for piece in _live_pieces(segment))
+
+
+def _live_pieces(segment: Segment) -> Iterator[pa.Table]:
+    yield no_rows(segment.table.schema)
+    rows, places = RowSource(segment.table), np.flatnonzero(segment.alive)
+    for part in cuts(rows.sizes[places], SMALL_BYTES):
+        yield trimmed(rows.take(places[part]))

@@ -1,0 +1,348 @@
+"""A shard's durable state, and how it is read and written.
+
+In the state store: a *head* (how far the join has come, which segments there are, which of their
+rows live), the *segments* themselves, and a *history* log for policies that score by history. A
+batch reads the head, takes segments from their local copies, and writes its new segment, what
+changed in the history, and the head. Everything is Arrow IPC behind a version number.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.engine.stats import Stats
+from headgate.engine.table_learner import Lessons, LessonsLearned
+from headgate.engine.table_rows import Held
+from headgate.kernel.progress import Progress, Residing
+from headgate.spark.join.shard_plan import ShardPlan, check_same_join
+from headgate.spark.state.blobs import from_blob, to_blob
+from headgate.spark.state.learned_state import VALUE as LESSONS
+from headgate.spark.state.learned_state import read_lessons, write_lessons
+from headgate.spark.state.local_copy import LocalCopy, new_name
+from headgate.spark.state.segments import (
+    Segment,
+    held_rows,
+    live_rows,
+    mark_dead,
+    new_segment,
+    runs_to_rewrite,
+    to_table,
+)
+from headgate.spark.state.stored_tables import KEY, VALUE, Stored, StoredTables
+from headgate.spec import SpecError
+
+SMALLEST_LOG = 10_000
+"""History entries that may always pile up before the log is written anew."""
+SMALLEST_DEAD_BYTES = 1_000_000
+"""Bytes of dead rows not worth reclaiming when only rows are limited."""
+
+_DIRECTORY = pa.schema(
+    [
+        ("name", pa.string()),
+        ("parts", pa.int32()),
+        ("side", pa.int8()),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+        ("alive", pa.binary()),
+        ("checksum", pa.int64()),
+    ]
+)
+
+
+class FinishedStep(Protocol):
+    """What state must know of a step, of a join or of a lookup; `TableStep` says what it means."""
+
+    @property
+    def stats(self) -> Stats: ...
+
+    @property
+    def after(self) -> Progress: ...
+
+    @property
+    def keeps_history(self) -> bool: ...
+
+    def alive(self, side: int) -> np.ndarray: ...
+
+    def kept_arrivals(self, side: int) -> Held: ...
+
+    def survivors(self, side: int) -> Held: ...
+
+    def learned(self) -> LessonsLearned | None: ...
+
+
+@dataclass
+class ShardStore:
+    """The state variables of a shard, as Spark hands them out."""
+
+    head: Any
+    watermark: Any
+    segments: Any
+    histories: Any
+    lessons: Any
+
+    @classmethod
+    def of(cls, handle: Any) -> "ShardStore":
+        """Declare the variables; only in a processor's ``init``."""
+        return cls(
+            head=handle.getValueState("head", "blob binary"),
+            watermark=handle.getValueState("watermark", "micros long"),
+            segments=handle.getMapState("segments", KEY, VALUE),
+            histories=handle.getMapState("histories", KEY, VALUE),
+            lessons=handle.getValueState("lessons", LESSONS),
+        )
+
+
+@dataclass
+class ShardState:
+    """What a shard stores, read at the start of a batch and written at its end."""
+
+    plan: ShardPlan
+    store: ShardStore
+    stored_segments: StoredTables
+    stored_logs: StoredTables
+    progress: Progress = field(default_factory=Progress)
+    segments: list[Segment] = field(default_factory=list)
+    logs: list[tuple[Stored, int]] = field(default_factory=list)
+    """The parts of the history log, oldest first, and how many entries each has."""
+    batches: int = 0
+    pacing: str = ""
+    """What work took, and may take; see `pacing.py`."""
+    limit: int | None = None
+    """Rows or bytes that the whole join may store, where it was told so on the way."""
+    figures: dict[str, int] = field(default_factory=dict)
+    learned: LessonsLearned | None = None
+    """What the batch learned, once written."""
+
+    @classmethod
+    def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
+        """The state as the last batch left it."""
+        state = cls(
+            plan, store, StoredTables(store.segments, local), StoredTables(store.histories, local)
+        )
+        state.figures = {"compacted": 0, "misdefined": 0}
+        head = store.head.get()
+        if head is None:
+            local.keep_only(())
+            return state
+        directory = from_blob(head[0])
+        facts = json.loads(directory.schema.metadata[b"facts"])
+        check_same_join(facts["description"], plan.description)
+        thresholds = [tuple(tuple(entry) for entry in pool) for pool in facts["bars"]]
+        left, right = (tuple(frame) for frame in facts["frames"])
+        state.progress = Progress(
+            facts["clock"],
+            tuple(facts["seen"]),
+            (thresholds[0], thresholds[1]),
+            (left, right),
+            facts["memory"],
+            Residing.of(facts["residence"]),
+            tuple((at, definition) for at, definition in facts["definitions"]),
+        )
+        state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
+        state.batches = facts["batches"]
+        state.pacing = facts["pacing"]
+        if plan.allowance is not None and facts["limit"] is not None:
+            state.restore_limit(facts["limit"])
+        for entry in directory.to_pylist():
+            bits = np.frombuffer(entry["alive"], np.uint8)
+            alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
+            # Heads that an earlier version wrote have no checksums.
+            stored = Stored(entry["name"], entry["parts"], entry.get("checksum"))
+            table = state.stored_segments.get(stored)
+            state.segments.append(Segment(stored, entry["side"], table, alive, entry["bytes"]))
+        local.keep_only(
+            [segment.stored.name for segment in state.segments]
+            + [stored.name for stored, _ in state.logs]
+        )
+        return state
+
+    def limit_to(self, amount: int) -> None:
+        """From now on, the whole join may store so many rows or bytes."""
+        self.plan, self.limit = self.plan.within(amount), amount
+
+    def restore_limit(self, amount: int) -> None:
+        """The limit in force before; the budget's own where a shard can no longer live with it."""
+        try:
+            self.limit_to(amount)
+        except SpecError:
+            self.figures["misdefined"] += 1
+
+    def held(self, side: int) -> Held:
+        """A side's stored rows with their history."""
+        shape = self.plan.shape
+        time = None if shape.counted else shape.times[side]
+        rows = held_rows(self._of_side(side), self.plan.schemas[side], time)
+        # Within a batch rows may have come in any order, so sequences need not ascend.
+        order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
+        for stored, _ in self.logs:
+            log = self.stored_logs.get(stored)
+            mine = log.column("side").to_numpy() == side
+            sequence = log.column("sequence").to_numpy()[mine]
+            found = np.searchsorted(rows.sequence, sequence, sorter=order)
+            at_hand = found < len(order)
+            at = np.zeros(len(found), np.int64)
+            at[at_hand] = order[found[at_hand]]
+            at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
+            rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]
+            rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
+            rows.recent[at[at_hand]] = log.column("recent").to_numpy()[mine][at_hand]
+        return rows
+
+    def write(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
+        """Bring the state to where a step has left the join."""
+        self.batches += 1
+        for side in (0, 1):
+            self._update_side(step, side, held[side])
+        self._reclaim(step.stats.stored_bytes)
+        if step.keeps_history:
+            self._log_history(step, held)
+        self.progress = step.after
+        learned = step.learned()
+        lesson_bytes = 0
+        if learned is not None:
+            lesson_bytes = self._write_lessons(learned, step.stats)
+        head_bytes = self._write_head()
+        held_bytes = sum(segment.bytes for segment in self.segments)
+        self.figures |= {
+            "held_bytes": held_bytes,
+            "dead_bytes": held_bytes - step.stats.stored_bytes,
+            "segments": len(self.segments),
+            "rebuilt": int(self.stored_segments.fetched or self.stored_logs.fetched),
+            "written_bytes": head_bytes
+            + lesson_bytes
+            + self.stored_segments.written_bytes
+            + self.stored_logs.written_bytes,
+        }
+
+    def lessons(self) -> Lessons | None:
+        """What was learned so far."""
+        return read_lessons(self.plan, self.store.lessons)
+
+    def _write_lessons(self, learned: LessonsLearned, stats: Stats) -> int:
+        monitor = learned.lessons.monitor
+        monitor.pairs += stats.pairs
+        monitor.lost += stats.given_up
+        self.learned = learned
+        return write_lessons(self.store.lessons, learned.lessons)
+
+    def _of_side(self, side: int) -> list[Segment]:
+        return [segment for segment in self.segments if segment.side == side]
+
+    def _update_side(self, step: FinishedStep, side: int, held: Held) -> None:
+        alive = step.alive(side)
+        mine = self._of_side(side)
+        others = [segment for segment in self.segments if segment.side != side]
+        if mine:
+            mine = mark_dead(mine, held, alive[: len(held.place)])
+        kept = alive[len(held.place) :]
+        if kept.any():
+            table = to_table(
+                step.kept_arrivals(side),
+                with_weight=self.plan.terms.policy.weighs_keys,
+                with_time=self.plan.shape.counted,
+            )
+            mine.append(self._keep(side, table))
+        for segment in mine:
+            if not segment.alive.any():
+                self.stored_segments.remove(segment.stored)
+        self.segments = others + [segment for segment in mine if segment.alive.any()]
+
+    def _keep(self, side: int, table: pa.Table) -> Segment:
+        return new_segment(self.stored_segments.put(new_name(self.batches), table), side, table)
+
+    def _reclaim(self, live_bytes: int) -> None:
+        """Rewrite segments when dead rows take more than they may, or segments are many."""
+        most_dead = self.plan.most_dead_bytes
+        if most_dead is None:
+            most_dead = max(live_bytes, SMALLEST_DEAD_BYTES)
+        dead = sum(segment.dead_bytes for segment in self.segments)
+        for side in (0, 1):
+            mine = self._of_side(side)
+            share = sum(segment.dead_bytes for segment in mine) / max(dead, 1)
+            runs = runs_to_rewrite(mine, int(most_dead * share))
+            for first, end in reversed(runs):
+                fresh = self._keep(side, live_rows(mine[first:end]))
+                for old in mine[first:end]:
+                    self.stored_segments.remove(old.stored)
+                mine[first:end] = [fresh]
+                self.figures["compacted"] += end - first
+            self.segments = [s for s in self.segments if s.side != side] + mine
+
+    def _log_history(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
+        """Log what matched in this batch; write the log anew when it outgrows the rows."""
+        now = [step.survivors(side) for side in (0, 1)]
+        changed = []
+        for side in (0, 1):
+            alive = step.alive(side)[: len(held[side].place)]
+            was_matches, was_touched = held[side].matches[alive], held[side].touched[alive]
+            count = len(was_matches)
+            differs = np.ones(len(now[side].place), bool)
+            differs[:count] = (now[side].matches[:count] != was_matches) | (
+                now[side].touched[:count] != was_touched
+            )
+            differs[:count] |= now[side].recent[:count] != held[side].recent[alive]
+            differs[count:] = has_history(now[side])[count:]
+            changed.append(differs)
+        live = sum(len(rows.place) for rows in now)
+        entries = sum(count for _, count in self.logs) + sum(int(c.sum()) for c in changed)
+        if entries > max(live, SMALLEST_LOG):
+            for stored, _ in self.logs:
+                self.stored_logs.remove(stored)
+            self.logs = []
+            changed = [has_history(rows) for rows in now]
+        table = _history_table(now, changed)
+        if table.num_rows:
+            stored = self.stored_logs.put(new_name(self.batches), table)
+            self.logs.append((stored, table.num_rows))
+
+    def _write_head(self) -> int:
+        facts = {
+            "description": self.plan.description,
+            "clock": self.progress.clock,
+            "seen": list(self.progress.seen),
+            "bars": self.progress.thresholds,
+            "frames": self.progress.frames,
+            "memory": self.progress.memory,
+            "residence": self.progress.residence,
+            "definitions": self.progress.definitions,
+            "logs": self.logs,
+            "batches": self.batches,
+            "pacing": self.pacing,
+            "limit": self.limit,
+        }
+        directory = pa.table(
+            {
+                "name": [segment.stored.name for segment in self.segments],
+                "parts": [segment.stored.parts for segment in self.segments],
+                "side": [segment.side for segment in self.segments],
+                "rows": [len(segment.alive) for segment in self.segments],
+                "bytes": [segment.bytes for segment in self.segments],
+                "alive": [np.packbits(segment.alive).tobytes() for segment in self.segments],
+                "checksum": [segment.stored.checksum for segment in self.segments],
+            },
+            schema=_DIRECTORY.with_metadata({"facts": json.dumps(facts)}),
+        )
+        blob = to_blob(directory)
+        self.store.head.update((blob,))
+        return len(blob)
+
+
+def has_history(rows: Held) -> np.ndarray:
+    """Which rows are not as they were when they came."""
+    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (rows.recent > 0)
+    return changed
+
+
+def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:
+    return pa.table(
+        {
+            "side": np.repeat(np.array([0, 1], np.int8), [int(w.sum()) for w in which]),
+            "sequence": np.concatenate([r.sequence[w] for r, w in zip(rows, which, strict=True)]),
+            "matches": np.concatenate([r.matches[w] for r, w in zip(rows, which, strict=True)]),
+            "touched": np.concatenate([r.touched[w] for r, w in zip(rows, which, strict=True)]),
+            "recent": np.concatenate([r.recent[w] for r, w in zip(rows, which, strict=True)]),
+        }
+    )

@@ -1,0 +1,140 @@
+"""Named tables in the state store, cut into parts, each with a mapped copy on this machine.
+
+A state call costs some 8 ms for a megabyte when values are a few hundred kilobytes, and two to five
+times as much for values of tens of megabytes; hence the parts.
+"""
+
+import zlib
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from headgate.spark.state.blobs import pieces_of_blob, write_blob
+from headgate.spark.state.local_copy import LocalCopy
+from headgate.spark.table_buffer import gathered
+from headgate.spec import SpecError
+
+PART_BYTES = 1 << 19
+KEY = "name string, part int"
+VALUE = "blob binary"
+
+
+class Stored(NamedTuple):
+    """Where a table is kept, and what it must be."""
+
+    name: str
+    parts: int
+    checksum: int | None = None
+    """Of the blob as the state store has it; None where an earlier version wrote it."""
+
+
+class _Parts:
+    """What is written goes into the state store part by part."""
+
+    closed = False
+
+    def __init__(self, variable: Any, name: str) -> None:
+        self._variable, self._name = variable, name
+        self._rest = bytearray()
+        self.count = self.written_bytes = self.checksum = 0
+
+    def write(self, data: "bytes | memoryview | pa.Buffer") -> int:
+        """As of a file."""
+        given = memoryview(data)
+        self._rest += given
+        self.written_bytes += len(given)
+        self.checksum = zlib.crc32(given, self.checksum)
+        while len(self._rest) >= PART_BYTES:
+            self._put(PART_BYTES)
+        return len(given)
+
+    def flush(self) -> None:
+        """As of a file; parts are not cut short."""
+
+    def close(self) -> None:
+        """As of a file."""
+
+    def flush_rest(self) -> None:
+        """After the last byte."""
+        if self._rest:
+            self._put(len(self._rest))
+
+    def _put(self, size: int) -> None:
+        self._variable.updateValue((self._name, self.count), (bytes(self._rest[:size]),))
+        del self._rest[:size]
+        self.count += 1
+
+
+class _StoredParts:
+    """A table's parts, read like a file."""
+
+    closed = False
+
+    def __init__(self, variable: Any, stored: Stored) -> None:
+        self._parts = (variable.getValue((stored.name, part))[0] for part in range(stored.parts))
+        self._rest = bytearray()
+
+    def read(self, size: int) -> bytes:
+        """As of a file: so many bytes, fewer only at the end."""
+        while len(self._rest) < size and (part := next(self._parts, None)) is not None:
+            self._rest += part
+        found = bytes(self._rest[:size])
+        del self._rest[:size]
+        return found
+
+    def close(self) -> None:
+        """As of a file."""
+
+
+@dataclass
+class StoredTables:
+    """The tables in one map state."""
+
+    variable: Any
+    local: LocalCopy
+    fetched: bool = False
+    """Whether any table had to come from the state store."""
+    written_bytes: int = 0
+
+    def put(self, name: str, table: pa.Table) -> Stored:
+        """Keep a table under a name unlike any other."""
+        parts = _Parts(self.variable, name)
+        write_blob(table, pa.PythonFile(parts, "w"), compress=True)
+        parts.flush_rest()
+        self.local.write(name, parts.checksum, table)
+        self.written_bytes += parts.written_bytes
+        return Stored(name, parts.count, parts.checksum)
+
+    def get(self, stored: Stored) -> pa.Table:
+        """A table kept before."""
+        table, fetched = self.local.read(
+            stored.name, stored.checksum or 0, lambda: self._fetch(stored)
+        )
+        self.fetched |= fetched
+        return table
+
+    def remove(self, stored: Stored) -> None:
+        """Forget a table; its local copy goes with the next batch."""
+        for part in range(stored.parts):
+            self.variable.removeKey((stored.name, part))
+
+    def _fetch(self, stored: Stored) -> pa.Table:
+        # Read twice rather than parsed before it is known to be right; a rebuild is rare.
+        found = 0
+        for part in range(stored.parts):
+            value = self.variable.getValue((stored.name, part))
+            if value is None:
+                raise self._broken(stored, f"part {part + 1} of {stored.parts} is missing")
+            found = zlib.crc32(value[0], found)
+        if stored.checksum is not None and found != stored.checksum:
+            raise self._broken(stored, f"its checksum is {found} and should be {stored.checksum}")
+        parts = pa.PythonFile(_StoredParts(self.variable, stored), "r")
+        return gathered(pieces_of_blob(parts))
+
+    def _broken(self, stored: Stored, reason: str) -> SpecError:
+        return SpecError(
+            f"blob {stored.name} of shard {self.local.shard} is not in the state store as it was "
+            f"written: {reason}. The checkpoint is damaged: restore it from a copy, or start from "
+            f"a new one"
+        )

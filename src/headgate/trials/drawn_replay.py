@@ -1,0 +1,142 @@
+"""Replaying a miniature: memory scaled to what is there, and what is learned from fewer rows."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from headgate.columns.key_codes import NULL
+from headgate.engine.replay import LEARNING_ROWS_AT_ONCE, Replay
+from headgate.kernel.rows import Batch
+from headgate.kernel.terms import Terms
+from headgate.learning import Monitor, Part, Room
+from headgate.learning.learner import LearningStep
+from headgate.learning.watched_rows import Followed
+from headgate.spec.budget import UNLIMITED
+from headgate.trials.local_counts import Scale
+from headgate.trials.trace import Trace
+
+FEWEST_ROWS = 128
+"""Rows in a step of a miniature: fewer would not tell anything, and steps have a cost."""
+
+
+def scaled_room(room: Room, trace: Trace) -> Room:
+    """The room of a monitor in a miniature.
+
+    As many rows are watched as in the join, since how much they tell depends on how many they are.
+    Keys that are counted are drawn like all others, but the heavy ones are all there.
+    """
+    if trace.draw.is_whole:
+        return room
+    heavy = int(np.count_nonzero(trace.is_thinned))
+    whole = room.most_keys(trace.key_bytes)
+    wanted = min(whole, round(heavy + trace.draw.share * max(whole - heavy, 0)))
+    part = wanted / max(whole, 1)
+
+    def some(given: int | None) -> int | None:
+        return None if given is None else int(-(-given * part // 1))
+
+    return replace(room, keys=Part(some(room.keys.rows), some(room.keys.bytes)))
+
+
+def scaled_limit(limit: int, share: float) -> int:
+    """A limit in proportion to what is there; a row fits at least."""
+    return limit if limit in (0, UNLIMITED) else max(round(limit * share), 1)
+
+
+def scaled(terms: Terms, scale: Scale) -> Terms:
+    """The terms with limits in proportion to what is there."""
+    rows, held = (
+        tuple(scaled_limit(limit, share) for limit in limits)
+        for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
+    )
+    return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
+
+
+class DrawnReplay(Replay):
+    """A replay of a trace: memory is in proportion to what of the windows is there at the time, and
+    the monitor counts a row for all that it stands for.
+
+    Parameters
+    ----------
+    terms
+        With the limits of the join itself.
+    trace, rows
+        The trace, and its rows with what the policy made of their keys.
+    monitor
+        Where the policy is learned.
+    """
+
+    def __init__(
+        self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor | None
+    ) -> None:
+        each = sum(trace.within.rows) / max(trace.count, 1)
+        # Where not all the time is looked at, the join has learned long before.
+        learned = trace.stretches is not None
+        super().__init__(
+            terms,
+            *rows,
+            trace.codes,
+            monitor,
+            trace.key_bytes,
+            learning_rows=FEWEST_ROWS
+            if learned
+            else max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
+            most_at_once=None if trace.local is None else max(trace.local.step_rows, FEWEST_ROWS),
+        )
+        self._whole, self._trace = terms, trace
+        self._terms = scaled(terms, trace.scale)
+
+    def _terms_at(self, times: tuple[np.ndarray, ...]) -> Terms:
+        local = self._trace.local
+        known = [time for time in times if len(time)]
+        if local is None or not known:
+            return self._terms
+        now = (min(int(time.min()) for time in known) + max(int(time.max()) for time in known)) // 2
+        return scaled(self._whole, local.at(now, self._trace.scale))
+
+    def _make_step(self, *given: Any) -> LearningStep:
+        return DrawnStep(self._trace, *given)
+
+
+class DrawnStep(LearningStep):
+    """A step that counts the rows of heavy keys for all that they stand for."""
+
+    def __init__(self, trace: Trace, *given: Any) -> None:
+        self.stands_for, self._scale = trace.stands_for, trace.scale
+        super().__init__(*given)
+
+    def _with_spare(self, terms: Terms) -> Terms:
+        # What the monitor gives back is room of the join, like the limits before they were scaled.
+        more = super()._with_spare(terms)
+
+        def part(least: tuple[int, int], most: tuple[int, int], share: float) -> tuple[int, int]:
+            left, right = (
+                low + int((high - low) * share) for low, high in zip(least, most, strict=True)
+            )
+            return left, right
+
+        return replace(
+            more,
+            most_rows=part(terms.most_rows, more.most_rows, self._scale.rows),
+            most_bytes=part(terms.most_bytes, more.most_bytes, self._scale.bytes),
+        )
+
+    def _learn(self, sides: list[Followed]) -> None:
+        # Models are judged by what rows met here, where heavy keys meet fewer.
+        known = self._worth.by_code
+        if known is not None:
+            here = known.copy()
+            here[:-1] /= self.stands_for.T
+            self._worth = replace(self._worth, by_code=here)
+        super()._learn(sides)
+
+    def _count_keys(self, most: int) -> np.ndarray:
+        counts = np.zeros((self._codes, 2))
+        counts[self._tracked] = self.monitor.counts
+        for side, batch in enumerate(self._arriving):
+            code = batch.code[batch.code != NULL]
+            counts[:, side] += np.bincount(code, self.stands_for[side][code] - 1.0, self._codes)
+        self._tracked = np.flatnonzero(counts.sum(axis=1))
+        self.monitor.counts = counts[self._tracked]
+        return super()._count_keys(most)  # and each for itself

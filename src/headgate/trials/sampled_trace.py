@@ -1,0 +1,116 @@
+"""Which rows of two tables are looked at: those of some keys, or of some stretches of time."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.hashing import hash_keys
+from headgate.columns.row_sizes import row_bytes
+from headgate.columns.times import NO_TIME, microseconds
+from headgate.engine.request import Request
+from headgate.engine.shape import NO_RESULT, Shape
+from headgate.spec import RowWindow
+from headgate.trials.draw import EVERY_ROW, STORED, Draw
+from headgate.trials.stretches import Stretches, choose_stretches
+
+
+class Whole(NamedTuple):
+    """What there was of each side before any row was left out."""
+
+    rows: tuple[int, int]
+    bytes: tuple[int, int]
+
+    @classmethod
+    def of(cls, tables: tuple[pa.Table, pa.Table]) -> "Whole":
+        """Counted on the tables themselves."""
+        sizes = [int(row_bytes(table).sum()) for table in tables]
+        return cls((tables[0].num_rows, tables[1].num_rows), (sizes[0], sizes[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Rows that were drawn, wherever that was.
+
+    Attributes
+    ----------
+    tables
+        The rows of each side.
+    draw
+        Which rows were taken.
+    stored
+        For each row of a side, whether it is stored; None where all are.
+    hashes
+        Of each row's key, as the draw knows them; None where all keys were taken.
+    counts
+        For each row of a side, whether the pairs it finds count; None where all do.
+    """
+
+    tables: tuple[pa.Table, pa.Table]
+    draw: Draw = EVERY_ROW
+    stored: tuple[np.ndarray, np.ndarray] | None = None
+    hashes: tuple[np.ndarray, np.ndarray] | None = None
+    counts: tuple[np.ndarray, np.ndarray] | None = None
+
+
+def stores(request: Request) -> tuple[bool, bool]:
+    """Whether rows of each side are stored at all: not where they wait for nobody."""
+    left, right = request.windows
+    return left.span > 0, right.span > 0 or not left.span
+
+
+def shape_of(request: Request, tables: tuple[pa.Table, pa.Table]) -> Shape:
+    """Which columns are what, checked."""
+    names = (tables[0].column_names, tables[1].column_names)
+    shape = Shape.of(request.keys, request.sides, names, NO_RESULT, request.where)
+    return shape.checked(request.where, tables)
+
+
+def hashed(shape: Shape, table: pa.Table, side: int) -> tuple[np.ndarray, np.ndarray]:
+    """The hash of each row's key, and whether it has one; without keys all rows are alike."""
+    if not shape.keys.left:
+        return np.zeros(table.num_rows, np.uint64), np.ones(table.num_rows, np.bool_)
+    return hash_keys(shape.key_columns(table, side))
+
+
+def drawn_rows(
+    tables: tuple[pa.Table, pa.Table], told: list[tuple[np.ndarray, np.ndarray]], draw: Draw
+) -> Sampled:
+    """The rows that a draw takes, given each row's hash and whether it has a key."""
+    done = [draw.taken(*side, which) for which, side in enumerate(told)]
+    kept = [np.flatnonzero(side) for side in done]
+    return Sampled(
+        (tables[0].take(pa.array(kept[0])), tables[1].take(pa.array(kept[1]))),
+        draw,
+        (done[0][kept[0]] == STORED, done[1][kept[1]] == STORED),
+        (told[0][0][kept[0]], told[1][0][kept[1]]),
+    )
+
+
+def stored_times(
+    request: Request, tables: tuple[pa.Table, pa.Table], shape: Shape
+) -> tuple[np.ndarray, ...] | None:
+    """Times of all rows that are stored, by side that stores some; None for windows of rows."""
+    sides = [side for side in (0, 1) if request.windows[side].span]
+    if any(isinstance(request.windows[side], RowWindow) for side in sides):
+        return None
+    times = [microseconds(tables[side].column(shape.times[side])) for side in sides]
+    return tuple(time[time != NO_TIME] for time in times)
+
+
+def stretches_of(
+    request: Request, tables: tuple[pa.Table, pa.Table], share: float, seed: int
+) -> Stretches | None:
+    """Stretches of time that have this share of the rows, or so; None where they are no help."""
+    shape = shape_of(request, tables)
+    if any(isinstance(window, RowWindow) and window.span for window in request.windows):
+        return None
+    times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]
+    timed = [time[time != NO_TIME] for time in times]
+    ends = [(int(time.min()), int(time.max())) for time in timed if len(time)]
+    if not ends:
+        return None
+    first, last = min(low for low, _ in ends), max(high for _, high in ends)
+    window = max(window.span for window in request.windows)
+    return choose_stretches(first, last, window, share, seed)

@@ -1,0 +1,219 @@
+"""A policy and a budget tried on a trace: the real kernel, on all rows or in miniature."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from headgate.engine.limits import room_for, terms_for
+from headgate.engine.replay import Replay, observed_rates
+from headgate.engine.request import Request
+from headgate.engine.stats import Stats
+from headgate.kernel.rows import Batch
+from headgate.learning import Estimate
+from headgate.learning.learner import new_monitor
+from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.policies import Learned, Policy, make_policy
+from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
+from headgate.trials.drawn_replay import DrawnReplay, scaled_room
+from headgate.trials.stretch_tally import Tally
+from headgate.trials.trace import Trace
+
+SHORTFALL = 1.0 / math.sqrt(2.0 * math.pi)
+"""The mean of a standard normal number's positive part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """What a policy makes of a budget.
+
+    Attributes
+    ----------
+    policy, budget
+        What was tried.
+    made, met
+        Pairs made, and pairs of the exact result; where the goal is importance, what they are
+        worth. By key, by row and by time; of a miniature, in its own measure.
+    recall
+        The share made, with the interval it lies in with 95 % confidence where keys were drawn.
+    stats
+        What happened in the trace.
+    followed
+        How many arrivals were judged by each policy, where the policy was learned.
+    """
+
+    policy: Policy
+    budget: Budget
+    made: Tally
+    met: Tally
+    recall: Estimate
+    stats: Stats
+    followed: dict[str, int]
+
+    @property
+    def recall_by_time(self) -> np.ndarray:
+        """Recall in each of the equal stretches of time; NaN where there was nothing to make."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares: np.ndarray = self.made.by_time / self.met.by_time
+        return shares
+
+
+def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
+    """Try a policy within a budget.
+
+    The budget is that of the join itself; in a miniature it is scaled to what is there.
+
+    Parameters
+    ----------
+    trace
+        The rows to try it on.
+    policy
+        A name, as `WindowJoin` takes it, or a policy.
+    budget
+        Rows or memory; processor time is not looked at.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> import pyarrow as pa
+    >>> times = pa.array([1_000_000, 2_000_000]).cast(pa.timestamp("us"))
+    >>> left = right = pa.table({"key": [1, 2], "at": times})
+    >>> waits, not_at_all = hg.Side("at", "5 seconds"), hg.Side("at", "0 seconds")
+    >>> join = hg.WindowJoin(on="key", left=waits, right=not_at_all, budget=hg.Budget(rows=10))
+    >>> simulate(Trace.of_tables(join, left, right), "fifo", hg.Budget(rows=1)).recall.value
+    1.0
+    """
+    request = tried(trace.request, policy, budget)
+    share = request.monitor_share(live=False)
+    terms = terms_for(
+        budget,
+        trace.windows,
+        request.policy,
+        monitor=share,
+        where=trace.relation,
+        indexes=request.indexes(observed_rates(*trace.rows), trace.codes),
+    )
+    monitor = None
+    if share:
+        room = room_for(budget, request.policy, 1, share, request.seed)
+        monitor = new_monitor(trace.windows, scaled_room(room, trace))
+    terms, rows = request.weighed(terms), _weighed(trace, request.policy)
+    if trace.draw.is_whole and trace.stretches is None:
+        # All that the join would do, policies tried beside the one that is followed included.
+        replay = Replay(terms, *rows, trace.codes, monitor, trace.key_bytes)
+    else:
+        replay = DrawnReplay(terms, trace, rows, monitor)
+    made = Tally.of(trace)
+    for block in replay.pairs():
+        made.add(block)
+    return Simulated(
+        request.policy,
+        budget,
+        made,
+        trace.met,
+        recall_of(trace, made),
+        replay.stats,
+        dict(replay.followed),
+    )
+
+
+def tried(request: Request, policy: "str | Policy", budget: Budget) -> Request:
+    """The join with another policy and budget; raises where the policy cannot serve it."""
+    chosen = make_policy(
+        policy, seed=request.seed, important=isinstance(request.goal, MaxImportance)
+    )
+    keyed = bool(request.keys.left)
+    if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keyed:
+        timed = all(isinstance(window, TimeWindow) for window in request.windows)
+        chosen = Learned("age", chosen.important) if timed else chosen.neutral
+    if chosen.samples:
+        raise SpecError(f"policy={chosen!r} draws a sample, of which there is no recall to tell")
+    if (chosen.weighs_keys or chosen.counts_keys) and not keyed:
+        raise SpecError(
+            f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has none: '
+            f"choose another policy"
+        )
+    chosen.check(request.windows)
+    return Request(
+        keys=request.keys,
+        left=request.left,
+        right=request.right,
+        budget=budget,
+        goal=request.goal,
+        policy=chosen,
+        suffix=request.suffix,
+        where=request.where,
+        seed=request.seed,
+        index=request.index,
+        rates=request.rates,
+    )
+
+
+def recall_of(trace: Trace, made: Tally) -> Estimate:
+    """The share made of what there was to make, with its interval.
+
+    A ratio over drawn keys; of a heavy key, over its rows that were stored and its rows that
+    looked for partners, which were drawn by themselves; over stretches of time, where not all was
+    looked at. What each adds to the error is how far it is from the ratio. What a miniature gets
+    wrong because its windows hold few rows comes on top.
+    """
+    met = trace.met
+    if met.total <= 0:
+        return Estimate(1.0, 1.0 if trace.is_whole else 0.0, 1.0)
+    share = min(made.total / met.total, 1.0)
+    if trace.is_whole:
+        return Estimate(share, share, share)
+    left_out = 1.0 - trace.draw.share
+    drawn = ~trace.is_thinned
+    off = (made.by_key - share * met.by_key)[drawn]
+    variance = left_out * float(off @ off)
+    few = left_out * NONE_OF_MANY * float(met.by_key[drawn] @ met.by_key[drawn]) / met.total
+    if len(made.by_stored):
+        variance += _of_thinned(trace, made, met, share)
+    error = max(CONFIDENCE * math.sqrt(variance), few)
+    if trace.stretches is not None and len(made.by_time) > 1:
+        off = made.by_time - share * met.by_time
+        count = len(off)
+        spread = math.sqrt((1.0 - trace.stretches.part) * float(off @ off) * count / (count - 1))
+        error = math.hypot(error, float(student.ppf(0.975, count - 1)) * spread)
+    error = error / met.total + _of_chance(trace, share)
+    return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))
+
+
+def _of_chance(trace: Trace, share: float) -> float:
+    """How much recall the windows of a miniature may cost by filling and emptying at random.
+
+    Where what is held varies by a standard error, the mean of what does not fit is at most
+    `SHORTFALL` of it: when memory is just what is held on average.
+    """
+    held = max(trace.needs.peak_rows, 1)
+    return SHORTFALL * share * math.sqrt((1.0 - trace.draw.share) / held)
+
+
+def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
+    """What the rows of thinned keys add to the variance."""
+    code = np.concatenate([side.code for side in trace.rows])
+    side = np.repeat([0, 1], [len(rows.time) for rows in trace.rows])
+    looking = 1.0 / trace.stands_for[side, code]
+    # A stored row is found by rows of the other side; where both sides are stored, alike.
+    other = trace.stands_for[1 - side, code]
+    off_stored = (made.by_stored - share * met.by_stored) * other
+    off_probe = (made.by_probe - share * met.by_probe) / looking
+    return float(
+        (1.0 - trace.draw.share) * (off_stored @ off_stored)
+        + ((1.0 - looking) * trace.draw.share * off_probe) @ off_probe
+    )
+
+
+def _weighed(trace: Trace, policy: Policy) -> tuple[Batch, Batch]:
+    """The rows with what the policy makes of their keys."""
+    if not policy.weighs_keys:
+        return trace.rows
+    left, right = (
+        batch._replace(weight=policy.weigh(trace.shape.key_columns(table, side), side))
+        if len(batch.time)
+        else batch
+        for side, (batch, table) in enumerate(zip(trace.rows, trace.tables, strict=True))
+    )
+    return left, right

@@ -1,0 +1,124 @@
+"""Pairs counted as they are made: by key, by row where keys are thinned, and by time."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import compiled
+from headgate.kernel.pairs import PairBlock
+
+if TYPE_CHECKING:
+    from headgate.trials.trace import Trace
+
+PARTS = 32
+"""Equal parts of the time that a trace covers."""
+
+
+class _Facts(NamedTuple):
+    """What must be known of the rows of a trace."""
+
+    left_time: np.ndarray
+    right_time: np.ndarray
+    code: np.ndarray  # of the left rows; that of a pair's right row is the same
+    is_thinned: np.ndarray  # by code
+    weight: np.ndarray  # by side that probes, and code: how many pairs each stands for
+    left_counts: np.ndarray  # uint8, whether pairs that a row finds count; empty where all do
+    right_counts: np.ndarray
+    edges: np.ndarray  # where parts of the time begin, but for the first
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Pairs, or what they are worth, each counting for as many as it stands for in the trace.
+
+    Attributes
+    ----------
+    by_key
+        By code.
+    by_stored, by_probe
+        Of thinned keys alone: by the row that was stored and by the row that found it, left rows
+        first, not weighted.
+    by_time
+        By part of the time in which they were made: equal parts, or the stretches looked at.
+    """
+
+    by_key: np.ndarray
+    by_stored: np.ndarray
+    by_probe: np.ndarray
+    by_time: np.ndarray
+    _facts: _Facts
+
+    @classmethod
+    def of(cls, trace: "Trace") -> "Tally":
+        """No pairs yet."""
+        left, right = trace.rows
+        rows = trace.count if trace.is_thinned.any() else 0
+        facts = _Facts(
+            left.time,
+            right.time,
+            np.require(left.code, np.int32),
+            trace.is_thinned,
+            trace.stands_for,
+            *trace.counts,
+            _edges(left.time, right.time) if trace.stretches is None else trace.stretches.begin[1:],
+        )
+        parts = len(facts.edges) + 1
+        return cls(np.zeros(trace.codes), np.zeros(rows), np.zeros(rows), np.zeros(parts), facts)
+
+    def add(self, block: PairBlock) -> None:
+        """Count the pairs of a block."""
+        _add(
+            block.left,
+            block.right,
+            block.importance,
+            self._facts,
+            self.by_key,
+            self.by_stored,
+            self.by_probe,
+            self.by_time,
+        )
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return float(self.by_time.sum())
+
+
+def _edges(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    times = [side for side in (left, right) if len(side)]
+    first = min((int(side.min()) for side in times), default=0)
+    last = max((int(side.max()) for side in times), default=0)
+    return first + (last - first + 1) * np.arange(1, PARTS, dtype=np.int64) // PARTS
+
+
+@compiled
+def _add(
+    left: np.ndarray,
+    right: np.ndarray,
+    importance: np.ndarray,
+    facts: _Facts,
+    by_key: np.ndarray,
+    by_stored: np.ndarray,
+    by_probe: np.ndarray,
+    by_time: np.ndarray,
+) -> None:
+    lefts = facts.left_time.size
+    for pair in range(left.size):
+        one, other = left[pair], right[pair]
+        code = facts.code[one]
+        worth = importance[pair] if importance.size else 1.0
+        # Of two rows of the same time the left comes first.
+        right_probes = facts.left_time[one] <= facts.right_time[other]
+        probed = facts.right_time[other] if right_probes else facts.left_time[one]
+        if facts.left_counts.size and not (
+            facts.right_counts[other] if right_probes else facts.left_counts[one]
+        ):
+            continue
+        if facts.is_thinned[code]:
+            stored, probe = (one, lefts + other) if right_probes else (lefts + other, one)
+            by_stored[stored] += worth
+            by_probe[probe] += worth
+            worth *= facts.weight[1 if right_probes else 0, code]
+        by_key[code] += worth
+        by_time[np.searchsorted(facts.edges, probed, side="right")] += worth

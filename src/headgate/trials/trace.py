@@ -1,0 +1,330 @@
+"""The rows of two streams as numbers, all of them or a miniature: what joins are tried on."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.key_codes import NULL
+from headgate.columns.times import microseconds
+from headgate.engine.definitions import Definitions
+from headgate.engine.inputs import as_arrow
+from headgate.engine.replay import Replay
+from headgate.engine.request import Request
+from headgate.engine.shape import Shape
+from headgate.engine.stats import Stats
+from headgate.engine.table_rows import coded, key_bytes, screen
+from headgate.kernel.relation import Relation
+from headgate.kernel.rows import Batch
+from headgate.kernel.terms import Terms
+from headgate.spec import MaxImportance, RowWindow, Sample, SpecError, TimeWindow, Window
+from headgate.trials.draw import Draw, count_by_hash, draw_rows
+from headgate.trials.local_counts import Local, Scale
+from headgate.trials.sampled_trace import (
+    Sampled,
+    Whole,
+    drawn_rows,
+    hashed,
+    shape_of,
+    stored_times,
+    stores,
+    stretches_of,
+)
+from headgate.trials.stretch_tally import Tally
+from headgate.trials.stretches import Stretches
+
+TAKES = "a trace takes Arrow tables or pandas frames"
+EVERY_PAIR = np.empty(0, np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Rows of both sides as the kernel wants them, made for one join.
+
+    Attributes
+    ----------
+    rows
+        Of each side; importance is that of the join's goal.
+    codes
+        How many different key codes there are.
+    tables
+        The same rows with all their columns.
+    whole
+        What there was before any row was left out.
+    within
+        What of that was in the stretches of time that were looked at.
+    draw
+        Which rows were taken.
+    hashes
+        Of the key behind each code.
+    counts
+        For each row of a side, whether the pairs that it finds count; empty where all do.
+    stretches
+        Which stretches of time were looked at; None for all of it.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> times = pa.array([1_000_000, 2_000_000]).cast(pa.timestamp("us"))
+    >>> left = right = pa.table({"key": [1, 2], "at": times})
+    >>> side = hg.Side(time="at", window="5 seconds")
+    >>> join = hg.WindowJoin(on="key", left=side, right=side, budget=hg.Budget(rows=10))
+    >>> trace = Trace.of_tables(join, left, right)
+    >>> trace.met.total, trace.needs.peak_rows
+    (2.0, 4)
+    """
+
+    request: Request
+    rows: tuple[Batch, Batch]
+    codes: int
+    tables: tuple[pa.Table, pa.Table]
+    shape: Shape
+    relation: Relation | None
+    whole: Whole
+    within: Whole
+    draw: Draw
+    hashes: np.ndarray
+    counts: tuple[np.ndarray, np.ndarray] = (EVERY_PAIR, EVERY_PAIR)
+    stretches: Stretches | None = None
+    local: Local | None = None
+    """How much of the windows is here from moment to moment; None where that is not known."""
+
+    @classmethod
+    def of_tables(
+        cls,
+        request: Request,
+        left: Any,
+        right: Any,
+        share: float = 1.0,
+        most_rows: int | None = None,
+        seed: int = 0,
+        by_time: bool = False,
+        evenly: bool = False,
+        stretches: Stretches | None = None,
+    ) -> "Trace":
+        """A trace of two tables.
+
+        Parameters
+        ----------
+        request
+            The join that is to be tried; its budget and policy do not matter.
+        left, right
+            Arrow tables or pandas frames, in any row order.
+        share
+            The share of the rows that are looked at; all of them unless given.
+        most_rows
+            Instead of a share: about so many rows.
+        seed
+            Another seed draws other keys.
+        by_time
+            Whether to look at all keys in a few stretches of time, as far as possible, rather
+            than at a few keys all the time; see `stretches.py`.
+        evenly
+            Whether no row of a heavy key is there only to look for partners.
+        stretches
+            The stretches of time to look at, where that is settled.
+        """
+        tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
+        shape = shape_of(request, tables)
+        whole = Whole.of(tables)
+        if most_rows is not None:
+            if most_rows < 1:
+                raise SpecError(f"most_rows={most_rows!r}: give a whole number, one or more")
+            share = min(1.0, most_rows / max(sum(whole.rows), 1))
+        if not 0 < share <= 1:
+            raise SpecError(f"share={share!r}: give the share of the rows, above 0 and at most 1")
+        within = whole
+        if by_time and share < 1.0 and stretches is None:
+            stretches = stretches_of(request, tables, share, seed)
+        if stretches is not None:
+            tables = tuple(
+                table.filter(pa.array(stretches.where(microseconds(table.column(time))) > 0))
+                for table, time in zip(tables, shape.times, strict=True)
+            )
+            within = Whole.of(tables)
+            share = min(share / stretches.part, 1.0)
+            # Where less than half of the keys would be left out, all are better and little more.
+            share = 1.0 if by_time and share > 0.5 else share
+        drawn = Sampled(tables)
+        times = None
+        if share < 1.0:
+            if stretches is None:
+                times = stored_times(request, tables, shape)
+            told = [hashed(shape, table, side) for side, table in enumerate(tables)]
+            counts = np.stack([count_by_hash(*side) for side in told])
+            drawn = drawn_rows(
+                tables, told, draw_rows(counts, share, stores(request), seed, evenly)
+            )
+        trace = cls.of_sample(request, drawn, whole, within, stretches)
+        return trace if times is None else replace(trace, local=trace._local(times))
+
+    @classmethod
+    def of_sample(
+        cls,
+        request: Request,
+        drawn: Sampled,
+        whole: Whole | None = None,
+        within: Whole | None = None,
+        stretches: Stretches | None = None,
+    ) -> "Trace":
+        """A trace of rows that have been drawn.
+
+        Parameters
+        ----------
+        request, drawn
+            The join, and the rows.
+        whole, within
+            What there was before any row was left out, and in the stretches looked at.
+        stretches
+            The stretches of time looked at; None for all of it.
+        """
+        if isinstance(request.goal, Sample):
+            raise SpecError(
+                f"the goal is {request.goal!r}, and of a sample there is no recall to tell: give "
+                f"hg.MaxSubset() or hg.MaxImportance(...)"
+            )
+        shape = shape_of(request, drawn.tables)
+        definitions = None
+        if isinstance(request.goal, MaxImportance):
+            definitions = Definitions.of(request.goal)
+            definitions.check((drawn.tables[0].schema, drawn.tables[1].schema))
+        held = [screen(table, shape.times[side]).rows for side, table in enumerate(drawn.tables)]
+        batches, codes = coded(shape, held, definitions)
+        hashes = np.zeros(codes, np.uint64)
+        for side, own in enumerate(held):
+            if drawn.stored is not None:
+                stored = drawn.stored[side][own.place] * 1.0
+                batches[side] = batches[side]._replace(
+                    effort=np.stack([np.ones(len(stored)), stored])
+                )
+            if drawn.hashes is not None:
+                known = batches[side].code != NULL
+                hashes[batches[side].code[known]] = drawn.hashes[side][own.place][known]
+        counts = drawn.counts or (EVERY_PAIR, EVERY_PAIR)
+        if stretches is not None:
+            counts = (stretches.where(batches[0].time) // 2, stretches.where(batches[1].time) // 2)
+            batches = [_moved(batch, stretches) for batch in batches]
+            stretches = stretches.closed
+        elif drawn.counts is not None:
+            counts = (counts[0][held[0].place], counts[1][held[1].place])
+        whole = whole or Whole.of(drawn.tables)
+        return cls(
+            request,
+            (batches[0], batches[1]),
+            codes,
+            (held[0].only(held[0].table), held[1].only(held[1].table)),
+            shape,
+            shape.relation,
+            whole,
+            within or whole,
+            drawn.draw,
+            hashes,
+            counts,
+            stretches,
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row is there, so that what it tells is exact."""
+        return self.draw.is_whole and (self.stretches is None or self.stretches.part >= 1.0)
+
+    @property
+    def share(self) -> float:
+        """The share of all pairs that are found here, or so."""
+        return self.draw.share * (1.0 if self.stretches is None else self.stretches.part_counted)
+
+    @property
+    def count(self) -> int:
+        """Rows of both sides in the trace."""
+        return len(self.rows[0].time) + len(self.rows[1].time)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """How much of what could be stored is here: budgets are scaled by that.
+
+        Not the share that was asked for: how many rows the drawn keys have is a matter of luck.
+        """
+        if self.draw.is_whole:
+            return Scale(1.0, 1.0)
+        sides = [side for side in (0, 1) if self.request.windows[side].span]
+        rows = held = 0.0
+        for side in sides:
+            batch = self.rows[side]
+            is_stored = np.ones(len(batch.time)) if batch.effort is None else batch.effort[1]
+            rows += float(is_stored.sum())
+            held += float((is_stored * batch.size).sum())
+        return Scale(
+            rows / max(sum(self.within.rows[side] for side in sides), 1),
+            held / max(sum(self.within.bytes[side] for side in sides), 1),
+        )
+
+    def _local(self, times: tuple[np.ndarray, ...]) -> Local | None:
+        """How much of the windows is here, given the times of all rows that are stored."""
+        sides = [side for side in (0, 1) if self.request.windows[side].span]
+        drawn = [
+            batch.time if batch.effort is None else batch.time[batch.effort[1] > 0]
+            for batch in (self.rows[side] for side in sides)
+        ]
+        spans = [self.request.windows[side].span for side in sides]
+        return Local.of(times, drawn, spans, self.scale.rows, self.count)
+
+    @cached_property
+    def windows(self) -> tuple[Window, Window]:
+        """The windows in the trace: of rows, there are fewer."""
+        return self._window(0), self._window(1)
+
+    def _window(self, side: int) -> Window:
+        window = self.request.windows[side]
+        if self.draw.is_whole or isinstance(window, TimeWindow) or not window.span:
+            return window
+        part = len(self.rows[side].time) / max(self.within.rows[side], 1)
+        return RowWindow(max(round(window.span * part), 1))
+
+    @cached_property
+    def is_thinned(self) -> np.ndarray:
+        """By code: whether only some of the key's rows are here."""
+        return self.draw.is_heavy(self.hashes)
+
+    @cached_property
+    def stands_for(self) -> np.ndarray:
+        """By side and code: how many rows that look for partners each row of the trace stands for.
+
+        Of the drawn keys one each: that they stand for other keys is another matter.
+        """
+        return np.stack([1.0 / self.draw.looking_of(self.hashes, side) for side in (0, 1)])
+
+    @cached_property
+    def key_bytes(self) -> int:
+        """The most that a key takes."""
+        return key_bytes(self.shape, self.tables)
+
+    @cached_property
+    def _exact(self) -> tuple[Tally, Stats]:
+        terms = Terms(
+            self.windows,
+            self.request.policy,
+            where=self.relation,
+            indexes=None,
+        ).exact()
+        replay = Replay(self.request.weighed(terms), *self.rows, self.codes)
+        tally = Tally.of(self)
+        for block in replay.pairs():
+            tally.add(block)
+        return tally, replay.stats
+
+    @property
+    def met(self) -> Tally:
+        """The pairs of the exact join."""
+        return self._exact[0]
+
+    @property
+    def needs(self) -> Stats:
+        """What the exact join stores of the trace."""
+        return self._exact[1]
+
+
+def _moved(batch: Batch, stretches: Stretches) -> Batch:
+    time = stretches.closed_up(batch.time)
+    return batch._replace(time=time, touched=time)

@@ -1,0 +1,147 @@
+"""From traces to the answer."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from headgate.learning import Estimate
+from headgate.policies import Policy
+from headgate.spec import Budget, MaxImportance, SpecError
+from headgate.whatif.findings import Point, WhatIf
+from headgate.whatif.grid import Cell, Report, cells_of, try_cells
+from headgate.whatif.optimum import LABEL, optimum
+from headgate.whatif.points import budgets_of, policies_of
+from headgate.whatif.trial_material import BY_HISTORY, Material
+
+OPTIMUM_NOTE = "{label} was planned over {rows:,} rows{which}: it says what is possible, not how."
+
+
+def answer(
+    material: Material,
+    policies: "Iterable[str | Policy] | str | Policy | None",
+    memory: "Sequence[int | float | str] | int | str | None",
+    jobs: int,
+    report: Report,
+    run: Any = try_cells,
+) -> WhatIf:
+    """Try all policies within all memory; ``run`` says where."""
+    trace = material.keys
+    request = trace.request
+    if not material.needs.rows:
+        raise SpecError(
+            "the exact join would hold no row: there are none, or both windows are zero"
+        )
+    budgets = budgets_of(memory, material.needs, request.budget)
+    chosen = policies_of(policies, request, material.is_whole)
+    cells = cells_of(chosen, budgets)
+    recalls: list[Estimate | None] = run(material, cells, jobs, report)
+    points = tuple(
+        _point(cell.policy.label, cell.budget, recall, material)
+        for cell, recall in zip(cells, recalls, strict=True)
+        if recall is not None
+    )
+    best, notes = _optimum(material, budgets, points)
+    return WhatIf(
+        points=points,
+        optimum=best,
+        needs=material.needs,
+        pairs=_pairs(material),
+        rows=material.rows or trace.whole.rows,
+        buffered=material.rows is not None,
+        looked_at=_looked_at(material),
+        share=trace.draw.share,
+        drawn_by="times" if material.is_tiny else "keys",
+        question=question(material),
+        notes=(*material.notes, *_by_history(material, cells), *notes),
+        importance=isinstance(request.goal, MaxImportance),
+    )
+
+
+def question(material: Material) -> str:
+    """The join, in a line."""
+    request = material.keys.request
+    keys = request.keys
+    pairs = zip(keys.left, keys.right, strict=True)
+    on = [one if one == other else f"{one} = {other}" for one, other in pairs]
+    if request.where is not None:
+        on.append(str(request.where))
+    sides = [
+        f"{which} rows ({side.time}) wait {side.window}"
+        for which, side in (("left", request.left), ("right", request.right))
+    ]
+    return f"Join on {', '.join(on)}; {'; '.join(sides)}."
+
+
+def _looked_at(material: Material) -> int:
+    if material.is_tiny and material.times is not None:
+        return material.times.count
+    return material.keys.count
+
+
+def _pairs(material: Material) -> float:
+    """Of the exact result; of buffers, those of a window's time."""
+    trace = material.keys
+    if material.rows is None or trace.stretches is None:
+        return trace.met.total / trace.share
+    counted = float((trace.stretches.end - trace.stretches.counts_from).sum())
+    window = max(window.span for window in trace.windows)
+    return trace.met.total / trace.draw.share * window / counted
+
+
+def _by_history(material: Material, cells: Sequence[Cell]) -> tuple[str, ...]:
+    times = material.times
+    if times is None:
+        misled = dict.fromkeys(
+            cell.policy.label for cell in cells if cell.policy.kind in BY_HISTORY
+        )
+        if not misled or not material.keys.is_thinned.any():
+            return ()
+        return (
+            f"{', '.join(misled)} go by what happened to rows, and of frequent keys not all rows "
+            f"were looked at: with little memory they do better than told here. Give more rows "
+            f"(most_rows) to be sure.",
+        )
+    labels = dict.fromkeys(
+        cell.policy.label for cell in cells if material.trace_for(cell.policy) is times
+    )
+    if times.stretches is None or not labels:
+        return ()
+    count = len(times.stretches.begin)
+    if material.is_tiny:
+        return (
+            f"Windows hold few rows, so all keys were looked at in {count} stretches of time, "
+            f"evenly spread.",
+        )
+    return (
+        f"{', '.join(labels)} go by what happened to rows, and were run over {times.count:,} rows "
+        f"in {count} stretches of time instead.",
+    )
+
+
+def _optimum(
+    material: Material, budgets: Sequence[Budget], points_tried: Sequence[Point]
+) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    """The optimum's points. What a policy made is possible, so it is no less than that, even where
+    the few rows it is planned over say so."""
+    small = material.small
+    if small is None:
+        return (), ()
+    points = []
+    for budget in budgets:
+        rows = budget.rows or round((budget.memory or 0) / material.needs.row_bytes)
+        try:
+            best = optimum(small, max(rows, 1))
+            made = max((tried.recall for tried in points_tried if tried.rows == rows), default=0.0)
+            best = Estimate(max(best.value, made), max(best.low, made), max(best.high, made))
+            points.append(_point(LABEL, budget, best, material))
+        except ModuleNotFoundError:
+            return (), (f'{LABEL} needs a flow solver: pip install "headgate[offline]".',)
+    is_all = (small.is_whole and material.is_whole) or material.rows is not None
+    which = "" if is_all else " from the middle of the time"
+    return tuple(points), (OPTIMUM_NOTE.format(label=LABEL, rows=small.count, which=which),)
+
+
+def _point(label: str, budget: Budget, recall: Estimate, material: Material) -> Point:
+    each = material.needs.row_bytes
+    rows = budget.rows if budget.rows is not None else round((budget.memory or 0) / max(each, 1.0))
+    size = budget.memory if budget.memory is not None else round(rows * each)
+    return Point(label, rows, size, recall.value, recall.low, recall.high)

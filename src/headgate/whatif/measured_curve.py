@@ -1,0 +1,32 @@
+"""What a what-if found, as the curve that shared budgets are planned by."""
+
+import numpy as np
+
+from headgate.planner.quality_curve import QualityCurve
+from headgate.spec import SpecError
+from headgate.whatif.findings import WhatIf
+
+AUTO = "AUTO"
+
+
+def measured_curve(found: WhatIf, policy: str, in_bytes: bool) -> QualityCurve:
+    """Recall against memory under a policy, as it was measured; memory in rows or in bytes.
+
+    "auto" that was not tried itself is what the best of the others makes of each memory.
+    """
+    points = found.curve(policy)
+    if not points and policy.upper() == AUTO:
+        points = found.points
+    if not points:
+        raise SpecError(
+            f"the what-if has not tried {policy.upper()}, but {', '.join(found.policies)}: ask for "
+            f"it (policies=), or choose one of these for the join"
+        )
+    best: dict[float, float] = {0.0: 0.0}
+    for point in points:
+        amount = float(point.bytes if in_bytes else point.rows)
+        best[amount] = max(best.get(amount, 0.0), point.recall)
+    full = found.needs.bytes if in_bytes else found.needs.rows
+    memory = np.array(sorted(amount for amount in best if amount < full))
+    recall = np.minimum(np.maximum.accumulate([best[amount] for amount in memory]), 1.0)
+    return QualityCurve(np.append(memory, full), np.append(recall, 1.0))

@@ -1,0 +1,157 @@
+"""What curves are drawn from: traces of the streams, for each kind of policy the one that suits."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.row_sizes import row_bytes
+from headgate.columns.times import NO_TIME, microseconds
+from headgate.engine.inputs import as_arrow
+from headgate.engine.request import Request
+from headgate.policies import Policy
+from headgate.policies.policy import Kind
+from headgate.spec import RowWindow
+from headgate.trials import Trace
+from headgate.trials.sampled_trace import shape_of, stretches_of
+from headgate.whatif.needs import Arriving, Needs, count_times, needs_of, part_us
+
+TAKES = "whatif takes Arrow tables, pandas frames, files or Spark DataFrames"
+OPTIMUM_ROWS = 12_000
+"""Rows that the optimum is planned over: the time it takes grows faster than they do."""
+OPTIMUM_WINDOWS = 5
+"""Windows that those rows cover: with more, each would hold few rows."""
+FEW_HELD = 2000
+"""Rows that windows of a miniature hold: with fewer, their number is much a matter of chance."""
+BY_HISTORY = (Kind.HISTORY, Kind.RESIDENCE)
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Traces of two streams.
+
+    Attributes
+    ----------
+    keys
+        All rows, or those of some keys.
+    times
+        All keys in some stretches of time, for policies that go by history; None where `keys`
+        serves them as well.
+    small
+        Few enough rows to plan the optimum over; None where it cannot be planned.
+    needs
+        What the exact join holds at most.
+    notes
+        What must be said of how it was found.
+    """
+
+    keys: Trace
+    times: Trace | None
+    small: Trace | None
+    needs: Needs
+    notes: tuple[str, ...] = field(default=())
+    rows: tuple[int, int] | None = None
+    """Rows of each side in the buffers of a running join, where they are all that is known."""
+
+    def trace_for(self, policy: Policy) -> Trace:
+        """The trace on which a policy is tried."""
+        if self.times is not None and (policy.kind in BY_HISTORY or self.is_tiny):
+            return self.times
+        return self.keys
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether windows hold so few rows of the drawn keys that chance fills and empties them.
+
+        Stretches of time with all keys are better then. Those with some keys are not: what is
+        gained by more rows at once is lost by leaving out how memory fills at first.
+        """
+        if self.times is None or not self.times.draw.is_whole:
+            return False
+        return self.needs.rows * self.keys.scale.rows < FEW_HELD
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are looked at."""
+        return self.keys.is_whole
+
+
+def material_of_tables(
+    request: Request,
+    left: Any,
+    right: Any,
+    most_rows: int,
+    share: float | None,
+    seed: int,
+    optimum: bool,
+) -> Material:
+    """Traces of two tables in process."""
+    tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
+    wanted: dict[str, Any] = {"most_rows": most_rows, "seed": seed}
+    if share is not None:
+        wanted = {"share": share, "seed": seed}
+    keys = Trace.of_tables(request, *tables, **wanted)
+    small = small_trace(request, tables, seed) if optimum else None
+    if keys.is_whole:
+        needs = Needs(float(keys.needs.peak_rows), float(keys.needs.peak_bytes))
+        return Material(keys, None, small, needs)
+    part = keys.draw.share
+    times = None
+    if stretches_of(request, tables, part, seed) is not None:
+        times = Trace.of_tables(request, *tables, share=part, seed=seed, by_time=True)
+    return Material(keys, times, small, needs_of_tables(request, tables))
+
+
+def needs_of_tables(request: Request, tables: tuple[pa.Table, pa.Table]) -> Needs:
+    """What the exact join of two tables holds at most, from their times."""
+    shape = shape_of(request, tables)
+    times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]
+    first, last = covered(times)
+    part = part_us(request.windows, first, last)
+    sides = [
+        Arriving(
+            count_times(time, first, last, part),
+            float(row_bytes(table).sum()) / max(table.num_rows, 1),
+        )
+        for time, table in zip(times, tables, strict=True)
+    ]
+    return needs_of((sides[0], sides[1]), request.windows, part)
+
+
+def covered(times: "list[np.ndarray]") -> tuple[int, int]:
+    """The first time of any row, and the last; both 0 where there is none."""
+    ends = [(int(known.min()), int(known.max())) for known in map(_known, times) if len(known)]
+    if not ends:
+        return 0, 0
+    return min(first for first, _ in ends), max(last for _, last in ends)
+
+
+def small_trace(request: Request, tables: tuple[pa.Table, pa.Table], seed: int) -> Trace | None:
+    """Few rows, from the middle of the time; None where the optimum cannot be planned."""
+    if request.where is not None or not request.keys.left:
+        return None
+    total = tables[0].num_rows + tables[1].num_rows
+    by_rows = any(isinstance(window, RowWindow) and window.span for window in request.windows)
+    if total > OPTIMUM_ROWS and not by_rows:
+        tables = _middle(request, tables)
+    trace = Trace.of_tables(request, *tables, most_rows=OPTIMUM_ROWS, seed=seed, evenly=True)
+    return trace if trace.count else None
+
+
+def _middle(request: Request, tables: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
+    shape = shape_of(request, tables)
+    times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]
+    first, last = covered(times)
+    length = OPTIMUM_WINDOWS * max(window.span for window in request.windows)
+    begin = max((first + last - length) // 2, first)
+    left, right = (
+        table.filter(pa.array((time >= begin) & (time < begin + length)))
+        for table, time in zip(tables, times, strict=True)
+    )
+    return left, right
+
+
+def _known(time: np.ndarray) -> np.ndarray:
+    known: np.ndarray = time[time != NO_TIME]
+    return known
