@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.spark.requirements import PROVIDER
+from headgate.spark.requirements import PARTITIONS, PROVIDER
 from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
 
 pytestmark = pytest.mark.spark
@@ -197,6 +198,7 @@ class TestInputs:
 def test_headgate_runs_in_process_without_java(tmp_path: Path) -> None:
     program = """
 import sys
+import warnings
 import headgate as hg, pyarrow as pa, datetime as dt
 now = pa.array([dt.datetime(2026, 1, 1)])
 join = hg.WindowJoin(on="k", left=hg.Side("t", "1 second"), right=hg.Side("u", "1 second"),
@@ -303,3 +305,20 @@ class TestRestarts:
             .start()
         )
         query.awaitTermination()
+
+
+def test_partitions_that_would_be_idle_are_worth_a_warning(
+    spark: SparkSession, empty: tuple
+) -> None:
+    before = spark.conf.get(PARTITIONS)
+    spark.conf.set(PARTITIONS, "200")
+    try:
+        with pytest.warns(UserWarning, match=r"writes 1000 state stores.*work for 2: set .*\"2\""):
+            make_join().stream(*empty)
+        with pytest.warns(UserWarning, match="writes 200 state stores"):
+            make_join().stream(*empty, watermark=False)
+    finally:
+        spark.conf.set(PARTITIONS, before)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_join().stream(*empty)

@@ -14,7 +14,10 @@ from headgate.spec import Keys, Predicate, Side, SpecError
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+PARTITIONS = "spark.sql.shuffle.partitions"
 WATERMARK = "spark.watermarkDelayMs"
+MANY = 4
+"""So many partitions a core, and more, are worth a warning."""
 
 
 def check_session(session: Any) -> None:
@@ -123,3 +126,25 @@ def check_state_store(session: SparkSession) -> None:
             f'set spark.conf.set("{CHANGELOG}", "true") so that it uploads what changed',
             stacklevel=4,
         )
+
+
+def shuffle_partitions(session: SparkSession, shards: int, stores: int) -> int:
+    """How many partitions a shuffle makes; warns where most of them would be idle and cost much.
+
+    Parameters
+    ----------
+    shards
+        How many partitions can have anything to do.
+    stores
+        How many state stores a partition has.
+    """
+    partitions = int(session.conf.get(PARTITIONS) or 200)
+    busy = max(shards, session.sparkContext.defaultParallelism)
+    if partitions > MANY * busy:
+        warnings.warn(
+            f"{PARTITIONS} is {partitions}, so every batch opens and writes {partitions * stores} "
+            f"state stores, also an empty one, and there is work for {shards}: set "
+            f'spark.conf.set("{PARTITIONS}", "{busy}") before the query first starts',
+            stacklevel=4,
+        )
+    return partitions

@@ -26,7 +26,7 @@ from headgate.spark.column_types import compared_keys
 from headgate.spark.join import join_metrics
 from headgate.spark.join.band_cells import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.join.join_processor import JoinProcessor
-from headgate.spark.join.output_watermark import held_back
+from headgate.spark.join.output_watermark import STORES, held_back
 from headgate.spark.join.published_changes import Redefined, packed_changes, packed_limits
 from headgate.spark.join.shard_plan import Allowance, ShardPlan, describe
 from headgate.spark.join.shard_replay import ReplayShards, tagged
@@ -37,6 +37,7 @@ from headgate.spark.requirements import (
     check_inputs,
     check_state_store,
     check_watermarks,
+    shuffle_partitions,
 )
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
@@ -78,7 +79,8 @@ def stream(
     check_workers(session.sparkContext)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
     spread = _spread(join, shape, count)
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
+    held = watermark and any(isinstance(window, TimeWindow) for window in join.windows)
+    partitions = shuffle_partitions(session, count, stores=1 + STORES * held)
     labels = shard_labels(count, partitions)
     definitions = _definitions(join, (left, right), (), redefined)
     plan = _plan(

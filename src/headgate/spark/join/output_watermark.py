@@ -14,6 +14,9 @@ from headgate.spark.requirements import WATERMARK
 from headgate.spark.shards import shard_labels
 from headgate.spec import TimeWindow, Window
 
+STORES = 4
+"""State stores that this takes in every partition."""
+
 _MARK = {WATERMARK: 0}
 
 

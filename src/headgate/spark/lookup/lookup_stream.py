@@ -31,7 +31,12 @@ from headgate.spark.lookup import lookup_metrics
 from headgate.spark.lookup.lookup_processor import LookupPlan, LookupProcessor
 from headgate.spark.lookup.spark_table import SparkTable
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
-from headgate.spark.requirements import WATERMARK, check_session, check_state_store
+from headgate.spark.requirements import (
+    WATERMARK,
+    check_session,
+    check_state_store,
+    shuffle_partitions,
+)
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
@@ -65,7 +70,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         )
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise SpecError(f"shards={shards!r}: give a whole number of shards, one or more")
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
+    partitions = shuffle_partitions(session, count, stores=1)
     labels = shard_labels(count, partitions)
     terms = request.terms(count, RESERVE)
     facts = {
