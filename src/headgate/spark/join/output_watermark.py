@@ -18,6 +18,8 @@ STORES = 4
 """State stores that this takes in every partition."""
 
 _MARK = {WATERMARK: 0}
+_HINT = "headgate: update and complete mode need stream(watermark=False)"
+"""Names what is joined, so that it stands where Spark refuses a query in another mode."""
 
 
 def held_back(
@@ -44,7 +46,7 @@ def held_back(
     passing = blobs.select(
         "blob", _place(partitions).alias("place"), no_time.alias("at", metadata=_MARK)
     )
-    nothing = packed.limit(0).select(
+    nothing = packed.where(F.lit(False)).select(
         F.col("shard").alias("other_place"),
         F.timestamp_seconds("ordinal").alias("other_at", metadata=_MARK),
     )
@@ -56,7 +58,8 @@ def held_back(
         & (F.col("other_at") <= F.col("at") + span)
     )
     # The optimiser takes out an outer join of which only the outer side is used.
-    return passing.join(nothing, condition, "left_outer").select("blob", "other_place")
+    held = passing.alias(_HINT).join(nothing, condition, "left_outer")
+    return held.select("blob", "other_place")
 
 
 def _place(partitions: int) -> Column:
