@@ -197,6 +197,7 @@ class JoinGroup:
         folder: "str | os.PathLike[str]",
         profiles: Mapping[str, Known] | None = None,
         shards: int | None = None,
+        watermark: bool = True,
     ) -> "SharedStreams":
         """Join pairs of streaming DataFrames within the one budget, shared anew as they drift.
 
@@ -215,8 +216,8 @@ class JoinGroup:
             Kept from run to run, as checkpoints are.
         profiles
             What is known of the streams beforehand, as `plan` takes it; else all begin alike.
-        shards
-            As `WindowJoin.stream` takes it, for each join.
+        shards, watermark
+            As `WindowJoin.stream` takes them, for each join.
         """
         from headgate.spark.join.shared_streams import share
 
@@ -237,7 +238,9 @@ class JoinGroup:
         else:
             begin = {name: part.memory for name, part in self.plan(profiles).shares.items()}
         place = Path(folder).absolute()
-        return share(self.join_within, streams, self._whole, self.weights, begin, place, shards)
+        return share(
+            self.join_within, streams, self._whole, self.weights, begin, place, shards, watermark
+        )
 
     def join_within(self, name: str, memory: int) -> WindowJoin:
         """A join with so many rows or bytes of the group's budget."""

@@ -105,6 +105,7 @@ def join_stream(spark: "SparkSession", settings: Settings, policy: Policy, tally
         _read(spark, settings, "auctions", "opened_at"),
         _read(spark, settings, "bids", "bid_at"),
         name=METRICS,
+        watermark=False,
     )
     with _query(joined) as query:
         running = True

@@ -134,6 +134,7 @@ def share(
     begin: Mapping[str, int],
     folder: Path,
     shards: int | None,
+    watermark: bool,
 ) -> SharedStreams:
     """The streaming form of `JoinGroup`; see there.
 
@@ -164,6 +165,7 @@ def share(
             name,
             limits=folder / name,
             most=whole,
+            watermark=watermark,
         )
         for name, (left, right) in streams.items()
     }
