@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -53,29 +54,52 @@ JOIN = hg.WindowJoin(
     right=hg.Side(time="rt", window="90 seconds"),
     budget=hg.Budget(rows=10_000),
 )
-AGAIN = hg.WindowJoin(
-    on="k",
-    left=hg.Side(time="lt", window="2 minutes"),
-    right=hg.Side(time="at", window="1 minute"),
-    budget=hg.Budget(rows=10_000),
-)
+ODD_JOINS = {
+    "window of 0": (
+        hg.WindowJoin(
+            on="k",
+            left=hg.Side(time="lt", window="10 minutes"),
+            right=hg.Side(time="rt", window="0 seconds"),
+            budget=hg.Budget(rows=10_000),
+        ),
+        ("l.k = r.k", "10 minutes", "0 seconds"),
+    ),
+    "band": (
+        hg.WindowJoin(
+            where=hg.Band("k", lower=0, upper=1),
+            left=hg.Side(time="lt", window="10 minutes"),
+            right=hg.Side(time="rt", window="90 seconds"),
+            budget=hg.Budget(rows=10_000),
+        ),
+        # Spark joins streams by an equality only.
+        ("l.one = r.one and r.k - l.k between 0 and 1", "10 minutes", "90 seconds"),
+    ),
+}
+"""With the same in Spark's words."""
 
 
 def own_join(
-    left: DataFrame, right: DataFrame, lt: str, rt: str, after: str, before: str
+    left: DataFrame,
+    right: DataFrame,
+    times: tuple[str, str],
+    after: str,
+    before: str,
+    same: str = "l.k = r.k",
 ) -> DataFrame:
     """Spark's own join with the same windows."""
+    lt, rt = times
     near = f"r.{rt} >= l.{lt} - interval {before} and r.{rt} <= l.{lt} + interval {after}"
-    joined = left.alias("l").join(right.alias("r"), F.expr(f"l.k = r.k and {near}"))
+    left, right = (side.withColumn("one", F.length("k") * 0) for side in (left, right))
+    joined = left.alias("l").join(right.alias("r"), F.expr(f"{same} and {near}"))
     return joined.select("l.k", f"l.{lt}", f"r.{rt}")
 
 
 def own(left: DataFrame, right: DataFrame) -> DataFrame:
-    return own_join(left, right, "lt", "rt", "10 minutes", "90 seconds")
+    return own_join(left, right, ("lt", "rt"), "10 minutes", "90 seconds")
 
 
-def own_again(left: DataFrame, right: DataFrame) -> DataFrame:
-    return own_join(left, right, "lt", "at", "2 minutes", "1 minute")
+def own_again(left: DataFrame, right: DataFrame, time: str = "lt") -> DataFrame:
+    return own_join(left, right, (time, "at"), "2 minutes", "1 minute")
 
 
 def by_minute(time: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
@@ -123,6 +147,10 @@ def emitted(
             id="deduplicated by left time",
         ),
         pytest.param(
+            lambda results, third: results.select("k", "rt").dropDuplicatesWithinWatermark(),
+            id="deduplicated within the watermark",
+        ),
+        pytest.param(
             lambda results, third: own_again(results.select("k", "lt"), third),
             id="joined by Spark on left time",
         ),
@@ -143,26 +171,84 @@ def test_an_operator_after_the_join_puts_out_what_it_does_after_sparks_own_join(
     assert got == wanted
 
 
-def test_a_second_join_on_the_left_time_finds_all_that_sparks_own_joins_find(
-    spark: SparkSession, tmp_path: Path
+@pytest.mark.parametrize("time", ["lt", "rt"])
+def test_a_second_join_on_either_time_finds_all_that_sparks_own_joins_find(
+    time: str, spark: SparkSession, tmp_path: Path
 ) -> None:
-    def count(results: DataFrame) -> DataFrame:
-        return results.groupBy(F.window("lt", "1 minute")).count().select("window.start", "count")
-
+    count = by_minute(time)
+    again = hg.WindowJoin(
+        on="k",
+        left=hg.Side(time=time, window="2 minutes"),
+        right=hg.Side(time="at", window="1 minute"),
+        budget=hg.Budget(rows=10_000),
+    )
     wanted = emitted(
         spark,
         tmp_path / "own",
-        lambda left, right, third: count(own_again(own(left, right).select("k", "lt"), third)),
+        lambda left, right, third: count(
+            own_again(own(left, right).select("k", time), third, time), third
+        ),
     )
     got = emitted(
         spark,
         tmp_path / "headgate",
         lambda left, right, third: count(
-            AGAIN.stream(JOIN.stream(left, right, name="first").select("k", "lt"), third)
+            again.stream(JOIN.stream(left, right, name="first").select("k", time), third), third
         ),
     )
     assert sum(rows.total() for rows in wanted.values()) > 5
     assert got == wanted
+
+
+@pytest.mark.parametrize("kind", ODD_JOINS)
+def test_results_of_other_joins_are_counted_as_those_of_sparks_own(
+    kind: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    join, (same, after, before) = ODD_JOINS[kind]
+    count = by_minute("lt")
+    wanted = emitted(
+        spark,
+        tmp_path / "own",
+        lambda left, right, third: count(
+            own_join(left, right, ("lt", "rt"), after, before, same), third
+        ),
+    )
+    got = emitted(
+        spark,
+        tmp_path / "headgate",
+        lambda left, right, third: count(join.stream(left, right), third),
+    )
+    assert sum(rows.total() for rows in wanted.values()) > 10
+    assert got == wanted
+
+
+@pytest.mark.parametrize("mode", ["update", "complete"])
+def test_a_query_in_another_mode_is_told_what_to_leave_out(
+    mode: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    with pytest.raises(AnalysisException, match=r"need stream\(watermark=False\)"):
+        emitted(
+            spark,
+            tmp_path,
+            lambda left, right, third: by_minute("lt")(JOIN.stream(left, right), third),
+            mode,
+        )
+
+
+def test_each_join_of_a_group_does_with_or_without_a_watermark(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    left, right = (
+        read_side(spark, write_side(tmp_path / name, []), SCHEMAS[name], TIMES[name])
+        for name in ("left", "right")
+    )
+    group = hg.JoinGroup(budget=hg.Budget(rows=100), joins={"one": JOIN})
+    for watermark, times in ((True, {"lt", "rt"}), (False, set())):
+        folder = tmp_path / f"limits-{watermark}"
+        shared = group.stream({"one": (left, right)}, folder=folder, watermark=watermark)
+        shared.stop()
+        schema = shared["one"].schema
+        assert {field.name for field in schema if WATERMARK in field.metadata} == times
 
 
 def test_without_a_watermark_windows_are_counted_in_update_mode(
