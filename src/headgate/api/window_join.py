@@ -336,8 +336,10 @@ class WindowJoin(Request):
             counted (``misdefined``) and changes nothing.
         watermark
             Whether operators after the join get a watermark. That takes another shuffle, of the
-            results, and a query in append mode. Without it results cost less and may be aggregated
-            in update or complete mode, and whatever follows the join keeps its state for good.
+            results, four more state stores a partition, and a query in append mode: Spark refuses
+            to start one in update or complete mode. Without it results cost less and may be
+            aggregated in any mode but append, and whatever follows the join keeps its state for
+            good.
             The time of a side whose window is in rows never has a watermark.
 
         Examples
