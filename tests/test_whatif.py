@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 import headgate as hg
 from headgate.cli.main import app
 from headgate.demo.auctions import auction_stream
+from headgate.sizing import Point, WhatIf
+from headgate.sizing.needs import Arriving, Needs, count_times, needs_of
+from headgate.sizing.repeated_buffers import material_of_buffers
 from headgate.spec import TimeWindow
 from headgate.studies.streams import zipf
-from headgate.whatif import Point, WhatIf
-from headgate.whatif.needs import Arriving, Needs, count_times, needs_of
-from headgate.whatif.repeated_buffers import material_of_buffers
 
 STREAMS = zipf(20_000, seconds=200, seed=4, keys=2000, window=10)
 JOIN = STREAMS.request("fifo", hg.Budget(rows=1))
@@ -165,7 +165,7 @@ def test_buffers_of_a_window_tell_as_much_as_the_whole_stream() -> None:
         time = table.column(name).cast(pa.int64()).to_numpy()
         buffers.append(table.filter(pa.array(time > now.as_py() - 11_000_000)))
     material = material_of_buffers(JOIN, (buffers[0], buffers[1]), 10**6, 0, optimum=False)
-    from headgate.whatif.answer import answer
+    from headgate.sizing.answer import answer
 
     memory = [100, 400, 1000]
     names = ["fifo", "random", "prob", "lru"]
@@ -233,7 +233,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 
 def test_several_processes_tell_the_same(found: WhatIf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate.whatif.grid.WORTH_A_PROCESS", 1)
+    monkeypatch.setattr("headgate.sizing.grid.WORTH_A_PROCESS", 1)
     memory = list(found.memory[:2])
     asked = {"join": JOIN, "policies": ["fifo", "prob"], "memory": memory, "optimum": False}
     told = []

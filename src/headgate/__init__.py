@@ -34,6 +34,7 @@ from headgate.planner import Plan
 from headgate.planner.expected_curves import Aggregate
 from headgate.planner.quality_curve import QualityCurve
 from headgate.profiles import Profile
+from headgate.sizing import WhatIf
 from headgate.spec import (
     Band,
     Budget,
@@ -53,7 +54,6 @@ from headgate.spec import (
     TimeWindow,
     read_changes,
 )
-from headgate.whatif import WhatIf
 
 if TYPE_CHECKING:
     from headgate.spark.lookup.spark_table import SparkTable

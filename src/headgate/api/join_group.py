@@ -23,9 +23,9 @@ from headgate.planner.quality_curve import Measure, QualityCurve
 from headgate.planner.shares import Share, as_text
 from headgate.policies import Age, Learned, Life, Policy, Prob, Random
 from headgate.profiles import Profile
+from headgate.sizing.findings import WhatIf
+from headgate.sizing.measured_curve import measured_curve
 from headgate.spec import Budget, Sample, SpecError
-from headgate.whatif.findings import WhatIf
-from headgate.whatif.measured_curve import measured_curve
 
 if TYPE_CHECKING:
     from headgate.spark import DataFrame

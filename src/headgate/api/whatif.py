@@ -9,10 +9,10 @@ from headgate.api.window_join import WindowJoin
 from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
 from headgate.policies import Policy
+from headgate.sizing.answer import answer
+from headgate.sizing.findings import WhatIf
+from headgate.sizing.trial_material import material_of_tables
 from headgate.spec import Budget, Goal, Predicate, Side, SpecError
-from headgate.whatif.answer import answer
-from headgate.whatif.findings import WhatIf
-from headgate.whatif.trial_material import material_of_tables
 
 if TYPE_CHECKING:
     import pandas as pd

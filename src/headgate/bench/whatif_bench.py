@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from headgate.api.whatif import whatif
 from headgate.demo.auctions import auction_stream
+from headgate.sizing.findings import WhatIf
 from headgate.spec import Side
-from headgate.whatif.findings import WhatIf
 
 ROWS = 20_000_000
 SHARE = 0.01

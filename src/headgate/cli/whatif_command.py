@@ -8,10 +8,10 @@ from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from headgate.api.whatif import whatif
+from headgate.sizing.findings import WhatIf
+from headgate.sizing.whatif_picture import save_picture
+from headgate.sizing.wording import sections
 from headgate.spec import Side, SpecError
-from headgate.whatif.findings import WhatIf
-from headgate.whatif.whatif_picture import save_picture
-from headgate.whatif.wording import sections
 
 Names = list[str] | None
 

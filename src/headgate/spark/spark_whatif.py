@@ -16,6 +16,15 @@ from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
 from headgate.engine.shape import NO_RESULT
 from headgate.learning import Estimate
+from headgate.sizing.grid import Cell, Report, try_cell
+from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
+from headgate.sizing.repeated_buffers import material_of_buffers
+from headgate.sizing.trial_material import (
+    OPTIMUM_ROWS,
+    OPTIMUM_WINDOWS,
+    Material,
+    material_of_tables,
+)
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import check_columns, check_inputs, check_session
@@ -25,15 +34,6 @@ from headgate.trials import Trace
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw, draw_rows
 from headgate.trials.sampled_trace import Sampled, Whole, stores
 from headgate.trials.stretches import Stretches, choose_stretches
-from headgate.whatif.grid import Cell, Report, try_cell
-from headgate.whatif.needs import Arriving, Needs, needs_of, part_us
-from headgate.whatif.repeated_buffers import material_of_buffers
-from headgate.whatif.trial_material import (
-    OPTIMUM_ROWS,
-    OPTIMUM_WINDOWS,
-    Material,
-    material_of_tables,
-)
 
 HASH, BUCKET, COIN, LOOKS, STORED, TIME = ("hash", "bucket", "coin", "looks", "stored", "time")
 """Columns beside those of the frame, which go by numbers here."""

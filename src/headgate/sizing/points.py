@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from headgate.engine.request import Request
 from headgate.policies import ALL_POLICIES, Greedy, Policy
+from headgate.sizing.needs import Needs
 from headgate.spec import Budget, MaxImportance, SpecError
 from headgate.spec.quantity import parse_bytes
 from headgate.trials.simulation import tried
-from headgate.whatif.needs import Needs
 
 PARTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Of what the exact join holds: the memory that is tried unless told."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate.models.model_plots import new_axes
+from headgate.sizing.optimum import LABEL
 from headgate.spec.quantity import format_bytes
-from headgate.whatif.optimum import LABEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from headgate.whatif.findings import Point, WhatIf
+    from headgate.sizing.findings import Point, WhatIf
 
 NAMED = 7
 """Policies drawn in colours of their own, the best ones; the others are grey."""

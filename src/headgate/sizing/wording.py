@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from headgate.report.sections import Section
 from headgate.report.sections import as_text as text_of
+from headgate.sizing.findings import TARGETS
+from headgate.sizing.optimum import LABEL
 from headgate.spec.quantity import format_bytes
-from headgate.whatif.findings import TARGETS
-from headgate.whatif.optimum import LABEL
 
 if TYPE_CHECKING:
-    from headgate.whatif.findings import Point, WhatIf
+    from headgate.sizing.findings import Point, WhatIf
 
 NOT_TRIED = "not as tried"
 AS_GOOD = 0.002

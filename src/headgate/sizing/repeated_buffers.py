@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.request import Request
+from headgate.sizing.needs import Needs
+from headgate.sizing.trial_material import OPTIMUM_ROWS, Material, covered
 from headgate.spec import RowWindow, SpecError
 from headgate.trials import Trace
 from headgate.trials.stretches import Stretches
-from headgate.whatif.needs import Needs
-from headgate.whatif.trial_material import OPTIMUM_ROWS, Material, covered
 
 WINDOWS = 4
 """Windows that the repeated rows cover; pairs of the last but one count."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headgate.whatif.needs import Needs
+from headgate.sizing.needs import Needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +146,7 @@ class WhatIf:
 
     def to_html(self, path: "str | os.PathLike[str]") -> Path:
         """Write a report in one file, pictures included, that any browser shows."""
-        from headgate.whatif.page import page
+        from headgate.sizing.page import page
 
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,12 +155,12 @@ class WhatIf:
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw recall against memory."""
-        from headgate.whatif.whatif_picture import draw_on
+        from headgate.sizing.whatif_picture import draw_on
 
         return draw_on(self, axes)
 
     def __str__(self) -> str:
-        from headgate.whatif.wording import as_text
+        from headgate.sizing.wording import as_text
 
         return as_text(self)
 
@@ -171,7 +171,7 @@ class WhatIf:
         )
 
     def _repr_html_(self) -> str:
-        from headgate.whatif.page import body
+        from headgate.sizing.page import body
 
         return body(self)
 

@@ -12,10 +12,10 @@ from headgate.engine.inputs import as_arrow
 from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.policies.policy import Kind
+from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
 from headgate.spec import RowWindow
 from headgate.trials import Trace
 from headgate.trials.sampled_trace import shape_of, stretches_of
-from headgate.whatif.needs import Arriving, Needs, count_times, needs_of, part_us
 
 TAKES = "whatif takes Arrow tables, pandas frames, files or Spark DataFrames"
 OPTIMUM_ROWS = 12_000

@@ -5,11 +5,11 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from headgate.report.sections import Section
+from headgate.sizing.wording import headline, off, sections
 from headgate.spec.quantity import format_bytes
-from headgate.whatif.wording import headline, off, sections
 
 if TYPE_CHECKING:
-    from headgate.whatif.findings import WhatIf
+    from headgate.sizing.findings import WhatIf
 
 STYLE = """
 .headgate { --ink:#1c2733; --quiet:#5b6875; --line:#dfe4ea; --card:#f6f8fa; --good:0,114,178;
@@ -137,7 +137,7 @@ def _svg(found: "WhatIf") -> str:
     from matplotlib import rc_context
 
     from headgate.report.plot_style import LOOK
-    from headgate.whatif.whatif_picture import draw
+    from headgate.sizing.whatif_picture import draw
 
     text = StringIO()
     with rc_context(LOOK):

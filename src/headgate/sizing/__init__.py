@@ -1,5 +1,5 @@
 """How much memory a join needs: recall against memory for every policy, and the answer in words."""
 
-from headgate.whatif.findings import Memory, Point, WhatIf
+from headgate.sizing.findings import Memory, Point, WhatIf
 
 __all__ = ["Memory", "Point", "WhatIf"]

@@ -3,8 +3,8 @@
 import numpy as np
 
 from headgate.planner.quality_curve import QualityCurve
+from headgate.sizing.findings import WhatIf
 from headgate.spec import SpecError
-from headgate.whatif.findings import WhatIf
 
 AUTO = "AUTO"
 

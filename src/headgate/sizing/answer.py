@@ -5,12 +5,12 @@ from typing import Any
 
 from headgate.learning import Estimate
 from headgate.policies import Policy
+from headgate.sizing.findings import Point, WhatIf
+from headgate.sizing.grid import Cell, Report, cells_of, try_cells
+from headgate.sizing.optimum import LABEL, optimum
+from headgate.sizing.points import budgets_of, policies_of
+from headgate.sizing.trial_material import BY_HISTORY, Material
 from headgate.spec import Budget, MaxImportance, SpecError
-from headgate.whatif.findings import Point, WhatIf
-from headgate.whatif.grid import Cell, Report, cells_of, try_cells
-from headgate.whatif.optimum import LABEL, optimum
-from headgate.whatif.points import budgets_of, policies_of
-from headgate.whatif.trial_material import BY_HISTORY, Material
 
 OPTIMUM_NOTE = "{label} was planned over {rows:,} rows{which}: it says what is possible, not how."
 
