@@ -25,6 +25,7 @@ from headgate.lookup.lookup_step import LookupStep
 from headgate.lookup.parquet_table import ParquetTable
 from headgate.lookup.reduction import as_streams
 from headgate.lookup.sql_names import table_name
+from headgate.lookup.table_errors import ConnectionLost
 from headgate.models import (
     ExponentialLife,
     Frequencies,
@@ -384,7 +385,7 @@ class TestRetry:
 
         def attempt() -> str:
             if next(attempts):
-                raise hg.lookup.errors.ConnectionLost("gone")
+                raise ConnectionLost("gone")
             return "here"
 
         retry = hg.Retry(attempts=4, first_seconds=0.5)
@@ -395,7 +396,7 @@ class TestRetry:
         waited: list[float] = []
 
         def attempt() -> str:
-            raise hg.lookup.errors.ConnectionLost("refused")
+            raise ConnectionLost("refused")
 
         with pytest.raises(
             hg.TableUnreachable, match="table t could not be reached, tried 3 times"
