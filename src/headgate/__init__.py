@@ -7,114 +7,116 @@ Examples
 Budget(rows=None, memory=64000000, split='pooled', monitor=None, cpu=None)
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headgate import policies
-from headgate.api import estimate
-from headgate.api.cached_lookup import CachedLookup, LookupOutcome
-from headgate.api.join_group import GroupPlan, JoinGroup
-from headgate.api.profiler import profile
-from headgate.api.sample_choice import SampleChoice, choose_sample
-from headgate.api.whatif import whatif
-from headgate.api.window_join import WindowJoin
-from headgate.engine.outcome import Outcome
-from headgate.engine.stats import Stats
-from headgate.learning import Estimate
-from headgate.lookup import (
-    ArrowTable,
-    DuckDbTable,
-    LookupStats,
-    PostgresTable,
-    Retry,
-    TableError,
-    TableUnreachable,
-)
-from headgate.models import AgeCurve, AgeCurves, Frequencies
-from headgate.planner import Plan
-from headgate.planner.expected_curves import Aggregate
-from headgate.planner.quality_curve import QualityCurve
-from headgate.profiles import Profile
-from headgate.sizing import WhatIf
-from headgate.spec import (
-    Band,
-    Budget,
-    Categories,
-    Compare,
-    Expression,
-    Goal,
-    Histogram,
-    Importance,
-    MaxImportance,
-    MaxSubset,
-    RowWindow,
-    Sample,
-    Side,
-    Source,
-    SpecError,
-    TimeWindow,
-    read_changes,
-)
+from headgate.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from headgate.spark.lookup.spark_table import SparkTable
+    from headgate import policies as policies
+    from headgate.api import estimate as estimate
+    from headgate.api.cached_lookup import CachedLookup as CachedLookup
+    from headgate.api.cached_lookup import LookupOutcome as LookupOutcome
+    from headgate.api.join_group import GroupPlan as GroupPlan
+    from headgate.api.join_group import JoinGroup as JoinGroup
+    from headgate.api.profiler import profile as profile
+    from headgate.api.sample_choice import SampleChoice as SampleChoice
+    from headgate.api.sample_choice import choose_sample as choose_sample
+    from headgate.api.whatif import whatif as whatif
+    from headgate.api.window_join import WindowJoin as WindowJoin
+    from headgate.engine.outcome import Outcome as Outcome
+    from headgate.engine.stats import Stats as Stats
+    from headgate.learning.recall import Estimate as Estimate
+    from headgate.lookup.arrow_table import ArrowTable as ArrowTable
+    from headgate.lookup.duckdb_table import DuckDbTable as DuckDbTable
+    from headgate.lookup.lookup_stats import LookupStats as LookupStats
+    from headgate.lookup.postgres_table import PostgresTable as PostgresTable
+    from headgate.lookup.retry import Retry as Retry
+    from headgate.lookup.table_errors import TableError as TableError
+    from headgate.lookup.table_errors import TableUnreachable as TableUnreachable
+    from headgate.models.age_curve import AgeCurve as AgeCurve
+    from headgate.models.age_curve import AgeCurves as AgeCurves
+    from headgate.models.frequencies import Frequencies as Frequencies
+    from headgate.planner.expected_curves import Aggregate as Aggregate
+    from headgate.planner.plan import Plan as Plan
+    from headgate.planner.quality_curve import QualityCurve as QualityCurve
+    from headgate.profiles.profile import Profile as Profile
+    from headgate.sizing.findings import WhatIf as WhatIf
+    from headgate.spark.lookup.spark_table import SparkTable as SparkTable
+    from headgate.spec.budget import Budget as Budget
+    from headgate.spec.errors import SpecError as SpecError
+    from headgate.spec.goal import Goal as Goal
+    from headgate.spec.goal import MaxSubset as MaxSubset
+    from headgate.spec.goal import Sample as Sample
+    from headgate.spec.importance.categories import Categories as Categories
+    from headgate.spec.importance.expression import Expression as Expression
+    from headgate.spec.importance.histogram import Histogram as Histogram
+    from headgate.spec.importance.importance import Importance as Importance
+    from headgate.spec.importance.max_importance import MaxImportance as MaxImportance
+    from headgate.spec.importance.redefinition import read_changes as read_changes
+    from headgate.spec.importance.source import Source as Source
+    from headgate.spec.predicate import Band as Band
+    from headgate.spec.predicate import Compare as Compare
+    from headgate.spec.side import Side as Side
+    from headgate.spec.window import RowWindow as RowWindow
+    from headgate.spec.window import TimeWindow as TimeWindow
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AgeCurve",
-    "AgeCurves",
-    "Aggregate",
-    "ArrowTable",
-    "Band",
-    "Budget",
-    "CachedLookup",
-    "Categories",
-    "Compare",
-    "DuckDbTable",
-    "Estimate",
-    "Expression",
-    "Frequencies",
-    "Goal",
-    "GroupPlan",
-    "Histogram",
-    "Importance",
-    "JoinGroup",
-    "LookupOutcome",
-    "LookupStats",
-    "MaxImportance",
-    "MaxSubset",
-    "Outcome",
-    "Plan",
-    "PostgresTable",
-    "Profile",
-    "QualityCurve",
-    "Retry",
-    "RowWindow",
-    "Sample",
-    "SampleChoice",
-    "Side",
-    "Source",
-    "SparkTable",
-    "SpecError",
-    "Stats",
-    "TableError",
-    "TableUnreachable",
-    "TimeWindow",
-    "WhatIf",
-    "WindowJoin",
-    "choose_sample",
-    "estimate",
-    "policies",
-    "profile",
-    "read_changes",
-    "whatif",
-]
+_MODULES = {
+    "AgeCurve": "headgate.models.age_curve",
+    "AgeCurves": "headgate.models.age_curve",
+    "Aggregate": "headgate.planner.expected_curves",
+    "ArrowTable": "headgate.lookup.arrow_table",
+    "Band": "headgate.spec.predicate",
+    "Budget": "headgate.spec.budget",
+    "CachedLookup": "headgate.api.cached_lookup",
+    "Categories": "headgate.spec.importance.categories",
+    "Compare": "headgate.spec.predicate",
+    "DuckDbTable": "headgate.lookup.duckdb_table",
+    "Estimate": "headgate.learning.recall",
+    "Expression": "headgate.spec.importance.expression",
+    "Frequencies": "headgate.models.frequencies",
+    "Goal": "headgate.spec.goal",
+    "GroupPlan": "headgate.api.join_group",
+    "Histogram": "headgate.spec.importance.histogram",
+    "Importance": "headgate.spec.importance.importance",
+    "JoinGroup": "headgate.api.join_group",
+    "LookupOutcome": "headgate.api.cached_lookup",
+    "LookupStats": "headgate.lookup.lookup_stats",
+    "MaxImportance": "headgate.spec.importance.max_importance",
+    "MaxSubset": "headgate.spec.goal",
+    "Outcome": "headgate.engine.outcome",
+    "Plan": "headgate.planner.plan",
+    "PostgresTable": "headgate.lookup.postgres_table",
+    "Profile": "headgate.profiles.profile",
+    "QualityCurve": "headgate.planner.quality_curve",
+    "Retry": "headgate.lookup.retry",
+    "RowWindow": "headgate.spec.window",
+    "Sample": "headgate.spec.goal",
+    "SampleChoice": "headgate.api.sample_choice",
+    "Side": "headgate.spec.side",
+    "Source": "headgate.spec.importance.source",
+    "SparkTable": "headgate.spark.lookup.spark_table",
+    "SpecError": "headgate.spec.errors",
+    "Stats": "headgate.engine.stats",
+    "TableError": "headgate.lookup.table_errors",
+    "TableUnreachable": "headgate.lookup.table_errors",
+    "TimeWindow": "headgate.spec.window",
+    "WhatIf": "headgate.sizing.findings",
+    "WindowJoin": "headgate.api.window_join",
+    "choose_sample": "headgate.api.sample_choice",
+    "estimate": "headgate.api.estimate",
+    "policies": "headgate.policies",
+    "profile": "headgate.api.profiler",
+    "read_changes": "headgate.spec.importance.redefinition",
+    "whatif": "headgate.api.whatif",
+}
+"""Where each public name is; the imports above tell type checkers the same."""
 
+_PACKAGES = {name: f"headgate.{name}" for name in ("lookup", "models", "sampling", "spec")}
+"""Packages with names that are rarer, as in ``hg.models.RandomWalk``."""
 
-def __getattr__(name: str) -> Any:
-    """`SparkTable`, which needs PySpark, when it is asked for."""
-    if name == "SparkTable":
-        from headgate.spark.lookup.spark_table import SparkTable
+__all__ = [*_MODULES]
 
-        return SparkTable
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker that saw __getattr__ would let any name pass
+    __getattr__, __dir__ = lazy_names(__name__, _MODULES | _PACKAGES)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import t as student
 
 from headgate.learning import Estimate
+from headgate.models.student_t import t_quantile
 from headgate.planner.fitted_models import Span, span_of
 from headgate.planner.planning_case import Case
 from headgate.policies import Policy
@@ -99,7 +99,7 @@ class Tried:
             return False
         together = max(TOGETHER)
         noise = _spread(more - gain * self.met, together) / total
-        return gain > float(student.ppf(SURE_ENOUGH, PARTS // together - 1)) * noise
+        return gain > t_quantile(SURE_ENOUGH, PARTS // together - 1) * noise
 
 
 def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
@@ -178,7 +178,7 @@ def foretold(made: np.ndarray, met: np.ndarray, of_keys: float = 0.0, filling: i
     if later > 0:
         off = made[begin:] - float(made[begin:].sum()) / later * met[begin:]
         error = max(
-            float(student.ppf((1 + CONFIDENCE) / 2, max(len(off) // parts - 1, 1)))
+            t_quantile((1 + CONFIDENCE) / 2, max(len(off) // parts - 1, 1))
             * _spread(off, parts)
             / later
             for parts in TOGETHER

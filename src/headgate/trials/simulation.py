@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay, observed_rates
@@ -14,6 +13,7 @@ from headgate.kernel.rows import Batch
 from headgate.learning import Estimate
 from headgate.learning.learner import new_monitor
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.models.student_t import t_quantile
 from headgate.policies import Learned, Policy, make_policy
 from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
 from headgate.trials.drawn_replay import DrawnReplay, scaled_room
@@ -176,7 +176,7 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
         off = made.by_time - share * met.by_time
         count = len(off)
         spread = math.sqrt((1.0 - trace.stretches.part) * float(off @ off) * count / (count - 1))
-        error = math.hypot(error, float(student.ppf(0.975, count - 1)) * spread)
+        error = math.hypot(error, t_quantile(0.975, count - 1) * spread)
     error = error / met.total + _of_chance(trace, share)
     return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))
 

@@ -9,7 +9,6 @@ can have: a bound.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from headgate.models.skipping.capacity import Rows, stored_per_share
 from headgate.models.skipping.linear_programs import solve
@@ -74,6 +73,8 @@ def rank(workload: Workload) -> Ranking:
 
 def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
     """The same with stored rows limited as well, by a linear program."""
+    from scipy.sparse import coo_array  # slow to import
+
     gain, storing, looking = _figures(workload)
     n = workload.classes
     room = stored_per_share(workload, rows)
@@ -82,7 +83,7 @@ def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
     limits = np.append(workload.budget, np.array(rows, np.float64))
     # No more is stored than is looked at: a line a side and class.
     each, one = np.arange(2 * n), np.ones(2 * n)
-    stored_unseen = sparse.coo_array(
+    stored_unseen = coo_array(
         (np.append(one, -one), (np.append(each, each), np.append(each, 2 * n + each % n)))
     )
     earned = np.append(gain.ravel(), np.zeros(n))

@@ -1,12 +1,14 @@
 """The small programs that the strategies come down to."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
 
 from headgate.models.knapsack import best_rule
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
 
 NOTHING = 1e-9
 """Of all that could be used; a limit below is as good as none of it."""
@@ -71,7 +73,7 @@ def greatest_product(a: float, b: float, c: float, budget: float) -> tuple[float
 
 
 def solve(
-    gain: np.ndarray, use: np.ndarray, limits: np.ndarray, follows: sparse.coo_array | None = None
+    gain: np.ndarray, use: np.ndarray, limits: np.ndarray, follows: "coo_array | None" = None
 ) -> np.ndarray:
     """Parts of at most 1 with the greatest gain that keep within every limit, by HiGHS.
 
@@ -92,6 +94,9 @@ def solve(
     >>> solve(np.array([1.0, 1.0]), use, np.array([2.0, 2.0])).round(3).tolist()
     [0.5, 0.5]
     """
+    from scipy import sparse  # slow to import
+    from scipy.optimize import linprog
+
     most = use.sum(axis=1)
     none_left = limits <= NOTHING * most
     out = ((use > 0) & none_left[:, np.newaxis]).any(axis=0)

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,6 +19,9 @@ from headgate.spec.importance.plain_values import (
     value_from_json,
     value_to_json,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 8
 """How many categories are written out where one is shown."""
@@ -67,7 +69,7 @@ class Categories(Importance):
     @classmethod
     def from_table(
         cls,
-        table: pa.Table | pd.DataFrame,
+        table: "pa.Table | pd.DataFrame",
         column: str,
         category: str = "category",
         importance: str = "importance",
@@ -92,7 +94,11 @@ class Categories(Importance):
         >>> Categories.from_table(table, "category", "topic", "points").table
         (('politics', 3.0), ('sports', 1.0))
         """
-        given = pa.Table.from_pandas(table) if isinstance(table, pd.DataFrame) else table
+        given = table
+        if not isinstance(table, pa.Table):
+            import pandas as pd  # slow to import
+
+            given = pa.Table.from_pandas(table) if isinstance(table, pd.DataFrame) else table
         if not isinstance(given, pa.Table):
             raise SpecError(
                 f"{type(table).__name__} is not a table: give a pyarrow.Table or a pandas frame, "

@@ -1,8 +1,6 @@
 """The exact answer, by an integer program: for graphs of some hundred pairs."""
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array, hstack, vstack
 
 from headgate.models.cost import WorkCost
 from headgate.policies.offline.subset.join_graph import JoinGraph, Subset, check_budget, within
@@ -42,6 +40,9 @@ def exact_max_subset(
     Ayad, Naughton, Wright, Srivastava, Approximating Streaming Window Joins Under CPU Limitations,
     2005, Definitions 5 and 6, Theorem 1.
     """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
+    from scipy.sparse import coo_array, hstack, vstack
+
     check_budget(budget)
     if not graph.pairs:
         return Subset.of_pairs(graph, np.zeros(0, bool), work)

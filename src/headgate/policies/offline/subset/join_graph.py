@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from headgate.models.cost import WorkCost
 from headgate.policies.offline.course import LEFT, Course, Events, meetings
@@ -77,6 +75,9 @@ class JoinGraph:
 
     def components(self) -> np.ndarray:
         """The connected component of each row, numbered from 0."""
+        from scipy.sparse import coo_array  # slow to import
+        from scipy.sparse.csgraph import connected_components
+
         joined = coo_array((np.ones(self.pairs), self.ends), shape=(self.rows, self.rows))
         of_row: np.ndarray = connected_components(joined, directed=False)[1]
         return of_row
