@@ -11,7 +11,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests test-one test-two help venv java postgres demo test check format bench study soak golden lock clean
+.PHONY: check-code check-doctests test-one test-two help venv java postgres demo test check format bench study soak golden docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ soak: venv java ## run long streams and watch the budget; restarts that take min
 golden: venv ## accept changed results: write the files that tests compare them with
 	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.results
 	@git --no-pager diff --stat -- tests/golden
+
+docs: venv ## write the page of metrics from their declarations
+	@$(BIN)/python -m headgate.metrics.metrics_page > docs/metrics.md
 
 lock: venv ## pin every dependency again, keeping the versions that still fit
 	@echo "Resolving requirements.lock"

@@ -7,11 +7,13 @@ from typing import Any
 from headgate.engine.stats import GIVEN_UP
 from headgate.jobs.pipeline import METRICS
 from headgate.learning import Estimate
+from headgate.metrics import SUM, metrics_of
+from headgate.metrics.metric_groups import JoinCounts
 
 LOST = tuple(name for name in GIVEN_UP if name != "retired")
 """What was given up within its window. Rows past theirs, which only a row out of order could still
 have met, are counted apart: on a full join that is every row that waits for nobody."""
-_SUMMED = ("left_rows", "right_rows", "pairs", "late", "null_keys", "null_times", *GIVEN_UP)
+_SUMMED = tuple(each.name for each in metrics_of(JoinCounts) if each.batches == SUM)
 
 
 @dataclass(frozen=True)

@@ -6,41 +6,15 @@ import numpy as np
 
 from headgate.engine.stats import in_turn
 from headgate.kernel.layout import LEFT, Count
+from headgate.metrics.metric_groups import LookupCounts
 
 
 @dataclass(frozen=True)
-class LookupStats:
+class LookupStats(LookupCounts):
     """Counts of a lookup so far; add the stats of two stretches to have those of both.
 
     Every stream row is a hit, a miss, one with an unknown key, or one with a null key.
     """
-
-    rows: int = 0
-    """Stream rows."""
-    hits: int = 0
-    """Rows whose table row was cached when they came."""
-    misses: int = 0
-    """Rows whose table row was not."""
-    unknown: int = 0
-    """Rows whose key the table does not have."""
-    null_keys: int = 0
-    asked: int = 0
-    """Keys asked of the table, each counted once a query."""
-    fetched: int = 0
-    """Table rows it answered with."""
-    queries: int = 0
-    admitted: int = 0
-    """Table rows that were stored in the cache."""
-    evictions: int = 0
-    """Cached rows given up for others."""
-    refused: int = 0
-    """Table rows not stored, since all cached rows were worth more, or they would never fit."""
-    stored_rows: int = 0
-    """Cached at the end."""
-    stored_bytes: int = 0
-    peak_rows: int = 0
-    """Most rows cached at any moment."""
-    peak_bytes: int = 0
 
     @classmethod
     def of_counts(

@@ -11,6 +11,8 @@ from math import log
 
 import numpy as np
 
+from headgate.metrics import names_of
+from headgate.metrics.metric_groups import ExpectedFigures
 from headgate.models import AgeCurves, MemoryCurve, together
 from headgate.planner.expected_curves import AGE, FREQUENCY, NEITHER
 from headgate.planner.quality_curve import QualityCurve
@@ -20,7 +22,7 @@ RECENCY = "recency"
 TIMES = {"quarter": 0.25, "half": 0.5, "now": 1.0, "double": 2.0, "fourfold": 4.0}
 """Of its present memory."""
 EXACT, FULL, PASSED = "expected_exact", "expected_full", "windows_passed"
-FIGURES = (EXACT, FULL, PASSED, *(f"expected_{name}" for name in TIMES))
+FIGURES = names_of(ExpectedFigures)
 """Matches a second that are expected of the exact join and of each amount of memory; the memory
 that the exact join takes, in rows or bytes; and how many of its windows passed in a batch."""
 LEAST, MOST = 0.002, 0.998

@@ -1,6 +1,6 @@
 """Metrics of a streaming join: one row a shard and batch, summed up by ``observe``."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
 
 import pandas as pd
@@ -12,73 +12,30 @@ from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.engine.table_learner import LessonsLearned
 from headgate.learning import Evidence
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.metrics import Metric, metrics_of, names_of
+from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
 from headgate.policies import Age, Fifo, Greedy, Ijoin, Lru, Random
 from headgate.sampling import EqCluster
 from headgate.spec import SpecError
 
-STATE_FIGURES = (
-    "held_bytes",
-    "dead_bytes",
-    "segments",
-    "written_bytes",
-    "rebuilt",
-    "compacted",
-    "misdefined",
-)
-"""What is said of state beside the stats: bytes held with dead rows, dead rows' bytes, number of
-segments, bytes written in the batch, shards rebuilt from the state store, segments compacted,
-redefinitions of importance that could not be taken up."""
-TIME_FIGURES = ("read_ms", "join_ms", "write_ms")
-"""Where the operator's own time went, summed over shards: reading arrivals and state, joining and
-putting results out, writing state."""
-PACE_FIGURES = ("cpu_ms",)
-"""The processor time that the join's tasks took since the batch before, packing and unpacking
-included; zero where that is not limited."""
-MONITOR_FIGURES = (
-    "shards_monitored",
-    "watched_rows",
-    "tracked_keys",
-    "monitor_bytes",
-    "shards_neutral",
-    "shards_by_age",
-    "shards_by_key",
-    "shards_by_residence",
-    "shards_by_recency",
-    "shards_by_importance",
-    "tried_rows",
-    "switched",
-)
-"""How many shards have a monitor, what monitors keep, and how many shards follow a neutral policy
-(RANDOM, or what stands for it), rank rows by age, by key, by what they brought of late (IJOIN) or
-by how recent they or their last match are (FIFO, LRU); shards with a policy that learns nothing are
-in none of these. How many go by importance, so that recall is a share of it. On how many rows other
-policies are tried, and how many shards have changed to another in this batch."""
-TOTAL_FIGURES = ("total_pairs", "total_lost")
-LIMIT_FIGURES = ("limit",)
-"""What the shards may store now, in rows, or bytes where those are not limited; for joins whose
-budget can change on the way, and zero for others."""
-FIGURES = (
-    *(entry.name for entry in fields(Stats)),
-    *STATE_FIGURES,
-    *TIME_FIGURES,
-    *PACE_FIGURES,
-    *MONITOR_FIGURES,
-    *TOTAL_FIGURES,
-    *LIMIT_FIGURES,
-)
-REAL = tuple(entry.name for entry in fields(Stats) if entry.type is float)
+FIGURES = names_of(*JOIN_SUMS)
+REAL = tuple(each.name for each in metrics_of(*JOIN_SUMS) if each.is_real)
 """The figures that are not whole numbers."""
+_MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """What watched rows have to say of recall, in this batch and since the beginning."""
-OUTPUT = ", ".join(
-    [
-        "blob binary",
-        *(f"{name} {'double' if name in REAL else 'long'}" for name in FIGURES),
-        *(f"{name} double" for name in (*EVIDENCE, *EXPECTED)),
-    ]
-)
+
+
+def output_schema(figures: Iterable[Metric], reals: Iterable[str] = ()) -> str:
+    """The columns that a shard puts out: a blob of results, its figures, and other real numbers."""
+    kinds = ((each.name, "double" if each.is_real else "long") for each in figures)
+    columns = (("blob", "binary"), *kinds, *((name, "double") for name in reals))
+    return ", ".join(f"{name} {kind}" for name, kind in columns)
+
+
+OUTPUT = output_schema(metrics_of(*JOIN_SUMS), (*EVIDENCE, *EXPECTED))
 
 
 def stats_row(
@@ -97,7 +54,7 @@ def stats_row(
 
 def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
     if learned is None:
-        return dict.fromkeys((*MONITOR_FIGURES, *TOTAL_FIGURES, *EVIDENCE), 0)
+        return dict.fromkeys((*_MONITORED, *EVIDENCE), 0)
     lessons, policy = learned.lessons, learned.policy
     total = lessons.monitor.finished + lessons.open_rows.evidence
     return {
@@ -145,7 +102,7 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
         ) from error
 
 
-def observed(shared: bool = False) -> list[Column]:
+def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list[Column]:
     """The aggregates to observe: every figure summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
@@ -154,7 +111,7 @@ def observed(shared: bool = False) -> list[Column]:
     say what they expect of more memory, and of less.
     """
     recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
-    return [*sums(FIGURES), _fairness(), *recalls, *(sums(EXPECTED) if shared else ())]
+    return [*sums(names_of(*groups)), _fairness(), *recalls, *(sums(EXPECTED) if shared else ())]
 
 
 def _fairness() -> Column:

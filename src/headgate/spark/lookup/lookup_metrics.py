@@ -1,15 +1,17 @@
 """Metrics of a streaming lookup: one row a shard and batch, summed up by ``observe``."""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 
 import pandas as pd
 from pyspark.sql import Column
 
 from headgate.lookup.lookup_stats import LookupStats
-from headgate.spark.join.join_metrics import STATE_FIGURES, TIME_FIGURES, sums
+from headgate.metrics import metrics_of, names_of
+from headgate.metrics.metric_groups import LOOKUP_SUMS
+from headgate.spark.join.join_metrics import output_schema, sums
 
-FIGURES = (*(entry.name for entry in fields(LookupStats)), *STATE_FIGURES, *TIME_FIGURES)
-OUTPUT = ", ".join(["blob binary", *(f"{name} long" for name in FIGURES)])
+FIGURES = names_of(*LOOKUP_SUMS)
+OUTPUT = output_schema(metrics_of(*LOOKUP_SUMS))
 
 
 def stats_row(stats: LookupStats, state: dict[str, int], spent: dict[str, int]) -> pd.DataFrame:

@@ -1,0 +1,234 @@
+"""Every metric, a line each. To add one, add a line here and count it where it happens.
+
+`Stats` and `LookupStats`, the columns that Spark observes, and docs/metrics.md follow from it.
+"""
+
+from dataclasses import dataclass
+
+from headgate.metrics.metric import LAST, MAX, RATIO, metric
+
+
+@dataclass(frozen=True)
+class JoinCounts:
+    """What the join did with its rows."""
+
+    left_rows: int = metric("rows", "Rows that came on the left side.")
+    right_rows: int = metric("rows", "Rows that came on the right side.")
+    pairs: int = metric("result rows", "Result rows.")
+    admitted: int = metric("rows", "Arrivals that were stored.")
+    shed: int = metric(
+        "rows", "Stored rows given up within their window.", leaves=True, given_up=True
+    )
+    refused: int = metric(
+        "rows",
+        "Arrivals not stored, since all stored rows were worth more.",
+        leaves=True,
+        given_up=True,
+    )
+    retired: int = metric(
+        "rows",
+        "Rows given up past their window, while a row out of order could still have met them.",
+        leaves=True,
+        given_up=True,
+    )
+    expired: int = metric("rows", "Stored rows whose window passed.", leaves=True)
+    unneeded: int = metric("rows", "Arrivals no later row could meet: not stored, nothing lost.")
+    unchosen: int = metric(
+        "rows",
+        "Samples: rows let go, or not stored, of whose matches to come none was chosen.",
+        leaves=True,
+    )
+    unprobed: int = metric(
+        "rows",
+        "Arrivals that did not look for partners, for want of processor time.",
+        given_up=True,
+    )
+    unstored: int = metric(
+        "rows", "Arrivals not stored for the same reason.", leaves=True, given_up=True
+    )
+    late: int = metric("rows", "Rows behind the watermark, dropped.")
+    null_keys: int = metric(
+        "rows",
+        "Rows with a null in a key, or a null or NaN in the column of a band or comparison.",
+    )
+    null_times: int = metric("rows", "Rows with a null as their time.")
+    stored_rows: int = metric("rows", "Stored at the end.", LAST)
+    stored_bytes: int = metric("bytes", "Stored at the end.", LAST)
+    peak_rows: int = metric("rows", "Most rows stored after any arrival.", MAX)
+    peak_bytes: int = metric("bytes", "Most bytes stored after any arrival.", MAX)
+    importance: float = metric(
+        "", "Of all result rows together; their number where all count alike.", default=0.0
+    )
+    recomputed: int = metric("times", "How often IJOIN computed all priorities anew.")
+    redefined: int = metric("times", "How often importance was redefined.")
+    lifetimes: float = metric(
+        "s",
+        "How long rows that have left were stored within their window, summed up.",
+        default=0.0,
+    )
+    lifetimes_squared: float = metric("s²", "The same of squares.", default=0.0)
+
+
+@dataclass(frozen=True)
+class LookupCounts:
+    """What the lookup did with its rows. Each is a hit, a miss, or has an unknown or null key."""
+
+    rows: int = metric("rows", "Stream rows.")
+    hits: int = metric("rows", "Rows whose table row was cached when they came.")
+    misses: int = metric("rows", "Rows whose table row was not.")
+    unknown: int = metric("rows", "Rows whose key the table does not have.")
+    null_keys: int = metric("rows", "Rows with a null in a key.")
+    asked: int = metric("keys", "Keys asked of the table, each counted once a query.")
+    fetched: int = metric("rows", "Table rows it answered with.")
+    queries: int = metric("queries", "Queries that the table was sent.")
+    admitted: int = metric("rows", "Table rows that were stored in the cache.")
+    evictions: int = metric("rows", "Cached rows given up for others.")
+    refused: int = metric(
+        "rows",
+        "Table rows not stored, since all cached rows were worth more, or they would never fit.",
+    )
+    stored_rows: int = metric("rows", "Cached at the end.", LAST)
+    stored_bytes: int = metric("bytes", "Cached at the end.", LAST)
+    peak_rows: int = metric("rows", "Most rows cached at any moment.", MAX)
+    peak_bytes: int = metric("bytes", "Most bytes cached at any moment.", MAX)
+
+
+@dataclass(frozen=True)
+class StateFigures:
+    """What lies in the state store."""
+
+    held_bytes: int = metric("bytes", "Stored rows, with dead ones not yet reclaimed.", LAST)
+    dead_bytes: int = metric("bytes", "Rows that have left and are not yet reclaimed.", LAST)
+    segments: int = metric("segments", "Pieces that rows are stored in.", LAST)
+    written_bytes: int = metric("bytes", "Written to the state store.")
+    rebuilt: int = metric("shards", "Shards read anew from the state store.")
+    compacted: int = metric("segments", "Segments rewritten to reclaim dead rows.")
+    misdefined: int = metric(
+        "times", "Redefinitions of importance, and limits, that could not be taken up."
+    )
+
+
+@dataclass(frozen=True)
+class TimeFigures:
+    """Where the operator's own time went."""
+
+    read_ms: int = metric("ms", "Reading arrivals and state.")
+    join_ms: int = metric("ms", "Joining, and putting results out.")
+    write_ms: int = metric("ms", "Writing state.")
+
+
+@dataclass(frozen=True)
+class PaceFigures:
+    """Processor time."""
+
+    cpu_ms: int = metric(
+        "ms",
+        "Taken by the join's tasks since the batch before, packing and unpacking included; zero "
+        "where it is not limited.",
+    )
+
+
+@dataclass(frozen=True)
+class MonitorFigures:
+    """What is learned, and what rows are ranked by.
+
+    Shards with a policy that learns nothing rank by none of these.
+    """
+
+    shards_monitored: int = metric("shards", "Shards that have a monitor.", LAST)
+    watched_rows: int = metric("rows", "Rows followed through their whole window.", LAST)
+    tracked_keys: int = metric("keys", "Keys whose rows are counted.", LAST)
+    monitor_bytes: int = metric("bytes", "What monitors keep.", LAST)
+    shards_neutral: int = metric("shards", "Ranked by RANDOM, or what stands for it.", LAST)
+    shards_by_age: int = metric("shards", "Ranked by age.", LAST)
+    shards_by_key: int = metric("shards", "Ranked by key.", LAST)
+    shards_by_residence: int = metric("shards", "Ranked by what rows brought of late.", LAST)
+    shards_by_recency: int = metric(
+        "shards", "Ranked by how recent rows or their last match are (FIFO, LRU).", LAST
+    )
+    shards_by_importance: int = metric(
+        "shards", "Shards that go by importance: their recall is the share of importance.", LAST
+    )
+    tried_rows: int = metric("rows", "Rows that other policies are tried on.", LAST)
+    switched: int = metric("shards", "Shards that changed to another policy.")
+
+
+@dataclass(frozen=True)
+class TotalFigures:
+    """Since the query began."""
+
+    total_pairs: int = metric("result rows", "Result rows so far; zero without a monitor.", LAST)
+    total_lost: int = metric("rows", "What was given up so far; zero without a monitor.", LAST)
+
+
+@dataclass(frozen=True)
+class LimitFigures:
+    """The budget in force."""
+
+    limit: int = metric(
+        "rows or bytes",
+        "What may be stored now, in bytes where rows are not limited; zero for joins whose budget "
+        "cannot change.",
+        LAST,
+    )
+
+
+@dataclass(frozen=True)
+class Qualities:
+    """How good the answer is, and how even. Recall is null where it is not known."""
+
+    fairness: float = metric(
+        "share", "Jain's index over the time that rows were stored.", RATIO, default=1.0
+    )
+    recall: float | None = metric(
+        "share", "Of the exact result, made in this batch.", RATIO, default=None
+    )
+    recall_low: float | None = metric(
+        "share", "Lower end of its 95 % interval.", RATIO, default=None
+    )
+    recall_high: float | None = metric("share", "Upper end.", RATIO, default=None)
+    exact_pairs: float | None = metric(
+        "result rows", "What the exact join would have made.", RATIO, default=None
+    )
+    total_recall: float | None = metric(
+        "share", "Of the exact result since the query began.", RATIO, default=None
+    )
+    total_recall_low: float | None = metric(
+        "share", "Lower end of its 95 % interval.", RATIO, default=None
+    )
+    total_recall_high: float | None = metric("share", "Upper end.", RATIO, default=None)
+    total_exact_pairs: float | None = metric(
+        "result rows", "What the exact join would have made since.", RATIO, default=None
+    )
+
+
+@dataclass(frozen=True)
+class ExpectedFigures:
+    """What joins that share a budget expect of more memory, and of less."""
+
+    expected_exact: float = metric("matches/s", "Of the exact join.", LAST, default=0.0)
+    expected_full: float = metric(
+        "rows or bytes", "The memory that the exact join takes.", LAST, default=0.0
+    )
+    windows_passed: float = metric("windows", "How many of its windows passed.", default=0.0)
+    expected_quarter: float = metric(
+        "matches/s", "With a quarter of the present memory.", LAST, default=0.0
+    )
+    expected_half: float = metric("matches/s", "With half of it.", LAST, default=0.0)
+    expected_now: float = metric("matches/s", "With the present memory.", LAST, default=0.0)
+    expected_double: float = metric("matches/s", "With twice as much.", LAST, default=0.0)
+    expected_fourfold: float = metric("matches/s", "With four times as much.", LAST, default=0.0)
+
+
+JOIN_SUMS: tuple[type, ...] = (
+    JoinCounts,
+    StateFigures,
+    TimeFigures,
+    PaceFigures,
+    MonitorFigures,
+    TotalFigures,
+    LimitFigures,
+)
+"""Groups that a join sums up over its shards."""
+LOOKUP_SUMS: tuple[type, ...] = (LookupCounts, StateFigures, TimeFigures)
+"""The same of a lookup."""

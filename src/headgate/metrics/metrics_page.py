@@ -1,0 +1,55 @@
+"""docs/metrics.md: every metric with its unit and meaning, from the declarations (`make docs`)."""
+
+import sys
+from inspect import getdoc
+
+from headgate.metrics.metric import metrics_of
+from headgate.metrics.metric_groups import (
+    JOIN_SUMS,
+    LOOKUP_SUMS,
+    ExpectedFigures,
+    Qualities,
+)
+
+INTRODUCTION = """\
+# Metrics
+
+Every batch of a streaming query puts these into `query.lastProgress["observedMetrics"][name]`,
+summed up over the shards. Ratios are computed from such sums; peaks are sums of the shards' peaks,
+so the true peak is no greater. The last column says how batches combine: add up (sum), take the
+last or the greatest (max), or neither (ratio). `Outcome.stats` of a join in process has the first
+group.
+
+This page is written by `make docs`.
+"""
+
+
+def page(
+    join: tuple[type, ...] = (*JOIN_SUMS, Qualities, ExpectedFigures),
+    lookup: tuple[type, ...] = LOOKUP_SUMS,
+) -> str:
+    """The page as Markdown; what a lookup shares with a join is listed once."""
+    own = tuple(group for group in lookup if group not in join)
+    shared = [_heading(group) for group in lookup if group in join]
+    parts = [INTRODUCTION, "## Of a window join\n", *(_section(group) for group in join)]
+    parts += ["## Of a lookup\n", *(_section(group) for group in own)]
+    parts.append(f"And as above: {'; '.join(shared)}.\n")
+    return "\n".join(parts)
+
+
+def _section(group: type) -> str:
+    lines = [
+        f"| `{each.name}` | {each.unit} | {each.meaning} | {each.batches} |"
+        for each in metrics_of(group)
+    ]
+    head = ["| metric | unit | meaning | batches |", "|---|---|---|---|"]
+    return "\n".join([f"{getdoc(group)}\n", *head, *lines, ""])
+
+
+def _heading(group: type) -> str:
+    told = (getdoc(group) or "").split("\n")[0].removesuffix(".")
+    return told[:1].lower() + told[1:]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
