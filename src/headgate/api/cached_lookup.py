@@ -176,15 +176,15 @@ class CachedLookup(LookupRequest):
         try:
             for first in range(0, given.num_rows, size):
                 step = LookupStep(
-                    terms,
-                    shape,
-                    self.table,
-                    self.schema,
-                    stored,
-                    given.slice(first, size),
-                    progress,
-                    self.how,
-                    self.policy,
+                    terms=terms,
+                    shape=shape,
+                    table=self.table,
+                    schema=self.schema,
+                    stored=stored,
+                    references=given.slice(first, size),
+                    progress=progress,
+                    how=self.how,
+                    weigher=self.policy,
                 )
                 results.extend(step.results(CHUNK_BYTES))
                 stored, progress = step.survivors(0).compact(), step.after

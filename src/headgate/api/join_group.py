@@ -239,7 +239,14 @@ class JoinGroup:
             begin = {name: part.memory for name, part in self.plan(profiles).shares.items()}
         place = Path(folder).absolute()
         return share(
-            self.join_within, streams, self._whole, self.weights, begin, place, shards, watermark
+            self.join_within,
+            streams,
+            self._whole,
+            weights=self.weights,
+            begin=begin,
+            folder=place,
+            shards=shards,
+            watermark=watermark,
         )
 
     def join_within(self, name: str, memory: int) -> WindowJoin:

@@ -120,18 +120,7 @@ def choose_sample(
     >>> choice.goal.kind, choice.between_clusters > 0.5
     ('cluster', True)
     """
-    if not isinstance(join.goal, Sample):
-        raise SpecError("choose_sample chooses for a join with goal=hg.Sample(...)")
-    if join.where is not None:
-        raise SpecError(
-            f"choose_sample knows joins on keys alone, and this one has where={join.where!r}: "
-            f'Sample("cluster") is right for any join'
-        )
-    if not _waiting(join):
-        raise SpecError(
-            "both windows are zero, so rows meet only those of their own time and the schemes do "
-            'not differ: ask for Sample("cluster"), which is right for any join'
-        )
+    goal = _checked_goal(join)
     tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
     first, second = _halves(join, tables)
     learned = profile(
@@ -147,21 +136,22 @@ def choose_sample(
             f"{learned.rows.right.rows:,} right rows, too few to tell how fast they come: give a "
             f"longer piece"
         )
-    options = _options(join.goal, learned)
+    options = _options(goal, learned)
     cluster, _ = options[EQ]
     exact = _asked(join, AMPLE, cluster, {}, 0).run(*second).pairs
-    if column not in exact.column_names:
-        raise SpecError(f'the result has no column "{column}": {", ".join(exact.column_names)}')
-    if not pa.types.is_floating(kind := exact.schema.field(column).type) and not (
-        pa.types.is_integer(kind) or pa.types.is_decimal(kind)
-    ):
-        raise SpecError(f'column "{column}" is {kind}: give a column of numbers to average')
-    values = exact.column(column).cast(pa.float64()).drop_null().to_numpy()
-    if not len(values):
-        raise SpecError("the second half of the piece makes no pairs: give a longer piece")
+    values = _numbers(exact, column)
     tried = {
-        scheme: _try(join, second, float(values.mean()), column, scheme, goal, models, runs)
-        for scheme, (goal, models) in options.items()
+        scheme: _try(
+            join,
+            second,
+            float(values.mean()),
+            column=column,
+            scheme=scheme,
+            goal=as_tried,
+            models=models,
+            runs=runs,
+        )
+        for scheme, (as_tried, models) in options.items()
     }
     least = min(one.error for one in tried.values())
     chosen = next(name for name in (EQ, PPS, UNIFORM) if tried[name].error <= AS_GOOD * least)
@@ -177,6 +167,37 @@ def choose_sample(
 
 
 Tables = tuple[pa.Table, pa.Table]
+
+
+def _checked_goal(join: WindowJoin) -> Sample:
+    """The join's goal; raises where there is nothing to choose for it."""
+    if not isinstance(join.goal, Sample):
+        raise SpecError("choose_sample chooses for a join with goal=hg.Sample(...)")
+    if join.where is not None:
+        raise SpecError(
+            f"choose_sample knows joins on keys alone, and this one has where={join.where!r}: "
+            f'Sample("cluster") is right for any join'
+        )
+    if not _waiting(join):
+        raise SpecError(
+            "both windows are zero, so rows meet only those of their own time and the schemes do "
+            'not differ: ask for Sample("cluster"), which is right for any join'
+        )
+    return join.goal
+
+
+def _numbers(exact: pa.Table, column: str) -> np.ndarray:
+    """The values to be averaged."""
+    if column not in exact.column_names:
+        raise SpecError(f'the result has no column "{column}": {", ".join(exact.column_names)}')
+    if not pa.types.is_floating(kind := exact.schema.field(column).type) and not (
+        pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    ):
+        raise SpecError(f'column "{column}" is {kind}: give a column of numbers to average')
+    values: np.ndarray = exact.column(column).cast(pa.float64()).drop_null().to_numpy()
+    if not len(values):
+        raise SpecError("the second half of the piece makes no pairs: give a longer piece")
+    return values
 
 
 def _options(goal: Sample, learned: Profile) -> dict[str, tuple[Sample, dict[str, Any]]]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.api.window_join import WindowJoin
 from headgate.engine.inputs import is_spark
@@ -11,7 +11,8 @@ from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.sizing.answer import answer
 from headgate.sizing.findings import WhatIf
-from headgate.sizing.trial_material import material_of_tables
+from headgate.sizing.grid import Run, try_cells
+from headgate.sizing.trial_material import Material, material_of_tables
 from headgate.spec import Budget, Goal, Predicate, Side, SpecError
 
 if TYPE_CHECKING:
@@ -106,36 +107,64 @@ def whatif(
     >>> found.policies, found.memory_for(0.5, "age").rows < found.memory_for(0.5, "fifo").rows
     (('AGE', 'FIFO'), True)
     """
-    request = join or _join(left, right, on, left_on, right_on, where, goal)
-    report = progress or _say_nothing
-    cores = jobs or _cores()
+    request = join or _join(
+        left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal
+    )
+    extent = _Extent(most_rows, share, seed, optimum)
     if checkpoint is not None:
         if left_rows is not None or right_rows is not None:
             raise SpecError("give either rows or a checkpoint, not both")
-        from headgate.spark.spark_whatif import material_of_checkpoint, try_on_spark
-
-        material = material_of_checkpoint(
-            request, os.fspath(checkpoint), operator, spark, most_rows, seed, optimum
-        )
-        run = try_on_spark(spark)
-        return answer(material, policies, memory, cores, report, run)
-    if left_rows is None or right_rows is None:
+        material, run = _of_checkpoint(request, os.fspath(checkpoint), operator, spark, extent)
+    elif left_rows is None or right_rows is None:
         raise SpecError("whatif needs the rows of both sides, or checkpoint=: give one of them")
-    tables = [_read(given, which) for given, which in ((left_rows, "left"), (right_rows, "right"))]
-    if any(is_spark(given) for given in tables):
+    else:
+        rows = (_read(left_rows, "left"), _read(right_rows, "right"))
+        material, run = _of_rows(request, rows, spark, extent)
+    return answer(material, policies, memory, jobs or _cores(), progress or _say_nothing, run)
+
+
+class _Extent(NamedTuple):
+    """How much is looked at."""
+
+    most_rows: int
+    share: float | None
+    seed: int
+    optimum: bool
+
+
+def _of_checkpoint(
+    request: Request, checkpoint: str, operator: int, spark: Any, extent: _Extent
+) -> tuple[Material, Run]:
+    """What to try policies on, from a running join's state, and where to."""
+    from headgate.spark.spark_whatif import material_of_checkpoint, try_on_spark
+
+    material = material_of_checkpoint(
+        request,
+        checkpoint,
+        operator,
+        session=spark,
+        most_rows=extent.most_rows,
+        seed=extent.seed,
+        optimum=extent.optimum,
+    )
+    return material, try_on_spark(spark)
+
+
+def _of_rows(
+    request: Request, rows: tuple[Any, Any], spark: Any, extent: _Extent
+) -> tuple[Material, Run]:
+    """The same from tables or frames."""
+    if any(is_spark(given) for given in rows):
         from headgate.spark.spark_whatif import material_of_frames, try_on_spark
 
-        material = material_of_frames(
-            request, tables[0], tables[1], most_rows, share, seed, optimum
-        )
-        run = try_on_spark(spark or tables[0].sparkSession)
-        return answer(material, policies, memory, cores, report, run)
-    material = material_of_tables(request, tables[0], tables[1], most_rows, share, seed, optimum)
+        material = material_of_frames(request, *rows, **extent._asdict())
+        return material, try_on_spark(spark or rows[0].sparkSession)
+    material = material_of_tables(request, *rows, **extent._asdict())
     if spark is not None:
         from headgate.spark.spark_whatif import try_on_spark
 
-        return answer(material, policies, memory, cores, report, try_on_spark(spark))
-    return answer(material, policies, memory, cores, report)
+        return material, try_on_spark(spark)
+    return material, try_cells
 
 
 def _join(

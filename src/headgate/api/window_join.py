@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from headgate.api.asked_policy import AskedPolicy, check_budget, check_time_for_a_sample
 from headgate.engine.outcome import Outcome
 from headgate.engine.request import Request
 from headgate.engine.run import run
 from headgate.kernel.index_choice import Index, parse_index
 from headgate.models import AgeCurves, Frequencies
 from headgate.planner import Draft, Plan, make_plan
-from headgate.policies import Learned, Policy, make_policy
+from headgate.policies import Policy
 from headgate.policies.policy import Sampler
 from headgate.profiles import Profile
-from headgate.sampling import make_sampler, sampler_within
+from headgate.sampling import sampler_within
 from headgate.spec import (
     Budget,
     Goal,
@@ -26,11 +27,9 @@ from headgate.spec import (
     MaxImportance,
     MaxSubset,
     Predicate,
-    RowWindow,
     Sample,
     Side,
     SpecError,
-    TimeWindow,
 )
 from headgate.spec.importance import Change
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from headgate.spark import DataFrame
 
 Columns = str | Sequence[str]
-TAKES = "run takes Arrow tables or pandas frames (Spark DataFrames go to batch or stream)"
 
 
 @dataclass(frozen=True, init=False)
@@ -149,69 +147,31 @@ class WindowJoin(Request):
         seed: int = 0,
         index: Index | Sequence[Index] = "auto",
     ) -> None:
-        for name, given, wanted in (
-            ("left", left, Side),
-            ("right", right, Side),
-            ("budget", budget, Budget),
-            ("goal", goal or MaxSubset(), Goal),
-        ):
-            if not isinstance(given, wanted):
-                raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
-        if where is not None and not isinstance(where, Predicate):
-            raise SpecError(
-                f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
-            )
+        _check_parts(left, right, budget, goal, where)
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
         known_rates = _checked_rates(rates)
-        if isinstance(goal, Sample):
-            _check_time_for_a_sample(budget)
-            if policy != "auto":
-                raise SpecError(
-                    f"policy={policy!r} is not accepted with a sample: the goal says who is kept"
-                )
-            if any(isinstance(window, RowWindow) for window in (left.window, right.window)):
-                raise SpecError(
-                    "a sample needs windows in time: give a duration for each side's window"
-                )
-            chosen: Policy = make_sampler(
-                goal,
-                budget,
-                (left.window, right.window),
-                frequencies,
-                ages,
-                known_rates,
-                seed,
-                bool(keys.left),
-            )
-        else:
-            important = isinstance(goal, MaxImportance)
-            chosen = make_policy(policy, frequencies, ages, seed, important)
-            if important and isinstance(chosen, Sampler):
-                raise SpecError(
-                    f"policy={chosen!r} draws a sample, and the goal is importance: choose another "
-                    f"policy, or goal=hg.Sample(...)"
-                )
-            goal = Sample() if goal is None and isinstance(chosen, Sampler) else goal
-        if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keys.left:
-            # Without keys there is nothing to count; without times there are no ages.
-            timed = isinstance(left.window, TimeWindow) and isinstance(right.window, TimeWindow)
-            chosen = Learned("age", chosen.important) if timed else chosen.neutral
-        ranks_keys = chosen.weighs_keys or chosen.counts_keys
-        if ranks_keys and not keys.left:
-            raise SpecError(
-                f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has '
-                f"none: give on=, or choose another policy"
-            )
-        chosen.check((left.window, right.window))
-        _check_budget(budget, chosen)
+        asked = AskedPolicy(
+            policy=policy,
+            goal=goal,
+            budget=budget,
+            windows=(left.window, right.window),
+            is_keyed=bool(keys.left),
+            frequencies=frequencies,
+            ages=ages,
+            rates=known_rates,
+            seed=seed,
+        )
+        chosen = asked.choose()
+        if goal is None:
+            goal = Sample() if isinstance(chosen, Sampler) else MaxSubset()
         super().__init__(
             keys=keys,
             left=left,
             right=right,
             budget=budget,
-            goal=goal or MaxSubset(),
+            goal=goal,
             policy=chosen,
             suffix=suffix,
             where=where,
@@ -233,9 +193,9 @@ class WindowJoin(Request):
         """
         policy = self.policy
         if isinstance(self.goal, Sample):
-            _check_time_for_a_sample(budget)
+            check_time_for_a_sample(budget)
             policy = sampler_within(self.goal, policy, budget, self.rates, self.windows)
-        _check_budget(budget, policy)
+        check_budget(budget, policy)
         known = {entry.name: getattr(self, entry.name) for entry in fields(Request)}
         other = copy(self)
         Request.__init__(other, **{**known, "budget": budget, "policy": policy})
@@ -372,27 +332,19 @@ class WindowJoin(Request):
         return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
 
 
-def _check_time_for_a_sample(budget: Budget) -> None:
-    if budget.cpu is not None:
+def _check_parts(left: Any, right: Any, budget: Any, goal: Any, where: Any) -> None:
+    """Whether all are of their kind."""
+    for name, given, wanted in (
+        ("left", left, Side),
+        ("right", right, Side),
+        ("budget", budget, Budget),
+        ("goal", goal or MaxSubset(), Goal),
+    ):
+        if not isinstance(given, wanted):
+            raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
+    if where is not None and not isinstance(where, Predicate):
         raise SpecError(
-            f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
-            f"row that was left out: give rows= or memory=, or a smaller "
-            f'hg.Sample("uniform", fraction=...)'
-        )
-
-
-def _check_budget(budget: Budget, chosen: Policy) -> None:
-    """Whether a policy can do with a budget of this kind."""
-    if budget.cpu is not None and (chosen.is_offline or chosen.samples):
-        raise SpecError(
-            f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
-            f"some out: give rows= alone, or choose another policy"
-        )
-    if isinstance(chosen, Learned) and budget.monitor == 0:
-        raise SpecError(
-            f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
-            f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
-            f"another policy"
+            f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
         )
 
 

@@ -16,7 +16,7 @@ from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
 from headgate.bench.ratio_spread import Spread
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
-from headgate.bench.whatif_bench import ROWS, SHARE, measure_whatif
+from headgate.bench.whatif_bench import ROWS, SHARE, Compared, measure_whatif
 from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget
 from headgate.spec.quantity import format_bytes
@@ -90,18 +90,22 @@ def _whatif(console: Console) -> None:
         table.add_column(heading, justify="left" if not heading else "right")
     with console.status(title):
         for row in measure_whatif():
-            table.add_row(
-                row.stream,
-                f"{row.needs:,.0f}",
-                f"{row.looked_at:,}",
-                f"{row.points}",
-                f"{row.off:.3f}",
-                f"{row.covered:.0%}",
-                f"{row.exact_s:,.0f}",
-                f"{row.sampled_s:,.1f}",
-                f"{row.exact_s / row.sampled_s:,.0f}",
-            )
+            table.add_row(*_whatif_row(row))
     console.print(table)
+
+
+def _whatif_row(row: Compared) -> list[str]:
+    return [
+        row.stream,
+        f"{row.needs:,.0f}",
+        f"{row.looked_at:,}",
+        f"{row.points}",
+        f"{row.off:.3f}",
+        f"{row.covered:.0%}",
+        f"{row.exact_s:,.0f}",
+        f"{row.sampled_s:,.1f}",
+        f"{row.exact_s / row.sampled_s:,.0f}",
+    ]
 
 
 def _cpu(console: Console, session: SparkSession, place: Path) -> None:
@@ -209,7 +213,15 @@ def _compare(
         for name, contender in contenders.items():
             checkpoint = place / f"checkpoint-{number}-{name.replace(' ', '-')}"
             runs[name].append(
-                _run_one(console, session, name, contender, place, checkpoint, most_seconds)
+                _run_one(
+                    console,
+                    session,
+                    name,
+                    contender=contender,
+                    place=place,
+                    checkpoint=checkpoint,
+                    most_seconds=most_seconds,
+                )
             )
     table = Table(title=title)
     for heading in ("", "rows/s", "state", "stored rows"):

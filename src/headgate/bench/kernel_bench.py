@@ -54,7 +54,15 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
     minute = TimeWindow(60_000_000)
     sides = tuple(side_of(rng, rows // 2, 120_000) for _ in range(2))
     terms = Terms((minute, minute), Random())
-    yield _timed("none shed", "exact", None, terms, (sides[0], sides[1]), 120_000, rounds)
+    yield _timed(
+        "none shed",
+        "exact",
+        None,
+        terms=terms,
+        sides=(sides[0], sides[1]),
+        codes=120_000,
+        rounds=rounds,
+    )
     for policy in policies():
         for budget in BUDGETS:
             arrivals = max(rows, 4 * budget)
@@ -68,17 +76,19 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
                 policy.label,
                 policy.kind.name.lower(),
                 budget,
-                terms,
-                (both[0], both[1]),
-                2 * budget,
-                rounds,
+                terms=terms,
+                sides=(both[0], both[1]),
+                codes=2 * budget,
+                rounds=rounds,
             )
     for budget in BUDGETS:
         streams = moving_streams(rng, max(rows, 4 * budget), budget)
         for name, heeb, both_sides, codes in streams:
             long = TimeWindow(1_000 * budget * GAP_US)
             terms = Terms((long, long), heeb, (budget, UNLIMITED))
-            yield _timed(name, "curve", budget, terms, both_sides, codes, rounds)
+            yield _timed(
+                name, "curve", budget, terms=terms, sides=both_sides, codes=codes, rounds=rounds
+            )
 
 
 def moving_streams(

@@ -63,15 +63,15 @@ def compare(name: str, tables: tuple[pa.Table, pa.Table], asked: dict[str, Any])
     ended = time.process_time()
     off, covered = _off(sampled, exact)
     return Compared(
-        name,
-        exact.pairs,
-        exact.needs.rows,
-        sampled.looked_at,
-        len(exact.points),
-        off,
-        covered,
-        ended - middle,
-        middle - started,
+        stream=name,
+        pairs=exact.pairs,
+        needs=exact.needs.rows,
+        looked_at=sampled.looked_at,
+        points=len(exact.points),
+        off=off,
+        covered=covered,
+        exact_s=ended - middle,
+        sampled_s=middle - started,
     )
 
 

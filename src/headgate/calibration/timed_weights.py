@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,50 @@ def measure_weights(
     Kang, Naughton, Viglas, Evaluating Window Joins over Unbounded Streams, ICDE 2003, section 4.2,
     "Estimating the weight factors".
     """
+    planned = _workloads(effort, structures, node, bucket)
+    timed = iter(in_turns([each for group in planned for each in group], effort.rounds, done))
+    runs = _Runs(*([next(timed) for _ in group] for group in planned))
+    n = effort.arrivals
+    # Of n rows in no particular order, n / 2 follow one of the other stream.
+    switches = [
+        float(_beyond(both, one, n // 2)[0])
+        for one, both in zip(runs.alone, runs.mixed, strict=True)
+    ]
+    weights = {}
+    for which, structure in enumerate(structures):
+        own = slice(which * len(effort.windows), (which + 1) * len(effort.windows))
+        touched = [
+            (
+                touched_by_search(structure, rows, node, bucket),
+                touched_by_update(structure, rows, node, bucket),
+            )
+            for rows in effort.windows
+        ]
+        weights[structure] = _weight(structure, switches[which], touched, own, runs, effort)
+    return Weights(weights, f"measured on {machine()}")
+
+
+class _Runs(NamedTuple):
+    """What is timed together, in this order: workloads, or how they did.
+
+    The last three have one for each structure and window.
+    """
+
+    idle: Sequence[Any]
+    """Arrivals that are not even kept: that probe, that update, and that are put in order."""
+    alone: Sequence[Any]
+    """One stream alone, a structure each."""
+    mixed: Sequence[Any]
+    """Both streams in turns."""
+    searched: Sequence[Any]
+    """Rows come on one side, and both are kept."""
+    spared: Sequence[Any]
+    """The same without a window to search."""
+    updated: Sequence[Any]
+    """A window that slides on and nobody probes."""
+
+
+def _workloads(effort: Effort, structures: Sequence[Structure], node: int, bucket: int) -> _Runs:
     n = effort.arrivals
     at = [(structure, rows) for structure in structures for rows in effort.windows]
     middle = effort.windows[len(effort.windows) // 2]
@@ -83,7 +127,7 @@ def measure_weights(
         Workload(HASHES, (0, 0), (n, 0), keys, node, bucket),
         Workload(BITMAPS, (0, 0), (n, 0), keys),
     ]
-    searches, spared, updates = (
+    searched, spared, updated = (
         [
             Workload((_beside(each), each), windows, coming, KEYS_A_ROW * rows, node, bucket)
             for each, rows in at
@@ -98,50 +142,44 @@ def measure_weights(
         ]
         for coming in ((n, 0), (n // 2, n // 2))
     )
-    every = [*idle, *alone, *mixed, *searches, *spared, *updates]
-    timed = in_turns(every, effort.rounds, done)
+    return _Runs(idle, alone, mixed, searched, spared, updated)
+
+
+def _weight(
+    structure: Structure,
+    switch: float,
+    touched: list[tuple[float, float]],
+    own: slice,
+    runs: _Runs,
+    effort: Effort,
+) -> Weight:
+    """The weight of a structure, whose own runs are those of the slice."""
+    n = effort.arrivals
     # A row that updates looks into the other window first, which is empty, and hashed like this.
-    idle_probe, idle_update, ordered = timed[:3]
+    idle_probe, idle_update, ordered = runs.idle
+    is_ordered = structure is Structure.BITMAP
+    neither = ordered if is_ordered else idle_update
+    both = zip(runs.searched[own], runs.spared[own], strict=True)
+    search = [_beyond(found, only_kept, n) for found, only_kept in both]
+    update = [_beyond(each, neither, n) for each in runs.updated[own]]
+    a_search = [of / rows for of, (rows, _) in zip(search, touched, strict=True)]
+    an_update = [of / rows for of, (_, rows) in zip(update, touched, strict=True)]
     ordering = max((ordered.seconds - idle_probe.seconds) / n, LEAST_SECONDS)
-    streams = zip(timed[3:], timed[3 + len(structures) : 3 + 2 * len(structures)], strict=False)
-    # Of n rows in no particular order, n / 2 follow one of the other stream.
-    switches = [_beyond(both, one, n // 2)[0] for one, both in streams]
-    rest = timed[3 + 2 * len(structures) :]
-    found, only_kept, kept = (rest[which * len(at) : (which + 1) * len(at)] for which in range(3))
-    weights = {}
-    for which, structure in enumerate(structures):
-        own = slice(which * len(effort.windows), (which + 1) * len(effort.windows))
-        touched = [
-            (
-                touched_by_search(structure, rows, node, bucket),
-                touched_by_update(structure, rows, node, bucket),
-            )
-            for rows in effort.windows
-        ]
-        is_ordered = structure is Structure.BITMAP
-        neither = ordered if is_ordered else idle_update
-        search = [_beyond(*both, n) for both in zip(found[own], only_kept[own], strict=True)]
-        update = [_beyond(each, neither, n) for each in kept[own]]
-        a_search = [of / rows for of, (rows, _) in zip(search, touched, strict=True)]
-        an_update = [of / rows for of, (_, rows) in zip(update, touched, strict=True)]
-        weights[structure] = Weight(
-            float(np.median([each[0] for each in a_search])),
-            float(np.median([each[0] for each in an_update])),
-            float(np.std(np.concatenate([each[1:] for each in a_search]))),
-            float(np.std(np.concatenate([each[1:] for each in an_update]))),
-            float(ordering) if is_ordered else 0.0,
-            float(switches[which]),
-            [
-                Point(*point)
-                for point in zip(
-                    effort.windows,
-                    rising([float(each[0]) for each in search]),
-                    rising([float(each[0]) for each in update]),
-                    strict=True,
-                )
-            ],
-        )
-    return Weights(weights, f"measured on {machine()}")
+    measured = zip(
+        effort.windows,
+        rising([float(each[0]) for each in search]),
+        rising([float(each[0]) for each in update]),
+        strict=True,
+    )
+    return Weight(
+        search=float(np.median([each[0] for each in a_search])),
+        update=float(np.median([each[0] for each in an_update])),
+        search_spread=float(np.std(np.concatenate([each[1:] for each in a_search]))),
+        update_spread=float(np.std(np.concatenate([each[1:] for each in an_update]))),
+        arrive=float(ordering) if is_ordered else 0.0,
+        switch=switch,
+        measured=[Point(*point) for point in measured],
+    )
 
 
 def _beside(structure: Structure) -> Structure:
@@ -223,7 +261,15 @@ def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
     work, spread = measure_work(effort, done)
     weights = measure_weights(effort, done=done)
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    return Calibration(weights, work, spread, NODE_ROWS, 1, machine(), taken)
+    return Calibration(
+        weights=weights,
+        work=work,
+        work_spread=spread,
+        node=NODE_ROWS,
+        bucket=1,
+        machine=machine(),
+        taken=taken,
+    )
 
 
 def rounds_of(effort: Effort) -> int:

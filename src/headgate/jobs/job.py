@@ -111,7 +111,18 @@ def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Jo
     spark = {} if conf is None else _read_conf(conf, environment)
     if not (sources[0] and sources[1] and join and sink):
         return None
-    return Job(file, name, sources[0], sources[1], join, shards, redefined, sink, spark, lines)
+    return Job(
+        file=file,
+        name=name,
+        left=sources[0],
+        right=sources[1],
+        join=join,
+        shards=shards,
+        redefined=redefined,
+        sink=sink,
+        spark=spark,
+        lines=lines,
+    )
 
 
 def _read_conf(section: Section, environment: Environment) -> Settings:

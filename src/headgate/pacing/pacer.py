@@ -72,13 +72,13 @@ class Passed(NamedTuple):
         counts = step.counts.tolist()
         left, right = (int(step.alive(side).sum()) for side in (0, 1))
         return cls(
-            arrived,
-            tuple(counts[Count.PAIRS]),
-            tuple(counts[Count.UNPROBED]),
-            sum(counts[Count.ADMITTED]),
-            sum(counts[Count.UNSTORED]),
-            (left, right),
-            seconds,
+            arrived=arrived,
+            pairs=tuple(counts[Count.PAIRS]),
+            unprobed=tuple(counts[Count.UNPROBED]),
+            admitted=sum(counts[Count.ADMITTED]),
+            unstored=sum(counts[Count.UNSTORED]),
+            stored=(left, right),
+            seconds=seconds,
         )
 
     @classmethod

@@ -58,10 +58,10 @@ class Sampling:
 
 @dataclass(frozen=True, eq=False)
 class Effort:
-    """What is left undone for want of processor time."""
+    """Work that is skipped for want of processor time."""
 
     plan: EffortPlan | None
-    """Which rows probe and are stored; None where nothing need be left undone."""
+    """Which rows probe and are stored; None where nothing need be skipped."""
     takes: float
     """What is done takes, in cores."""
     whole: float

@@ -89,13 +89,13 @@ class KeptRows:
             for bits, own in zip(given["stored"], time, strict=True)
         ]
         return cls(
-            Both(*time),
-            Both(*(_unpacked(side, np.int32) for side in given["code"])),
-            Both(*stored),
-            _unpacked(given["looking"], np.float64).reshape(2, -1),
-            given["share"],
-            Both(*given["whole"]),
-            None if given["values"] is None else _unpacked(given["values"], np.int64),
+            time=Both(*time),
+            code=Both(*(_unpacked(side, np.int32) for side in given["code"])),
+            stored=Both(*stored),
+            looking=_unpacked(given["looking"], np.float64).reshape(2, -1),
+            share=given["share"],
+            whole=Both(*given["whole"]),
+            values=None if given["values"] is None else _unpacked(given["values"], np.int64),
         )
 
 

@@ -76,7 +76,15 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
         curves = AgeCurves(before.left.curve, before.right.curve)
         pairs = _pairs_of_policies(learned, fair, windows, curves, budget)
         recall = {label: found / in_fair for label, found in pairs}
-    return Explains(better, abs(age - frequency), age, frequency, round(matches), recall, budget)
+    return Explains(
+        better=better,
+        by=abs(age - frequency),
+        age=age,
+        frequency=frequency,
+        matches=round(matches),
+        recall=recall,
+        budget_rows=budget,
+    )
 
 
 def _cannot(why: str) -> Explains:

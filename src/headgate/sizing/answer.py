@@ -1,12 +1,11 @@
 """From traces to the answer."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from headgate.learning import Estimate
 from headgate.policies import Policy
 from headgate.sizing.findings import Point, WhatIf
-from headgate.sizing.grid import Cell, Report, cells_of, try_cells
+from headgate.sizing.grid import Cell, Report, Run, cells_of, try_cells
 from headgate.sizing.optimum import LABEL, optimum
 from headgate.sizing.points import budgets_of, policies_of
 from headgate.sizing.trial_material import BY_HISTORY, Material
@@ -21,7 +20,7 @@ def answer(
     memory: "Sequence[int | float | str] | int | str | None",
     jobs: int,
     report: Report,
-    run: Any = try_cells,
+    run: Run = try_cells,
 ) -> WhatIf:
     """Try all policies within all memory; ``run`` says where."""
     trace = material.keys

@@ -24,6 +24,8 @@ class Cell(NamedTuple):
 
 Report = Callable[[int, int], None]
 """Is told how many cells are done, and how many there are."""
+Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
+"""Tries cells, with so many processes at a time."""
 
 
 def cells_of(policies: Sequence[Policy], budgets: Sequence[Budget]) -> list[Cell]:

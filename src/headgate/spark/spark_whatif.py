@@ -1,6 +1,6 @@
 """What-ifs on Spark: keys drawn there, checkpoints read there, policies tried on all its cores."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from typing import Any
@@ -16,7 +16,7 @@ from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
 from headgate.engine.shape import NO_RESULT
 from headgate.learning import Estimate
-from headgate.sizing.grid import Cell, Report, try_cell
+from headgate.sizing.grid import Cell, Report, Run, try_cell
 from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
 from headgate.sizing.repeated_buffers import material_of_buffers
 from headgate.sizing.trial_material import (
@@ -38,7 +38,6 @@ from headgate.trials.stretches import Stretches, choose_stretches
 HASH, BUCKET, COIN, LOOKS, STORED, TIME = ("hash", "bucket", "coin", "looks", "stored", "time")
 """Columns beside those of the frame, which go by numbers here."""
 SIGN = 1 << 63
-Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
 
 
 def try_on_spark(session: Any) -> Run:

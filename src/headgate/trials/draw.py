@@ -65,12 +65,12 @@ class Draw:
                 hashes,
                 has_key,
                 np.uint64(self.share * HASHES),
-                np.uint64(self.seed * GOLDEN % (1 << 64)),
-                self.share,
-                self.looking[side],
-                np.uint64((self.seed ^ ROW_COINS) % (1 << 64)),
-                side,
-                done,
+                offset=np.uint64(self.seed * GOLDEN % (1 << 64)),
+                share=self.share,
+                looking=self.looking[side],
+                seed=np.uint64((self.seed ^ ROW_COINS) % (1 << 64)),
+                side=side,
+                done=done,
             )
         return done
 

@@ -108,13 +108,13 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     for block in replay.pairs():
         made.add(block)
     return Simulated(
-        request.policy,
-        budget,
-        made,
-        trace.met,
-        recall_of(trace, made),
-        replay.stats,
-        dict(replay.followed),
+        policy=request.policy,
+        budget=budget,
+        made=made,
+        met=trace.met,
+        recall=recall_of(trace, made),
+        stats=replay.stats,
+        followed=dict(replay.followed),
     )
 
 

@@ -72,11 +72,11 @@ class Tally:
             block.left,
             block.right,
             block.importance,
-            self._facts,
-            self.by_key,
-            self.by_stored,
-            self.by_probe,
-            self.by_time,
+            facts=self._facts,
+            by_key=self.by_key,
+            by_stored=self.by_stored,
+            by_probe=self.by_probe,
+            by_time=self.by_time,
         )
 
     @property

@@ -211,18 +211,18 @@ class Trace:
             counts = (counts[0][held[0].place], counts[1][held[1].place])
         whole = whole or Whole.of(drawn.tables)
         return cls(
-            request,
-            (batches[0], batches[1]),
-            codes,
-            (held[0].only(held[0].table), held[1].only(held[1].table)),
-            shape,
-            shape.relation,
-            whole,
-            within or whole,
-            drawn.draw,
-            hashes,
-            counts,
-            stretches,
+            request=request,
+            rows=(batches[0], batches[1]),
+            codes=codes,
+            tables=(held[0].only(held[0].table), held[1].only(held[1].table)),
+            shape=shape,
+            relation=shape.relation,
+            whole=whole,
+            within=within or whole,
+            draw=drawn.draw,
+            hashes=hashes,
+            counts=counts,
+            stretches=stretches,
         )
 
     @property

@@ -87,13 +87,13 @@ class Calibration:
             )
         try:
             return cls(
-                Weights.from_json(json.dumps(stored["structures"])),
-                WorkCost(**stored["work"]),
-                WorkCost(**stored["work_spread"]),
-                int(stored["node"]),
-                int(stored["bucket"]),
-                str(stored["machine"]),
-                str(stored["taken"]),
+                weights=Weights.from_json(json.dumps(stored["structures"])),
+                work=WorkCost(**stored["work"]),
+                work_spread=WorkCost(**stored["work_spread"]),
+                node=int(stored["node"]),
+                bucket=int(stored["bucket"]),
+                machine=str(stored["machine"]),
+                taken=str(stored["taken"]),
             )
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise SpecError(

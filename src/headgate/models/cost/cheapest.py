@@ -165,7 +165,14 @@ def cheapest(
     probes = rates if probing is None else probing
     costs = {
         (side, each): direction_cost(
-            each, probes[1 - side], rates[side], windows[side], weights, node, bucket, matches[side]
+            each,
+            probes[1 - side],
+            rates[side],
+            window=windows[side],
+            weights=weights,
+            node=node,
+            bucket=bucket,
+            matches=matches[side],
         )
         for side in (0, 1)
         for each in serving

@@ -188,11 +188,11 @@ def join_cost(
             over[side],
             probes[1 - side],
             rates[side],
-            windows[side],
-            weights,
-            node,
-            bucket,
-            matches[side],
+            window=windows[side],
+            weights=weights,
+            node=node,
+            bucket=bucket,
+            matches=matches[side],
         )
         for side in (0, 1)
     ) + arriving_cost(over, probes, weights)

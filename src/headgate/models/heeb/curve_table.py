@@ -71,7 +71,13 @@ def curve_table(
     for (_, origin), places in alike.items():
         nows = [moments[place].now for place in places]
         table[places] = total_benefit(
-            process, nows, summed + origin, survival, caching, windows, visits
+            process,
+            nows,
+            summed + origin,
+            survival=survival,
+            caching=caching,
+            windows=windows,
+            visits=visits,
         )
     if len(summed) < len(offsets):
         table = np.maximum(between(summed, table, axis=2)(offsets), 0.0)

@@ -79,7 +79,15 @@ class Curve:
                 raise SpecError(f"curve: points={points!r} is fewer than 4, too few for cubics")
             kept = _where_it_bends(heights, points)
             heights = PchipInterpolator(kept, heights[kept])(np.arange(len(heights)))
-        return cls(process, survival, caching, window, rate, lowest, heights)
+        return cls(
+            process=process,
+            survival=survival,
+            caching=caching,
+            window=window,
+            rate=rate,
+            lowest=lowest,
+            heights=heights,
+        )
 
     def __call__(self, offset: np.ndarray) -> np.ndarray:
         """H at each offset; 0 beyond the table."""
@@ -97,10 +105,10 @@ class Curve:
             self.process,
             at,
             offsets + origin[0],
-            self.survival,
-            self.caching,
-            self.window,
-            self.rate,
+            survival=self.survival,
+            caching=self.caching,
+            window=self.window,
+            rate=self.rate,
         )
         return float(np.abs(self(offsets) - direct).max())
 
@@ -185,7 +193,13 @@ class Surface:
         heights = np.column_stack(
             [
                 estimated_benefit(
-                    process, Now(0, int(present)), values, survival, caching, window, rate
+                    process,
+                    Now(0, int(present)),
+                    values,
+                    survival=survival,
+                    caching=caching,
+                    window=window,
+                    rate=rate,
                 )
                 for present in presents
             ]
@@ -215,10 +229,10 @@ class Surface:
                     self.process,
                     Now(0, int(present)),
                     values,
-                    self.survival,
-                    self.caching,
-                    self.window,
-                    self.rate,
+                    survival=self.survival,
+                    caching=self.caching,
+                    window=self.window,
+                    rate=self.rate,
                 )
             )
             for present in presents

@@ -74,7 +74,9 @@ def total_benefit(
     if caching and not process.markov and not _closed(process, survival, windows):
         return _first_visits(process, nows, values, lives, horizons)
     visits = (visits or Visits(process)) if caching else None
-    weights = _weights(process, nows, values, survival, visits, windows, horizons)
+    weights = _weights(
+        process, nows, values, survival=survival, visits=visits, windows=windows, horizons=horizons
+    )
     everything = np.zeros((len(nows), len(windows), len(values)))
     near = weights.near.shape[1]
     for place, now in enumerate(nows):

@@ -72,16 +72,16 @@ class Plan:
         output = workload.output(probing, storing)
         most = workload.exact_output
         return cls(
-            name,
-            probing,
-            storing,
-            output,
-            workload.cost(probing, storing),
-            output / most if most else 1.0,
-            workload.stored(storing),
-            output if bound is None else bound,
-            feasible,
-            workload,
+            name=name,
+            probe=probing,
+            insert=storing,
+            output=output,
+            cost=workload.cost(probing, storing),
+            recall=output / most if most else 1.0,
+            stored=workload.stored(storing),
+            bound=output if bound is None else bound,
+            feasible=feasible,
+            _workload=workload,
         )
 
     @classmethod

@@ -127,14 +127,14 @@ class Workload:
         chance = np.ones(by_class.shape[1])
         chance[len(every) :] = 0.0
         return cls(
-            rates[0] * by_class[0],
-            rates[1] * by_class[1],
-            windows,
-            update,
-            produce,
-            budget,
-            look,
-            chance,
+            left=rates[0] * by_class[0],
+            right=rates[1] * by_class[1],
+            windows=windows,
+            update=update,
+            produce=produce,
+            budget=budget,
+            look=look,
+            chance=chance,
         )
 
     @classmethod
@@ -156,7 +156,16 @@ class Workload:
         700.0
         """
         left, right = (np.array([rate], np.float64) for rate in rates)
-        return cls(left, right, windows, update, produce, budget, look, selectivity)
+        return cls(
+            left=left,
+            right=right,
+            windows=windows,
+            update=update,
+            produce=produce,
+            budget=budget,
+            look=look,
+            chance=selectivity,
+        )
 
     @property
     def classes(self) -> int:

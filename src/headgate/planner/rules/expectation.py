@@ -19,15 +19,15 @@ def plan_expectation(case: Case, draft: Draft) -> Draft:
     recall, low, high, basis = _recall(case, draft)
     fifo = next((each.recall.value for each in draft.tried if each.label == "FIFO"), None)
     expect = Expectation(
-        recall,
-        low,
-        high,
-        basis,
-        None if draft.sampling is None else draft.sampling.error,
-        _cores(case, draft, recall),
-        case.needed_rows,
-        case.needed_bytes,
-        fifo,
+        recall=recall,
+        low=low,
+        high=high,
+        basis=basis,
+        error=None if draft.sampling is None else draft.sampling.error,
+        cores=_cores(case, draft, recall),
+        rows=case.needed_rows,
+        bytes=case.needed_bytes,
+        fifo=fifo,
     )
     return replace(draft, expect=expect)
 

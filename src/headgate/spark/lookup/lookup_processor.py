@@ -46,14 +46,14 @@ class LookupProcessor(ShardProcessor):
         cached = state.held(0)
         watch.lap("read_ms")
         step = LookupStep(
-            plan.terms,
-            plan.shape,
-            plan.table,
-            plan.schemas[0],
-            cached,
-            references,
-            state.progress,
-            plan.how,
+            terms=plan.terms,
+            shape=plan.shape,
+            table=plan.table,
+            schema=plan.schemas[0],
+            stored=cached,
+            references=references,
+            progress=state.progress,
+            how=plan.how,
             weight=weight,
         )
         for blobs in result_blobs(step.results(), plan.row_bytes):

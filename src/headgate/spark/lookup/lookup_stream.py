@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField, StructType
 from headgate.engine.limits import most_dead_bytes
 from headgate.engine.shape import Shape
 from headgate.lookup.lookup_request import LookupRequest
-from headgate.policies.policy import Kind
+from headgate.policies.policy import Kind, Policy
 from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.carried_columns import (
     Shown,
@@ -59,29 +59,11 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     stream_schema = arrow_schema(frame)
     shape = request.shape(stream_schema)
     _check_keys(request, frame)
-    follows = request.policy.kind == Kind.CURVE
-    count = shards
-    if shards is None:
-        count = 1 if follows else session.sparkContext.defaultParallelism
-    if follows and count != 1:
-        raise SpecError(
-            f"shards={shards!r}: policy {request.policy.label} follows the values of the whole "
-            f"stream, which no shard sees: leave shards out, or choose another policy"
-        )
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise SpecError(f"shards={shards!r}: give a whole number of shards, one or more")
+    count = _shards(request, session.sparkContext.defaultParallelism, shards)
     partitions = shuffle_partitions(session, count, stores=1)
     labels = shard_labels(count, partitions)
     terms = request.terms(count, RESERVE)
-    facts = {
-        "stream keys": ", ".join(request.keys.right),
-        "table keys": ", ".join(request.keys.left),
-        "table": request.table.name,
-        "how": request.how,
-        "policy": repr(terms.policy),
-        "stream columns": frame.schema.simpleString(),
-        "table columns": columns.simpleString(),
-    }
+    facts = _facts(request, frame, columns, terms.policy)
     plan = LookupPlan(
         terms=terms,
         shape=shape,
@@ -116,6 +98,37 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         .mapInArrow(Unpack(), travelling(shown))
     )
     return restored(results, shown)
+
+
+def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
+    """As many as asked for; otherwise one a core, or one where only the whole stream will do."""
+    follows = request.policy.kind == Kind.CURVE
+    count = asked
+    if asked is None:
+        count = 1 if follows else cores
+    if follows and count != 1:
+        raise SpecError(
+            f"shards={asked!r}: policy {request.policy.label} follows the values of the whole "
+            f"stream, which no shard sees: leave shards out, or choose another policy"
+        )
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise SpecError(f"shards={asked!r}: give a whole number of shards, one or more")
+    return count
+
+
+def _facts(
+    request: LookupRequest, frame: DataFrame, columns: StructType, policy: Policy
+) -> dict[str, str]:
+    """What must be the same for a checkpoint to be taken up."""
+    return {
+        "stream keys": ", ".join(request.keys.right),
+        "table keys": ", ".join(request.keys.left),
+        "table": request.table.name,
+        "how": request.how,
+        "policy": repr(policy),
+        "stream columns": frame.schema.simpleString(),
+        "table columns": columns.simpleString(),
+    }
 
 
 def _check_input(request: LookupRequest, frame: Any) -> None:

@@ -93,14 +93,14 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | Non
     if WEIGHT in beside:
         weight = beside[WEIGHT].to_numpy()[place]
     return Held(
-        rows,
-        place,
-        time,
-        weight,
-        beside[SEQUENCE].to_numpy()[place],
-        np.zeros(len(place), np.int32),
-        time.copy(),
-        np.zeros(len(place)),
+        table=rows,
+        place=place,
+        time=time,
+        weight=weight,
+        sequence=beside[SEQUENCE].to_numpy()[place],
+        matches=np.zeros(len(place), np.int32),
+        touched=time.copy(),
+        recent=np.zeros(len(place)),
     )
 
 

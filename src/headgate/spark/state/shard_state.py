@@ -133,13 +133,13 @@ class ShardState:
         thresholds = [tuple(tuple(entry) for entry in pool) for pool in facts["bars"]]
         left, right = (tuple(frame) for frame in facts["frames"])
         state.progress = Progress(
-            facts["clock"],
-            tuple(facts["seen"]),
-            (thresholds[0], thresholds[1]),
-            (left, right),
-            facts["memory"],
-            Residing.of(facts["residence"]),
-            tuple((at, definition) for at, definition in facts["definitions"]),
+            clock=facts["clock"],
+            seen=tuple(facts["seen"]),
+            thresholds=(thresholds[0], thresholds[1]),
+            frames=(left, right),
+            memory=facts["memory"],
+            residence=Residing.of(facts["residence"]),
+            definitions=tuple((at, definition) for at, definition in facts["definitions"]),
         )
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]

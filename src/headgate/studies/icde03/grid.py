@@ -91,13 +91,13 @@ def _bands(quick: bool) -> list[Row]:
         arrivals = max(10_000, 2 * window)
         joins = [
             Workload(
-                parse_pair(pair),
-                (window, window),
-                (arrivals // 2, arrivals // 2),
-                4 * window,
-                NODE_ROWS,
-                BUCKET_ROWS,
-                NEAREST,
+                pair=parse_pair(pair),
+                windows=(window, window),
+                arrivals=(arrivals // 2, arrivals // 2),
+                keys=4 * window,
+                node=NODE_ROWS,
+                bucket=BUCKET_ROWS,
+                where=NEAREST,
             )
             for pair in ORDERED
         ]

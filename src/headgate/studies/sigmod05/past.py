@@ -38,12 +38,12 @@ def plan_by_past(name: str, streams: Streams, rows: int, seed: int) -> Planned:
         KINDS.index(name),
         course.side,
         course.key,
-        course.last,
-        np.random.default_rng(seed).random(course.events),
-        np.zeros((2, course.key.max(initial=0) + 1), np.int64),
-        np.zeros(rows + 1, np.int64),
-        np.zeros(rows + 1, np.int64),
-        ends,
+        last=course.last,
+        coin=np.random.default_rng(seed).random(course.events),
+        count=np.zeros((2, course.key.max(initial=0) + 1), np.int64),
+        held=np.zeros(rows + 1, np.int64),
+        worth=np.zeros(rows + 1, np.int64),
+        ends=ends,
     )
     return Planned(ends[course.side == 0], ends[course.side == 1], name)
 

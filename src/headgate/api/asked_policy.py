@@ -1,0 +1,107 @@
+"""From what a user asks of a join to the policy that decides which rows stay."""
+
+from typing import NamedTuple
+
+from headgate.models import AgeCurves, Frequencies
+from headgate.policies import Learned, Policy, make_policy
+from headgate.policies.policy import Sampler
+from headgate.sampling import make_sampler
+from headgate.spec import (
+    Budget,
+    Goal,
+    MaxImportance,
+    RowWindow,
+    Sample,
+    SpecError,
+    TimeWindow,
+    Window,
+)
+
+
+class AskedPolicy(NamedTuple):
+    """A policy as asked for, with all that decides whether it can serve."""
+
+    policy: str | Policy
+    goal: Goal | None
+    budget: Budget
+    windows: tuple[Window, Window]
+    is_keyed: bool
+    frequencies: Frequencies | None
+    ages: AgeCurves | None
+    rates: tuple[float, float] | None
+    seed: int
+
+    def choose(self) -> Policy:
+        """The policy; raises where it does not fit the join."""
+        if isinstance(self.goal, Sample):
+            chosen = self._sampler(self.goal)
+        else:
+            chosen = self._plain()
+        if isinstance(chosen, Learned) and chosen.wanted == "auto" and not self.is_keyed:
+            # Without keys there is nothing to count; without times there are no ages.
+            timed = all(isinstance(window, TimeWindow) for window in self.windows)
+            chosen = Learned("age", chosen.important) if timed else chosen.neutral
+        if (chosen.weighs_keys or chosen.counts_keys) and not self.is_keyed:
+            raise SpecError(
+                f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has '
+                f"none: give on=, or choose another policy"
+            )
+        chosen.check(self.windows)
+        check_budget(self.budget, chosen)
+        return chosen
+
+    def _sampler(self, goal: Sample) -> Policy:
+        check_time_for_a_sample(self.budget)
+        if self.policy != "auto":
+            raise SpecError(
+                f"policy={self.policy!r} is not accepted with a sample: the goal says who is kept"
+            )
+        if any(isinstance(window, RowWindow) for window in self.windows):
+            raise SpecError(
+                "a sample needs windows in time: give a duration for each side's window"
+            )
+        return make_sampler(
+            goal,
+            self.budget,
+            self.windows,
+            frequencies=self.frequencies,
+            ages=self.ages,
+            rates=self.rates,
+            seed=self.seed,
+            keyed=self.is_keyed,
+        )
+
+    def _plain(self) -> Policy:
+        important = isinstance(self.goal, MaxImportance)
+        chosen = make_policy(self.policy, self.frequencies, self.ages, self.seed, important)
+        if important and isinstance(chosen, Sampler):
+            raise SpecError(
+                f"policy={chosen!r} draws a sample, and the goal is importance: choose another "
+                f"policy, or goal=hg.Sample(...)"
+            )
+        return chosen
+
+
+def check_time_for_a_sample(budget: Budget) -> None:
+    """Raises where processor time is limited."""
+    if budget.cpu is not None:
+        raise SpecError(
+            f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
+            f"row that was left out: give rows= or memory=, or a smaller "
+            f'hg.Sample("uniform", fraction=...)'
+        )
+
+
+def check_budget(budget: Budget, chosen: Policy) -> None:
+    """Whether a policy can do with a budget of this kind."""
+    if budget.cpu is not None and (chosen.is_offline or chosen.samples):
+        raise SpecError(
+            f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
+            f"some out: give rows= alone, or choose another policy"
+        )
+    if isinstance(chosen, Learned) and budget.monitor == 0:
+        raise SpecError(
+            f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
+            f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
+            f"another policy"
+        )
