@@ -12,6 +12,17 @@ from headgate.studies.study import Finding
 Style = Mapping[str, object]
 
 
+def covered(results: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether each run's interval covers its recall.
+
+    Examples
+    --------
+    >>> covered(pd.DataFrame({"low": [0.1, 0.1], "recall": [0.2, 0.5], "high": [0.3, 0.3]})).mean()
+    np.float64(0.5)
+    """
+    return (results["low"] <= results["recall"]) & (results["recall"] <= results["high"])
+
+
 def by_policy(results: pd.DataFrame, **fixed: object) -> pd.DataFrame:
     """Recall with a row a memory size and a column a policy, the mean over seeds.
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headgate.api.window_join import WindowJoin
 from headgate.engine.outcome import Outcome
-from headgate.models import AgeCurves, Frequencies
+from headgate.models import Frequencies
 from headgate.policies import Policy
 from headgate.spec import Budget, Side
 from headgate.spec.quantity import SECOND_US
@@ -77,12 +77,6 @@ def aging(
         _table(key, left[key] + age.astype(np.int64) + 1, TIMES[1]),
         (window, 0),
     )
-
-
-def true_ages(window: int, buckets: int = 40) -> AgeCurves:
-    """How rows of a rising stream match: as the square of their age."""
-    middle = np.arange(buckets) + 0.5
-    return AgeCurves.of_buckets((window * SECOND_US, 0), (middle**2, (0,)))
 
 
 def zipf(

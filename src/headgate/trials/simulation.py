@@ -51,13 +51,6 @@ class Simulated:
     stats: Stats
     followed: dict[str, int]
 
-    @property
-    def recall_by_time(self) -> np.ndarray:
-        """Recall in each of the equal stretches of time; NaN where there was nothing to make."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shares: np.ndarray = self.made.by_time / self.met.by_time
-        return shares
-
 
 def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     """Try a policy within a budget.

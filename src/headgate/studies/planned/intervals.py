@@ -10,6 +10,7 @@ from headgate.api.profiler import profile
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.spec import Budget
 from headgate.studies.planned.streams import KINDS, pieces
+from headgate.studies.recall import covered
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 SECONDS, QUICK_SECONDS = 180.0, 60.0
@@ -43,17 +44,6 @@ def measure(cell: Cell) -> Sequence[Row]:
             }
         )
     return rows
-
-
-def covered(results: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether each run's interval covers its recall.
-
-    Examples
-    --------
-    >>> covered(pd.DataFrame({"low": [0.1, 0.1], "recall": [0.2, 0.5], "high": [0.3, 0.3]})).mean()
-    np.float64(0.5)
-    """
-    return (results["low"] <= results["recall"]) & (results["recall"] <= results["high"])
 
 
 def _coverage(results: pd.DataFrame) -> Finding:

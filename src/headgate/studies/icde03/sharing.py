@@ -1,0 +1,83 @@
+"""What Figures 5 to 7 have in common: means that are too small, and ways to share them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.figure import Figure as Drawing
+
+from headgate.models.cost import Allocation, Demand
+from headgate.studies.icde03.limited import (
+    PAPER,
+    Case,
+    at_the_end,
+    draw_output,
+    measure_allocation,
+    near_the_estimate,
+)
+from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+
+NEAR = 0.05
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """A join that is too much for its means, and the strategies to share them by.
+
+    Parameters
+    ----------
+    demand, keys, fills_s
+        As in `Case`.
+    strategies
+        By name.
+    lasts_s, quick_lasts_s
+        Seconds of stream that are measured; in a quick run.
+    means
+        What there is too little of, in words: the figure's title.
+    """
+
+    demand: Demand
+    strategies: Mapping[str, Allocation]
+    keys: tuple[int, int]
+    fills_s: float
+    lasts_s: float
+    quick_lasts_s: float
+    means: str
+
+    def measure(self, cell: Cell) -> Sequence[Row]:
+        """Output over time under one strategy."""
+        lasts_s = self.quick_lasts_s if cell.quick else self.lasts_s
+        case = Case(self.demand, self.keys, lasts_s, self.fills_s)
+        return measure_allocation(case, self.strategies[cell["strategy"]], cell.seed)
+
+    def draw(self, results: pd.DataFrame) -> Drawing:
+        """Output over time."""
+        return draw_output(results, self.means)
+
+    def best_measured(self, results: pd.DataFrame) -> Allocation:
+        """The one that makes most."""
+        return self.strategies[str(at_the_end(results)["pairs"].idxmax())]
+
+    def study(self, number: int, title: str, part: str, claims: tuple[Claim, ...]) -> Study:
+        """The study of a figure, whose claims are these."""
+        return Study(
+            name=f"icde03-fig{number}",
+            title=title,
+            paper=PAPER,
+            place=f"section {part}, Figure {number}",
+            grid={"strategy": tuple(self.strategies)},
+            measure=self.measure,
+            seeds=(1, 2, 3),
+            claims=claims,
+            figures=(Figure(self.draw),),
+        )
+
+
+def as_estimated(equation: int) -> Claim:
+    """That each strategy makes what an equation of the paper says."""
+
+    def judge(results: pd.DataFrame) -> Finding:
+        return near_the_estimate(results, NEAR)
+
+    what = f"Each makes what Equation {equation} says (within {NEAR:.0%})"
+    return Claim("as-estimated", what, judge)
