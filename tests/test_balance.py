@@ -10,18 +10,17 @@ from hypothesis import strategies as st
 
 from headgate.models import AgeCurve, AgeCurves, Frequencies
 from headgate.planner.balancer import EVERY, Balancer, Member
-from headgate.planner.expected_curves import AGE, FREQUENCY
 from headgate.planner.live_curve import (
     EXACT,
     FULL,
     PASSED,
-    RECENCY,
     TIMES,
     Streams,
     expected_figures,
     live_curve,
 )
 from headgate.planner.quality_curve import QualityCurve
+from headgate.policies.policy import RanksBy
 from headgate.spec.quantity import SECOND_US
 
 WHOLE = 1000
@@ -165,7 +164,7 @@ class TestWhatShardsSay:
     def test_ages_tell_what_equation_3_does(self) -> None:
         curves = AgeCurves(AgeCurve(SECOND_US, [1, 1, 2, 1]), AgeCurve(1, [0]))
         streams = Streams(curves, None, (10 / SECOND_US, 10 / SECOND_US), (4 * SECOND_US, 0))
-        told = expected_figures(streams, AGE, rows=20, row_bytes=None)
+        told = expected_figures(streams, RanksBy.AGE, rows=20, row_bytes=None)
         assert told[EXACT] == pytest.approx(50)
         assert told["expected_now"] == pytest.approx(20 * 4 / 3)
         assert told["expected_fourfold"] == pytest.approx(50)
@@ -178,7 +177,7 @@ class TestWhatShardsSay:
         matches = (0.06 + 0.36) * 20 * 5
         curves = AgeCurves(AgeCurve(span, [matches]), AgeCurve(1, [0]))  # type: ignore[arg-type]
         streams = Streams(curves, keys, rates, (span, 0))
-        output = streams.output(FREQUENCY)
+        output = streams.output(RanksBy.FREQUENCY)
         assert output is not None
         wanted = model.output(0, rates, span)
         for rows in (0, 5, 20, 35, 50):
@@ -189,13 +188,13 @@ class TestWhatShardsSay:
         streams = Streams(
             AgeCurves(curve, curve), None, (1 / SECOND_US, 1 / SECOND_US), (2 * SECOND_US,) * 2
         )
-        told = expected_figures(streams, RECENCY, rows=2, row_bytes=None)
+        told = expected_figures(streams, RanksBy.RECENCY, rows=2, row_bytes=None)
         assert told["expected_now"] == pytest.approx(8)
         assert told[EXACT] == pytest.approx(10)
 
     def test_without_a_model_only_the_size_is_told(self) -> None:
         streams = Streams(None, None, (10 / SECOND_US, 0.0), (4 * SECOND_US, 0))
-        told = expected_figures(streams, AGE, rows=20, row_bytes=100.0)
+        told = expected_figures(streams, RanksBy.AGE, rows=20, row_bytes=100.0)
         assert told[FULL] == pytest.approx(4000)
         assert told[EXACT] == 0
 

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.kernel.rank import curve_tables
-from headgate.kernel.rank.curve_tables import MOST_KEPT_TABLES, curve_tables_of
 from headgate.models import (
     AutoRegressive,
     ExponentialLife,
@@ -27,7 +25,10 @@ from headgate.models import (
 )
 from headgate.policies import AdaptiveHeeb, Fifo, Heeb, Hist, Policy
 from headgate.policies.heeb import AGE_CLASSES, compact
-from headgate.policies.policy import Arrivals, Curves
+from headgate.policies.kinds.curve_score import Curves
+from headgate.policies.policy import Arrivals
+from headgate.policies.structures import curve_tables
+from headgate.policies.structures.curve_tables import MOST_KEPT_TABLES, curve_tables_of
 from headgate.spec import RowWindow, SpecError, TimeWindow
 
 STEP = TimeWindow(10)

@@ -16,6 +16,7 @@ import headgate as hg
 from headgate.kernel import step as step_module
 from headgate.kernel.index_choice import parse_index
 from headgate.kernel.probe import btree, buckets, scan, ttree
+from headgate.kernel.probe.index import Entry, Look
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.models.cost.structure import Structure
@@ -239,10 +240,11 @@ def test_a_scan_reads_little_more_than_the_rows_that_are_there() -> None:
 def test_a_bucket_forgets_the_rows_that_left() -> None:
     window, found = buckets.empty_buckets((1, 1), 50), np.zeros(50, np.int64)
     for row in range(50):
-        buckets.enter(window, 0, row % 5, row % 5, row, row)
+        buckets.enter(window, Entry(0, row % 5, row % 5, row, row))
     for row in range(40):
         buckets.leave(window, row)
-    assert buckets.find(window, 0, 3, 3, 4, 0, found, 0) == 2
+    threes = Look(side=0, code=3, first=3, end=4, reach=0)
+    assert buckets.find(window, threes, found, 0) == 2
     assert found[:2].tolist() == [48, 43]
     assert window.links["older"][40] == -1
 

@@ -35,9 +35,10 @@ from headgate.models import (
     estimated_benefit,
 )
 from headgate.policies import Heeb, JoinToLive
+from headgate.policies.kinds.fixed_score import FixedScore
 from headgate.policies.offline import Opt
 from headgate.policies.offline.lfd import longest_forward_distance
-from headgate.policies.policy import Arrivals, FixedScore
+from headgate.policies.policy import Arrivals
 
 KEYS = 12
 POLICIES: dict[str, tuple[Callable[[list], cache_simulation.Worth], bool]] = {

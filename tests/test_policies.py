@@ -27,8 +27,8 @@ from headgate.policies import (
     UntilExpiry,
     make_policy,
 )
+from headgate.policies.chance import uniform
 from headgate.policies.policy import Arrivals
-from headgate.policies.random import uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 from tests.checks.arrivals import Arrival, Case, Part, Run, run
 

@@ -11,9 +11,9 @@ import pytest
 
 import headgate as hg
 from headgate.engine.condition import Condition
-from headgate.kernel import marks
 from headgate.kernel.probe import ranges
 from headgate.kernel.relation import Bound, Relation
+from headgate.policies.structures import marks
 
 START = datetime.datetime(2026, 1, 1)
 ROWS = 400

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.policies.policy import Arrivals, Curves, CurveScore, Departures, Frames
+from headgate.policies.kinds.curve_score import Curves, CurveScore, Departures, Frames
+from headgate.policies.policy import Arrivals
 from headgate.spec import RowWindow, SpecError, Window
 
 FRAMES, OFFSETS = 3, 6

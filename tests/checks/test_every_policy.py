@@ -14,7 +14,7 @@ from headgate.kernel.layout import Count
 from headgate.kernel.step import Step
 from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import ALL_POLICIES, Heeb, Policy
-from headgate.policies.policy import Flips
+from headgate.policies.kinds.flips import Flips
 from headgate.sampling import ALL_SAMPLERS
 from tests.checks.arrivals import (
     EVERY_ROW,

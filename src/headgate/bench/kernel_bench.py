@@ -69,12 +69,12 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
             both = tuple(side_of(rng, arrivals // 2, 2 * budget) for _ in range(2))
             window = TimeWindow(budget * GAP_US)  # as many rows of each side
             terms = Terms((window, window), policy, (budget, UNLIMITED))
-            if isinstance(policy, Ijoin):
+            if policy.kind.reads_importance:
                 terms = replace(terms, combine=Combine.MIN)
                 both = tuple(_important(side) for side in both)
             yield _timed(
                 policy.label,
-                policy.kind.name.lower(),
+                policy.kind.name,
                 budget,
                 terms=terms,
                 sides=(both[0], both[1]),

@@ -1,7 +1,15 @@
 """How the inner loops become machine code."""
 
 from headgate.compiling.bits import leading_zeros, trailing_zeros
-from headgate.compiling.compiled import callback, compiled, inlined
+from headgate.compiling.compiled import callback, compiled, generated, inlined
 from headgate.compiling.prefetch import prefetch
 
-__all__ = ["callback", "compiled", "inlined", "leading_zeros", "prefetch", "trailing_zeros"]
+__all__ = [
+    "callback",
+    "compiled",
+    "generated",
+    "inlined",
+    "leading_zeros",
+    "prefetch",
+    "trailing_zeros",
+]

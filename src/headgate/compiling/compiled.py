@@ -27,7 +27,12 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._note_stamp()
-        return super().load_overload(sig, target_context)
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError):
+            # What was kept names types of an earlier version, which are elsewhere or gone.
+            self._cache_file.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         self._note_stamp()
@@ -51,6 +56,15 @@ def compiled(function: Callable[..., Any]) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for a helper, which becomes part of every function that calls it."""
     return _cached(function, {**_OPTIONS, "forceinline": True})
+
+
+def generated(function: Callable[..., Any]) -> Any:
+    """The same for a helper that another function makes, once for each of several cases.
+
+    It has no machine code on disk of its own, where all cases would have the same name; what calls
+    it has, and goes by the case too.
+    """
+    return njit(**_OPTIONS, forceinline=True)(function)
 
 
 def callback(signature: Any) -> Callable[[Callable[..., float]], Any]:

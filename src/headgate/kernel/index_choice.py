@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
+from headgate.kernel.probe.index_list import INDEXES
 from headgate.kernel.relation import Relation
 from headgate.models.cost.calibration import load_calibration
 from headgate.models.cost.cheapest import cheapest
@@ -30,7 +31,7 @@ def parse_index(given: "Index | Sequence[Index]", keyed: bool = True) -> Pair | 
     if given == "auto":
         return None
     both: Sequence[Any] = given if isinstance(given, tuple | list) else (given, given)
-    names = [structure.value for structure in Structure]
+    names = [index.name for index in INDEXES if index.is_offered]
     if len(both) != 2 or any(one not in names for one in both):
         shown = f'"{given}"' if isinstance(given, str) else repr(given)
         accepted = ", ".join(f'"{name}"' for name in names)
@@ -38,7 +39,7 @@ def parse_index(given: "Index | Sequence[Index]", keyed: bool = True) -> Pair | 
             f'index={shown} is not accepted: give "auto", one of {accepted}, or a pair of them '
             f"for the left and the right window"
         )
-    left, right = (Structure(one) for one in both)
+    left, right = (one if one not in set(Structure) else Structure(one) for one in both)
     if not keyed and Structure.HASH in (left, right):
         raise SpecError(
             'index="hash" needs keys to hash, and this join has none: give on=, or choose '

@@ -6,17 +6,16 @@ are large, so what a probe reads of a row lies in one small record (`LINK`), the
 """
 
 from enum import IntEnum, IntFlag
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from headgate.kernel.probe.ranges import Ranges
-from headgate.kernel.rank.curve_tables import CurveTables
-from headgate.kernel.rank.curves import SortedValues
+from headgate.policies.structures.count import Count as Count
+from headgate.policies.structures.no_row import NONE as NONE
 
 LEFT, RIGHT = 0, 1
 NULL_KEY = -1
-NONE = -1
 
 LINK = np.dtype(
     [
@@ -68,11 +67,8 @@ SIDE = np.dtype(
         ("seen", "i8"),  # rows of the side so far
         ("pointer", "i8"),  # rows of side_rows before it have been let go
         ("eldest", "i8"),  # no row of side_rows before it is stored
-        ("green", "i8"),  # residence: rows of side_rows before it may be given up
         ("end", "i8"),  # where the side's rows end in side_rows
         ("bucket_us", "i8"),  # length of a bucket of age, for what watched rows meet
-        ("origin", "i8"),  # curve scores: where the other stream has got to
-        ("frame", "i8"),  # and which curves hold there; NONE before it has said anything
     ],
     align=True,
 )
@@ -86,14 +82,6 @@ POOL = np.dtype(
         ("ranked", "i8"),  # 1 once the policy's structure exists
         ("heap_size", "i8"),
         ("thresholds", "i8"),  # samples: entries in use
-        ("decisions", "i8"),  # residence: since priorities were last computed
-        ("apart", "i8"),  # ripe rows then kept out of the heap, perhaps fewer by now
-        ("kept_below", "f8"),  # the priority above which they were
-        ("bound", "f8"),  # and the one for the next time
-        ("as_of", "i8"),  # the time by then
-        ("decay", "f8"),  # and how fast matches lost weight
-        ("made", "f8"),  # residence: importance of pairs made since the last decision
-        ("made_before", "f8"),  # and between the last two
     ],
     align=True,
 )
@@ -106,15 +94,14 @@ TERMS = np.dtype(
         ("waiting", "i8"),  # how many changes the indexes have yet to hear of
         ("ranged", "i8"),  # rows have places in `ranges`, by key and value
         ("count_only", "i8"),  # count pairs, do not list them
-        ("kind", "i8"),  # of the policy's score
-        ("parameter", "f8"),  # of a history score
+        ("kind", "i8"),  # of the policy's score: its place in `KINDS`
+        ("reads_partners", "i8"),  # the kind looks at the rows that an arrival pairs with
         (
             "observes",
             "i8",
         ),  # curve scores: matches, offset at arrival and time of leaving are noted
         ("samples", "i8"),  # pairs come with the threshold their row has passed
         ("seed", "u8"),  # of the coins
-        ("share", "f8"),  # and their chance
         ("unique", "i8"),  # a row whose key is stored on its side already is not stored
         ("takes_newcomers", "i8"),  # an arrival is stored, whatever it is worth
         ("refuses_equals", "i8"),  # an arrival worth no more than the least stored is refused
@@ -134,53 +121,7 @@ TERMS = np.dtype(
     align=True,
 )
 
-ENTRY = np.dtype([("score", "f8"), ("row", "i8")], align=True)
-
-GROUP = np.dtype([("weight", "f8"), ("eldest", "i4"), ("youngest", "i4")], align=True)
-
-PIECE = np.dtype(
-    [
-        ("age", "f8"),  # age at which the piece begins; infinite where a side has fewer pieces
-        ("start", "f8"),  # score there
-        ("slope", "f8"),  # change of score per microsecond of age
-    ],
-    align=True,
-)
-
-RESIDENCE = np.dtype(
-    [
-        ("maturity_us", "i8"),  # see `policies.policy.Residence`; negative: by the expected stay
-        ("unproductive_us", "i8"),
-        ("decay", "f8"),
-        ("penalty", "f8"),
-        ("initial", "f8"),
-        ("every", "i8"),
-        ("epsilon", "f8"),
-        ("began", "i8"),  # time of the very first arrival
-        ("importance", "f8"),  # of all arrivals together
-    ],
-    align=True,
-)
-
 PAIR = np.dtype([("probe", "i4"), ("partner", "i4")], align=True)
-
-THRESHOLD = np.dtype(
-    [
-        ("score", "f8"),  # the highest given up since the entry before
-        ("left", "i8"),  # rows of each side so far at that time
-        ("right", "i8"),
-    ],
-    align=True,
-)
-
-FLIP = np.dtype(
-    [
-        ("most", "i4"),  # matches the row is expected to make at most
-        ("next", "i4"),  # the next of them that is chosen
-        ("draw", "i4"),  # how many coins that took
-    ],
-    align=True,
-)
 
 
 class Worth(NamedTuple):
@@ -188,7 +129,7 @@ class Worth(NamedTuple):
 
     changes: np.ndarray  # int64: the event times from which the second, third … definition holds
     importance: np.ndarray  # float64 (definition, row); no rows where all count alike
-    score: np.ndarray  # float64 (definition, row): fixed scores; no rows where there is one
+    score: np.ndarray  # float64 (definition, row): fixed scores; no rows where they never change
     group: np.ndarray  # int32 (definition, row): the lists of age, value and curve scores
 
 
@@ -204,14 +145,9 @@ class Arrays(NamedTuple):
     side_rows: np.ndarray  # int32: positions of the left rows by mark, then of the right rows
     heap: np.ndarray  # ENTRY (pool, place)
     groups: np.ndarray  # GROUP: those of the left side, then as many of the right
-    pieces: np.ndarray  # PIECE (side, piece)
-    edges: np.ndarray  # int64 (group, piece): youngest stored row as old, from the second piece on
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
-    thresholds: np.ndarray  # BAR (pool, place): ever lower scores, see `thresholds.py`
-    flips: np.ndarray  # FLIP, in event order, where coins are flipped
-    curve_tables: CurveTables  # the curves, for curve scores
-    sorted_values: SortedValues  # rows by value, for the same
-    residence: np.ndarray  # RESIDENCE, one
+    thresholds: np.ndarray  # THRESHOLD (pool, place): ever lower scores, see `thresholds.py`
+    own: tuple[Any, ...]  # by place in `KINDS`: what a kind of score has beside these
     worth: Worth  # what is important
     lives: np.ndarray  # float64 (side, 2): sum of the lifetimes of rows that left, and of squares
     ranges: Ranges  # places by key and value, and the ordered index on them
@@ -237,22 +173,3 @@ class Skip(IntFlag):
 
     PROBE = 1
     STORE = 2
-
-
-class Count(IntEnum):
-    """What the kernel counts, per side."""
-
-    PAIRS = 0  # pairs made by arrivals of this side
-    ADMITTED = 1
-    REFUSED = 2  # arrivals not stored: everything stored was worth more
-    SHED = 3  # stored rows given up within their window
-    EXPIRED = 4  # stored rows whose window passed
-    RETIRED = 5  # given up past their window, while a late row could still have matched
-    NULL_KEYS = 6  # rows that match nothing: a null key, or no value for the predicate
-    UNNEEDED = 7  # arrivals that no later row can match, or doubles: not stored, nothing lost
-    PEAK_ROWS = 8  # most rows stored after any arrival; both sides, in the LEFT cell
-    PEAK_BYTES = 9
-    UNCHOSEN = 10  # rows of whose matches to come none is in the sample
-    RECOMPUTED = 11  # residence: how often all priorities were computed; by pool, not side
-    UNPROBED = 12  # arrivals that did not look for partners, for want of processor time
-    UNSTORED = 13  # arrivals not stored for the same reason

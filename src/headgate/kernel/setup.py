@@ -7,33 +7,23 @@ import numpy as np
 from headgate.kernel import event_order, layout
 from headgate.kernel.layout import NONE, Watch
 from headgate.kernel.probe import ranges
-from headgate.kernel.probe.windows import CHAINS, CODES, HASH, Windows, empty_windows
-from headgate.kernel.progress import Progress, Residing
-from headgate.kernel.rank import curves, heap
-from headgate.kernel.rank.curve_tables import CurveTables, curve_tables_of, no_curve_tables
+from headgate.kernel.probe.index_list import INDEXES, number_of
+from headgate.kernel.probe.indexes import empty_windows
+from headgate.kernel.probe.windows import Windows
+from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Batch
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watched, Watching, bucket_us
 from headgate.kernel.worth import definition_at
 from headgate.models.cost.structure import Structure
 from headgate.policies.importance_levels import importance_levels
-from headgate.policies.policy import (
-    AgeScore,
-    Arrivals,
-    CurveScore,
-    FixedScore,
-    Flips,
-    HistoryScore,
-    Kind,
-    Policy,
-    ResidenceScore,
-    ValueScore,
-)
-from headgate.spec import RowWindow, Window
+from headgate.policies.kinds import KINDS
+from headgate.policies.kinds.kind import Given
+from headgate.policies.policy import Arrivals, Policy
+from headgate.policies.structures import heap, lists
+from headgate.policies.structures.thresholds import THRESHOLD
+from headgate.spec import RowWindow
 from headgate.spec.importance.combine import Combine
-
-NEVER = -np.inf
-"""When a row left that has not been stored, or still is."""
 
 
 class Scores(NamedTuple):
@@ -42,40 +32,24 @@ class Scores(NamedTuple):
     score: np.ndarray  # (definition, row); no rows where they do not matter
     group: np.ndarray  # (definition, row); no rows where a side is one group
     groups: np.ndarray
-    pieces: np.ndarray
-    edges: np.ndarray
 
     @classmethod
     def of(
-        cls,
-        policy: Policy,
-        windows: tuple[Window, Window],
-        arrivals: Arrivals,
-        importance: np.ndarray,
-        needed: bool,
+        cls, policy: Policy, arrivals: Arrivals, importance: np.ndarray, needed: bool
     ) -> "Scores":
         """The policy's scores for rows as given, by definition of importance."""
         score = np.empty((len(importance), 0))
+        if needed:
+            score = policy.kind.scores(policy, arrivals, importance)
         group, weights = groups_of(policy, arrivals, importance)
-        by_side: list[tuple[Any, ...]] = [(), ()]
-        if isinstance(policy, FixedScore) and needed:
-            score = np.stack(
-                [policy.score(arrivals._replace(importance=told)) for told in importance]
-            )
-        elif policy.observes:
-            score = np.full((len(importance), len(arrivals.time)), NEVER)
-        elif isinstance(policy, AgeScore):
-            by_side = [policy.pieces(side, windows[side]) for side in (0, 1)]
-        groups = np.zeros(2 * len(weights), layout.GROUP)
-        groups["weight"] = np.tile(weights, 2)
-        groups["eldest"] = groups["youngest"] = NONE
-        pieces = np.zeros((2, max(1, *(len(side) for side in by_side))), layout.PIECE)
-        pieces["age"] = np.inf
-        for side, given in enumerate(by_side):
-            for place, piece in enumerate(given):
-                pieces[side, place] = tuple(piece)
-        edges = np.full((len(groups), pieces.shape[1]), NONE, np.int64)
-        return cls(np.asarray(score, np.float64), group, groups, pieces, edges)
+        return cls(np.asarray(score, np.float64), group, lists.empty_lists(weights))
+
+
+def own_arrays(given: Given) -> tuple[Any, ...]:
+    """What each kind has beside the kernel's arrays: empty but for the policy's own kind."""
+    return tuple(
+        kind.arrays(given) if kind is given.policy.kind else kind.no_arrays() for kind in KINDS
+    )
 
 
 def groups_of(
@@ -91,9 +65,10 @@ def groups_of(
     if not policy.weighs_importance:
         return none, alone
     group, weights = importance_levels(importance)
-    if isinstance(policy, ValueScore):
-        group = policy.classify(arrivals) * len(weights) + group
-        weights = np.outer(policy.class_weights(), weights).ravel()
+    classes = policy.kind.classes(policy, arrivals)
+    if classes is not None:
+        group = classes[0] * len(weights) + group
+        weights = np.outer(classes[1], weights).ravel()
     elif len(weights) == 1:
         return none, weights
     return (arrivals.side * np.int32(len(weights)) + group).astype(np.int32), weights
@@ -129,7 +104,7 @@ def worth_of(
     terms: Terms, importance: np.ndarray, scores: Scores, order: np.ndarray
 ) -> layout.Worth:
     """What rows matter, in event order, and the scores that follow; ``order`` is that order."""
-    asked = terms.combine != Combine.NONE or terms.policy.kind == Kind.RESIDENCE
+    asked = terms.combine != Combine.NONE or terms.policy.kind.reads_importance
     changing = bool(terms.changes)
 
     def in_order(by_definition: np.ndarray, needed: bool) -> np.ndarray:
@@ -141,20 +116,9 @@ def worth_of(
     return layout.Worth(
         np.array(terms.changes, np.int64),
         in_order(importance, asked),
-        in_order(scores.score, changing and terms.policy.kind == Kind.FIXED),
+        in_order(scores.score, changing),
         in_order(scores.group, changing),
     )
-
-
-def residence_of(policy: Policy, before: Residing) -> np.ndarray:
-    """Thresholds and rates of residence priorities, and how fast rows came so far."""
-    record = np.zeros(1, layout.RESIDENCE)
-    if isinstance(policy, ResidenceScore):
-        for name, value in policy.residence._asdict().items():
-            record[name] = value
-    record["began"] = before.began
-    record["importance"] = before.importance
-    return record
 
 
 def weights_of(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
@@ -194,11 +158,9 @@ def sides_of(
     sides["index"] = kept_in(terms)
     sides["pool"] = [0, 0 if terms.pooled else 1]
     sides["seen"] = progress.seen
-    for pointer in ("pointer", "eldest", "green"):
+    for pointer in ("pointer", "eldest"):
         sides[pointer] = [0, left_rows]
     sides["end"] = [left_rows, total]
-    sides["origin"] = [origin for origin, _ in progress.frames]
-    sides["frame"] = [frame for _, frame in progress.frames]
     return sides
 
 
@@ -208,56 +170,18 @@ def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
     pools["most_rows"] = terms.most_rows
     pools["most_bytes"] = terms.most_bytes
     pools["thresholds"] = [len(thresholds) for thresholds in progress.thresholds]
-    pools["bound"] = np.inf
-    pools["decisions"] = progress.residence.decisions
-    pools["made"] = progress.residence.made
-    pools["made_before"] = progress.residence.made_before
     return pools
 
 
 def thresholds_for(policy: Policy, progress: Progress, arriving: int) -> np.ndarray:
     """Room for the thresholds so far, and for one more an arrival."""
     if not policy.samples:
-        return np.empty((2, 0), layout.THRESHOLD)
+        return np.empty((2, 0), THRESHOLD)
     most = max(len(thresholds) for thresholds in progress.thresholds) + arriving + 1
-    thresholds = np.empty((2, most), layout.THRESHOLD)
+    thresholds = np.empty((2, most), THRESHOLD)
     for pool, before in enumerate(progress.thresholds):
-        thresholds[pool, : len(before)] = np.array(list(before), layout.THRESHOLD)
+        thresholds[pool, : len(before)] = np.array(list(before), THRESHOLD)
     return thresholds
-
-
-def coins_of(policy: Policy, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """How many coins each row has, in event order."""
-    if not isinstance(policy, Flips):
-        return np.empty(0, layout.FLIP)
-    coins = np.zeros(len(order), layout.FLIP)
-    coins["most"] = policy.most_matches(weights)[order]
-    return coins
-
-
-def curve_tables_for(terms: Terms) -> CurveTables:
-    """The curves, for curve scores."""
-    if not isinstance(terms.policy, CurveScore):
-        return no_curve_tables()
-    left, right = (terms.policy.curves(side, terms.windows[side]) for side in (0, 1))
-    return curve_tables_of(left, right)
-
-
-def sorted_values_for(
-    terms: Terms,
-    curve_tables: CurveTables,
-    arrivals: Arrivals,
-    order: np.ndarray,
-    left_rows: int,
-    levels: int,
-) -> curves.SortedValues:
-    """The rows by value, for curve scores; ``arrivals`` are as given, ``order`` the event order."""
-    if not isinstance(terms.policy, CurveScore):
-        return curves.no_sorted_values()
-    in_order = Arrivals(*(column[order] for column in arrivals))
-    return curves.sort_values(
-        curve_tables, in_order, terms.policy.frames(in_order), left_rows, levels
-    )
 
 
 def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
@@ -268,8 +192,8 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["watermark"] = watermark
     terms["keep_late"] = keep_late
     terms["ranged"] = is_ranged(given)
-    terms["kind"] = policy.kind
-    terms["parameter"] = policy.parameter if isinstance(policy, HistoryScore) else 0.0
+    terms["kind"] = KINDS.index(policy.kind)
+    terms["reads_partners"] = policy.kind.reads_partners
     terms["samples"] = policy.samples
     terms["observes"] = policy.observes
     terms["unique"] = given.unique
@@ -278,23 +202,21 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["combine"] = given.combine
     terms["definition"] = definition_at(given.changes, np.array([clock >> 1]))[0]
     terms["fairness"] = given.fairness
-    terms["seed"] = given.seed % (1 << 64)
-    if isinstance(policy, Flips):
-        terms["seed"] = policy.seed % (1 << 64)
-        terms["share"] = policy.share
+    terms["seed"] = policy.coin_seed(given.seed) % (1 << 64)
     return terms
 
 
 def is_ranged(terms: Terms) -> bool:
-    """Whether rows need places by key and value: for a predicate, or for the ordered index."""
-    return terms.where is not None or Structure.BITMAP in terms.kept_in
+    """Whether rows need places by key and value: for a predicate, or for an index."""
+    return terms.where is not None or any(INDEXES[at].ranged for at in kept_in(terms))
 
 
 def kept_in(terms: Terms) -> tuple[int, int]:
     """What the kernel keeps each window in: equal keys find each other along chains."""
     chained = terms.where is None and terms.bucket_rows == 1
     left, right = (
-        CHAINS if index == Structure.HASH and chained else CODES[index] for index in terms.kept_in
+        number_of("chains" if index == Structure.HASH and chained else index)
+        for index in terms.kept_in
     )
     return left, right
 
@@ -312,7 +234,7 @@ def windows_of(terms: Terms, left_rows: int, total: int, codes: int) -> Windows:
 
 def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
     """How many buckets a side has: one a key, or as many as the rows it may store fill."""
-    if kept_in(terms)[side] != HASH:
+    if not INDEXES[kept_in(terms)[side]].hashes:
         return 0
     if terms.bucket_rows == 1:
         return codes
@@ -360,7 +282,7 @@ def rows_by_side(
 
 def heaps_of(terms: Terms, total: int, stored: int) -> np.ndarray:
     """Room for the heaps; none where no heap is kept."""
-    if terms.policy.kind in (Kind.AGE, Kind.VALUE, Kind.CURVE):
-        return np.empty((2, 0), layout.ENTRY)
+    if not terms.policy.kind.uses_heap:
+        return np.empty((2, 0), heap.ENTRY)
     most = max(min(total, max(terms.most_rows)), stored)
     return heap.empty_heaps(most)

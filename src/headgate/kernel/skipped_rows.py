@@ -9,8 +9,8 @@ from headgate.kernel.pace import SKIP_SALT
 from headgate.kernel.rows import Batch
 from headgate.kernel.skipped_work import LOOKS
 from headgate.kernel.terms import Terms
+from headgate.policies.chance import uniform
 from headgate.policies.policy import Arrivals
-from headgate.policies.random import Random, uniform
 
 
 def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
@@ -19,7 +19,7 @@ def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
     Only where rows are as likely to match all through their window: otherwise it may be best to
     store them for a short time.
     """
-    if not (terms.policy.weighs_matches or isinstance(terms.policy, Random)):
+    if not (terms.policy.weighs_matches or terms.policy.by_lot):
         return np.inf
     sizes = np.concatenate([batch.size for batch in arriving])
     pools = (0,) if terms.pooled else (0, 1)

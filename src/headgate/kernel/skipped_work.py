@@ -14,7 +14,7 @@ import numpy as np
 
 from headgate.compiling import inlined
 from headgate.kernel.layout import Arrays, Skip
-from headgate.policies.random import draw_one
+from headgate.policies.chance import draw_one
 
 NOT_PROBED = int(Skip.PROBE)
 LOOKS = 1 / 16

@@ -10,25 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from headgate.kernel import advance, event_order, layout, setup, skipped_rows
+from headgate.kernel import advance, departure, event_order, layout, setup, skipped_rows
 from headgate.kernel.layout import Arrays, Count
 from headgate.kernel.pairs import PairBlock
-from headgate.kernel.probe.windows import no_changes
-from headgate.kernel.progress import NO_WATERMARK, Progress, Residing, Thresholds
-from headgate.kernel.rank import coins
+from headgate.kernel.probe.indexes import no_changes
+from headgate.kernel.progress import NO_WATERMARK, Progress, Thresholds
 from headgate.kernel.rows import Batch
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import FollowedRows, Watched, Watching
 from headgate.kernel.worth import definition_at
-from headgate.policies.history_score import no_history
-from headgate.policies.policy import (
-    Arrivals,
-    CurveScore,
-    Departures,
-    HistoryScore,
-    Kind,
-    Sampler,
-)
+from headgate.policies.kinds import KINDS
+from headgate.policies.kinds.kind import Block, Given
+from headgate.policies.policy import Arrivals
 from headgate.spec import RowWindow
 from headgate.spec.importance.combine import pair_importance
 
@@ -73,12 +66,10 @@ class Step:
         watching: Watching | None = None,
         ghosts: tuple[Batch, Batch] | None = None,
     ) -> None:
-        if isinstance(terms.policy, CurveScore):
-            terms = replace(terms, policy=terms.policy.recalling(progress.memory))
+        terms = replace(terms, policy=terms.policy.recalling(progress.memory))
         self._terms, self._before = terms, progress
         self._is_done = False
-        self._rescore: Any = None
-        """How a history policy scores; set once stored rows are taken up."""
+        self._is_taken_up = False
         self.importance = 0.0
         """Of the pairs made so far; their number where all count alike."""
         self._alive: dict[int, np.ndarray] = {}
@@ -111,7 +102,6 @@ class Step:
         arrivals = Arrivals(time, side, self._sequence, weights, importance[now])
         scored = setup.Scores.of(
             terms.policy,
-            terms.windows,
             arrivals,
             importance,
             needed=setup.may_run_full(terms, groups),
@@ -146,7 +136,6 @@ class Step:
             )
         self._weights, self._order, self._arrivals = weights, order, arrivals
         left_rows = int(lengths[::2].sum())
-        curve_tables = setup.curve_tables_for(terms)
         self._desk = Arrays(
             links=links,
             rows=rows,
@@ -162,16 +151,20 @@ class Step:
             side_rows=setup.rows_by_side(links, rows, by_rows, left_rows),
             heap=setup.heaps_of(terms, total, int(lengths[0] + lengths[1])),
             groups=scored.groups,
-            pieces=scored.pieces,
-            edges=scored.edges,
             ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
             thresholds=setup.thresholds_for(terms.policy, progress, int(lengths[2] + lengths[3])),
-            flips=setup.coins_of(terms.policy, weights, order),
-            curve_tables=curve_tables,
-            sorted_values=setup.sorted_values_for(
-                terms, curve_tables, arrivals, order, left_rows, len(scored.groups) // 2
+            own=setup.own_arrays(
+                Given(
+                    terms.policy,
+                    terms.windows,
+                    rows,
+                    arrivals,
+                    order,
+                    left_rows=left_rows,
+                    levels=len(scored.groups) // 2,
+                    progress=progress,
+                )
             ),
-            residence=setup.residence_of(terms.policy, progress.residence),
             worth=setup.worth_of(terms, importance, scored, order),
             lives=np.zeros((2, 2)),
             ranges=setup.ranges_of(terms, groups, side, order, codes),
@@ -182,47 +175,46 @@ class Step:
 
     def take_up(self) -> None:
         """Take up the rows that earlier steps stored; `pairs` does it where nobody has."""
-        if self._rescore is not None:
+        if self._is_taken_up:
             return
-        policy = self._terms.policy
-        self._rescore = no_history
-        if isinstance(policy, HistoryScore):
-            self._rescore = type(policy).rescore
-            advance.rescore_stored(self._desk, self._rescore)
-        elif policy.kind == Kind.FLIPS:
-            coins.take_up(self._desk)
+        self._is_taken_up = True
+        self._terms.policy.kind.take_up(self._desk, self._own)
         advance.restore(self._desk)
 
     def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: numbers of the left rows and of the right rows."""
         self.take_up()
-        rescore = self._rescore
         size = PAIRS_AT_ONCE
-        block, passed, spent = self._room_for_pairs(size)
+        block = self._room_for_pairs(size)
         at, end = 0, len(self._desk.rows)
         while at < end:
             before = at
-            at, made = advance.advance(self._desk, self._windows, rescore, block, passed, spent, at)
+            at, made = advance.advance(self._desk, self._windows, block, at)
             if made:
-                yield self._numbered(block[:made], passed[:made])
+                yield self._numbered(block.pairs[:made], block.passed[:made])
             elif at == before:
                 size *= 2
-                block, passed, spent = self._room_for_pairs(size)
+                block = self._room_for_pairs(size)
         self._is_done = True
 
-    def _room_for_pairs(self, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    @property
+    def _own(self) -> Any:
+        """What the policy's kind has beside the kernel's arrays."""
+        return self._desk.own[KINDS.index(self._terms.policy.kind)]
+
+    def _room_for_pairs(self, size: int) -> Block:
         policy = self._terms.policy
-        return (
+        return Block(
             np.empty(size, layout.PAIR),
             np.empty(size if policy.samples else 0),
-            np.empty(size if policy.kind == Kind.FLIPS else 0, np.int64),
+            np.empty(size if policy.kind.chooses_pairs else 0, np.int64),
         )
 
     def raise_watermark(self, watermark: int) -> None:
         """After the last pair: expire rows that nothing after this watermark can meet."""
         self._alive.clear()
         self._desk.terms["watermark"] = watermark
-        advance.let_go_behind_watermark(self._desk)
+        departure.let_go_behind_watermark(self._desk)
 
     def count_pairs(self) -> int:
         """Process everything and count the pairs, without listing them.
@@ -231,7 +223,7 @@ class Step:
         """
         self._desk.terms["count_only"] = 1
         self.take_up()
-        advance.advance(self._desk, self._windows, self._rescore, *self._room_for_pairs(0), 0)
+        advance.advance(self._desk, self._windows, self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
     @property
@@ -253,32 +245,22 @@ class Step:
     def after(self) -> Progress:
         """What the next step must know."""
         thresholds = (self._thresholds_passed(0), self._thresholds_passed(1))
-        left, right = self._desk.sides[["origin", "frame"]].tolist()
-        clock = int(self._desk.terms["clock"][0])
-        pools, own = self._desk.pools, self._desk.residence
-        residing = Residing(
-            int(own["began"][0]),
-            float(own["importance"][0]),
-            tuple(pools["decisions"].tolist()),
-            tuple(pools["made"].tolist()),
-            tuple(pools["made_before"].tolist()),
-        )
-        definitions = self._before.definitions
-        return Progress(
-            clock, self._seen, thresholds, (left, right), self._memory(), residing, definitions
+        return self._before._replace(
+            clock=int(self._desk.terms["clock"][0]),
+            seen=self._seen,
+            thresholds=thresholds,
+            memory=self._memory(),
+            **self._terms.policy.kind.progress(self._desk, self._own),
         )
 
     def _memory(self) -> str:
         """What the policy remembers of this step, if it observes."""
-        policy, links, rows = self._terms.policy, self._desk.links, self._desk.rows
-        if not isinstance(policy, CurveScore) or not policy.observes:
+        policy = self._terms.policy
+        if not policy.observes:
             return ""
-        gone = np.flatnonzero(rows["score"] != setup.NEVER)
-        gone = gone[np.argsort(rows["score"][gone], kind="stable")]
-        stayed = rows["score"][gone].astype(np.int64) - rows["time"][gone]
-        left = Departures(links["side"][gone], rows["touched"][gone], rows["matches"][gone], stayed)
-        came = self._order[links["arriving"] != 0]
-        return policy.remember(Arrivals(*(column[came] for column in self._arrivals)), left)
+        came = self._order[self._desk.links["arriving"] != 0]
+        arrivals = Arrivals(*(column[came] for column in self._arrivals))
+        return policy.kind.memory(policy, self._desk, arrivals)
 
     def _thresholds_passed(self, pool: int) -> Thresholds:
         """The pool's thresholds, less those that were there before any row now stored."""
@@ -371,8 +353,9 @@ class Step:
         from_left = links["side"][block["probe"]] == 0
         one, other = self._number[block["probe"]], self._number[partner]
         weight, cluster = np.empty(0), np.empty(0, np.int64)
-        if isinstance(self._terms.policy, Sampler):
-            weight = self._terms.policy.inverse_chance(passed, self._weight_of(partner))
+        sampler = self._terms.policy.sampler
+        if sampler is not None:
+            weight = sampler.inverse_chance(passed, self._weight_of(partner))
             cluster = 2 * self._desk.rows["sequence"][partner] + links["side"][partner]
         left, right = np.where(from_left, one, other), np.where(from_left, other, one)
         importance = np.empty(0)

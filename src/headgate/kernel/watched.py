@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.policies.random import uniform
+from headgate.policies.chance import uniform
 from headgate.spec import Window
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from headgate.compiling import inlined
 from headgate.kernel.layout import Arrays, Watch
-from headgate.kernel.worth import pair_worth
+from headgate.policies.structures.pair_worth import pair_worth
 
 OPEN = int(Watch.OPEN)
 FINISHED = int(Watch.FINISHED)

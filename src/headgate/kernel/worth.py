@@ -1,44 +1,15 @@
-"""What a pair is worth, and what changes when importance is redefined.
+"""What changes when importance is redefined.
 
 Rows come with their importance under every definition that holds at some time of the step. A
 definition holds from an event time on: the first arrival at or after it finds all stored rows
 judged anew. That costs O(rows) a redefinition, and nothing where there is none.
 """
 
-from typing import Any
-
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel.layout import LEFT, Arrays
-from headgate.kernel.rank import ranking
-from headgate.spec.importance.combine import Combine
-
-NONE, OF_LEFT, OF_RIGHT = int(Combine.NONE), int(Combine.LEFT), int(Combine.RIGHT)
-MIN, PRODUCT, SUM = int(Combine.MIN), int(Combine.PRODUCT), int(Combine.SUM)
-
-
-@inlined
-def pair_worth(arrays: Arrays, probe: int, partner: int) -> Any:
-    """The importance of a pair; 1 where all count alike."""
-    combine = arrays.terms[0].combine
-    if combine == NONE:
-        return 1.0
-    own = arrays.worth.importance[arrays.terms[0].definition]
-    left, right = own[probe], own[partner]
-    if arrays.links[probe].side != LEFT:
-        left, right = right, left
-    if combine == OF_LEFT:
-        return left
-    if combine == OF_RIGHT:
-        return right
-    if combine == MIN:
-        return min(left, right)
-    if combine == PRODUCT:
-        return left * right
-    if combine == SUM:
-        return left + right
-    return max(left, right)
+from headgate.kernel import ranking
+from headgate.kernel.layout import Arrays
 
 
 @inlined

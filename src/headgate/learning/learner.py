@@ -31,8 +31,8 @@ from headgate.learning.watched_rows import (
     ghost_batch,
     joined,
 )
+from headgate.policies.chance import uniform
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
-from headgate.policies.random import uniform
 from headgate.sampling.learned_cluster import LearnedCluster, relative_sizes
 from headgate.spec import RowWindow, Window
 from headgate.spec.importance import Combine

@@ -18,8 +18,8 @@ from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
 from headgate.learning.standing import GROUPS
 from headgate.learning.watched_rows import joined
+from headgate.policies.chance import uniform
 from headgate.policies.policy import Policy
-from headgate.policies.random import uniform
 from headgate.spec import RowWindow
 from headgate.spec.budget import UNLIMITED
 

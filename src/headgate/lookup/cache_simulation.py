@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from headgate.policies.random import uniform
+from headgate.policies.chance import uniform
 
 Key = Hashable
 

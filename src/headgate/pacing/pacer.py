@@ -19,7 +19,7 @@ from headgate.kernel.pace import Costs, Pace
 from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.step import Step
 from headgate.pacing.speed import Speed
-from headgate.policies.random import uniform
+from headgate.policies.chance import uniform
 from headgate.spec import RowWindow, Window
 from headgate.spec.quantity import SECOND_US
 

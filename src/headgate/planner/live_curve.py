@@ -14,11 +14,9 @@ import numpy as np
 from headgate.metrics import names_of
 from headgate.metrics.metric_groups import ExpectedFigures
 from headgate.models import AgeCurves, MemoryCurve, together
-from headgate.planner.expected_curves import AGE, FREQUENCY, NEITHER
 from headgate.planner.quality_curve import QualityCurve
-from headgate.policies import Age, Fifo, Lru, Policy
+from headgate.policies.policy import RanksBy
 
-RECENCY = "recency"
 TIMES = {"quarter": 0.25, "half": 0.5, "now": 1.0, "double": 2.0, "fourfold": 4.0}
 """Of its present memory."""
 EXACT, FULL, PASSED = "expected_exact", "expected_full", "windows_passed"
@@ -57,27 +55,27 @@ class Streams:
         """Rows that the exact join holds."""
         return sum(rate * span for rate, span in zip(self.rates, self.spans_us, strict=True))
 
-    def output(self, by: str) -> MemoryCurve | None:
+    def output(self, by: RanksBy) -> MemoryCurve | None:
         """Matches a microsecond against stored rows; None where nothing is known.
 
         Parameters
         ----------
         by
-            What rows are ranked by: "age", "frequency", "recency" or "neither".
+            What rows are ranked by; those with no formula of their own are taken for "neither".
         """
         if self.curves is None or self.rows <= 0:
             return None
-        if by == RECENCY:
+        if by == RanksBy.RECENCY:
             return self._of_the_latest(self.curves)
         left, right = (self._of_side(side, by, self.curves) for side in (0, 1))
         return together(left, right)
 
-    def _of_side(self, side: int, by: str, curves: AgeCurves) -> MemoryCurve:
+    def _of_side(self, side: int, by: RanksBy, curves: AgeCurves) -> MemoryCurve:
         rate, span = self.rates[side], self.spans_us[side]
         full, whole = rate * span, rate * curves[side].total
-        if by == AGE:
+        if by == RanksBy.AGE:
             return curves[side].output(rate)
-        if by != FREQUENCY or self.keys is None:
+        if by != RanksBy.FREQUENCY or self.keys is None:
             return MemoryCurve(np.array([0.0, full]), np.array([0.0, whole]))
         own, others = self.keys[:, side], self.keys[:, 1 - side]
         order = np.argsort(-others, kind="stable")
@@ -101,23 +99,8 @@ class Streams:
         return MemoryCurve(rows, output)
 
 
-def ranks_by(policy: Policy) -> str:
-    """What a policy goes by, of the ways that have a formula.
-
-    Examples
-    --------
-    >>> ranks_by(Fifo())
-    'recency'
-    """
-    if isinstance(policy, Age):
-        return AGE
-    if isinstance(policy, Fifo | Lru):
-        return RECENCY
-    return FREQUENCY if policy.weighs_keys else NEITHER
-
-
 def expected_figures(
-    streams: Streams, by: str, rows: float, row_bytes: float | None, passed_us: float = 0.0
+    streams: Streams, by: RanksBy, rows: float, row_bytes: float | None, passed_us: float = 0.0
 ) -> dict[str, float]:
     """What a shard says of itself.
 

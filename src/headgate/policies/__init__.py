@@ -9,12 +9,16 @@ from headgate.policies.heeb import Heeb
 from headgate.policies.hist import Hist
 from headgate.policies.ijoin import Ijoin
 from headgate.policies.join_to_live import JoinToLive
+from headgate.policies.kinds.age_score import AgeScore
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.kinds.history_score import HistoryScore
+from headgate.policies.kinds.value_score import ValueScore
 from headgate.policies.learned import Learned
 from headgate.policies.lfu import Lfu
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
 from headgate.policies.offline import Lfd
-from headgate.policies.policy import AgeScore, FixedScore, HistoryScore, Policy, ValueScore
+from headgate.policies.policy import Policy
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
 from headgate.policies.size import Size

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from headgate.models import ExponentialLife
 from headgate.policies.heeb import Heeb
-from headgate.policies.policy import Arrivals, Departures
+from headgate.policies.kinds.curve_score import Departures
+from headgate.policies.policy import Arrivals
 
 FADING = 0.8
 """What was seen counts for so much less after each step."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from headgate.compiling import compiled
 from headgate.models import AgeCurves
-from headgate.policies.policy import AgeScore, Piece, require_times
+from headgate.policies.kinds.age_score import AgeScore, Piece
+from headgate.policies.policy import RanksBy, require_times
 from headgate.spec import SpecError, Window
 
 TOLERANCE, MOST_PIECES = 0.01, 16
@@ -43,6 +44,7 @@ class Age(AgeScore):
     curves: AgeCurves
 
     name: ClassVar[str] = "age"
+    ranks_by: ClassVar[RanksBy] = RanksBy.AGE
     model: ClassVar[str] = "ages"
     weighs_importance: ClassVar[bool] = True
 

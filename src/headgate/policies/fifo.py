@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.policies.policy import AgeScore, Piece
+from headgate.policies.kinds.age_score import AgeScore, Piece
+from headgate.policies.policy import RanksBy
 from headgate.spec import Window
 
 
@@ -22,6 +23,7 @@ class Fifo(AgeScore):
     """
 
     name: ClassVar[str] = "fifo"
+    ranks_by: ClassVar[RanksBy] = RanksBy.RECENCY
     caches: ClassVar[bool] = True
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from headgate.policies.policy import Arrivals, FixedScore
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.policy import Arrivals
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import pyarrow as pa
 from headgate.compiling import compiled
 from headgate.models import ExponentialLife, Process, Survival, curve_table
 from headgate.policies.key_values import key_values
-from headgate.policies.policy import Arrivals, Curves, CurveScore, Frames, require_times
+from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames
+from headgate.policies.policy import Arrivals, require_times
 from headgate.spec import SpecError, TimeWindow, Window
 from headgate.spec.quantity import format_duration, parse_duration_us
 

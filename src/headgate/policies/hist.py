@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from headgate.models.value_histogram import Histogram
 from headgate.policies.key_values import key_values
-from headgate.policies.policy import Arrivals, Curves, CurveScore, Departures, Frames
+from headgate.policies.kinds.curve_score import Curves, CurveScore, Departures, Frames
+from headgate.policies.policy import Arrivals
 from headgate.spec import SpecError, Window
 
 FORMS = ("trend", "walk")

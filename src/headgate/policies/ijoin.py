@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal
 
-from headgate.policies.policy import AS_FITS, AS_NEEDED, Residence, ResidenceScore, require_times
+from headgate.policies.kinds.residence_score import AS_FITS, AS_NEEDED, Residence, ResidenceScore
+from headgate.policies.policy import RanksBy, require_times
 from headgate.spec import SpecError, Window
 from headgate.spec.quantity import parse_duration_us
 
@@ -70,6 +71,7 @@ class Ijoin(ResidenceScore):
     epsilon: float = 0.1
 
     name: ClassVar[str] = "ijoin"
+    ranks_by: ClassVar[RanksBy] = RanksBy.RESIDENCE
 
     def __post_init__(self) -> None:
         for what in ("maturity", "unproductivity"):

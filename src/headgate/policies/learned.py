@@ -10,9 +10,10 @@ from headgate.policies.age import Age
 from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.ijoin import Ijoin
+from headgate.policies.kinds.fixed_score import FixedScore
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
-from headgate.policies.policy import Arrivals, FixedScore, Policy
+from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
 from headgate.spec import RowWindow, Window

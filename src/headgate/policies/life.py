@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies
-from headgate.policies.policy import Arrivals, ValueScore
+from headgate.policies.kinds.value_score import ValueScore
+from headgate.policies.policy import Arrivals, RanksBy
 from headgate.spec import SpecError, Window
 
 MOST_CLASSES = 64
@@ -43,6 +44,7 @@ class Life(ValueScore):
 
     name: ClassVar[str] = "life"
     weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     weighs_matches: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 

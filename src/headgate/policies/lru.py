@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headgate.policies.history_score import history_score
-from headgate.policies.policy import HistoryScore
+from headgate.policies.kinds.history_score import HistoryScore, history_score
+from headgate.policies.policy import RanksBy
 
 
 @history_score
@@ -24,5 +24,6 @@ class Lru(HistoryScore):
     """
 
     name: ClassVar[str] = "lru"
+    ranks_by: ClassVar[RanksBy] = RanksBy.RECENCY
     caches: ClassVar[bool] = True
     rescore: ClassVar[Any] = last_use

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies
-from headgate.policies.policy import Arrivals, FixedScore
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.policy import Arrivals, RanksBy
 from headgate.spec import SpecError
 
 
@@ -40,6 +41,7 @@ class Prob(FixedScore):
     name: ClassVar[str] = "prob"
     caches: ClassVar[bool] = True
     weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     weighs_matches: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 

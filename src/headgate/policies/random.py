@@ -1,69 +1,13 @@
 """RANDOM: keep a uniform random sample of the rows in the windows."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
-from headgate.policies.policy import Arrivals, FixedScore
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-_ONE = np.uint64(1)
-
-
-def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
-    """A number in [0, 1) for each row, a pure function of (seed, side, sequence).
-
-    Counter-based (SplitMix64 over the counter), so a restart draws the same numbers.
-
-    Examples
-    --------
-    >>> uniform(0, np.array([0, 1], np.uint8), np.array([5, 5])).round(3).tolist()
-    [0.146, 0.512]
-    """
-    drawn = np.empty(len(sequence))
-    sides, sequences = side.astype(np.uint8), sequence.astype(np.int64)
-    _draw(np.uint64(seed % (1 << 64)), sides, sequences, drawn)
-    return drawn
-
-
-def another_seed(seed: int, number: int) -> int:
-    """A seed unlike others, for the part of a join with that number; the first part keeps it.
-
-    Examples
-    --------
-    >>> another_seed(7, 0), another_seed(7, 1) != another_seed(8, 1)
-    (7, True)
-    """
-    if number == 0:
-        return seed
-    drawn = np.random.SeedSequence([seed % (1 << 64), number]).generate_state(1, np.uint64)
-    return int(drawn[0])
-
-
-@compiled
-def _draw(seed: int, side: np.ndarray, sequence: np.ndarray, drawn: np.ndarray) -> None:
-    for row in range(drawn.size):
-        drawn[row] = draw_one(seed, side[row], sequence[row])
-
-
-@inlined
-def draw_one(seed: Any, side: Any, sequence: Any) -> Any:
-    """The number of one row; ``seed`` is 64 bits, unsigned."""
-    stream = mix(seed + _GOLDEN * (np.uint64(side) + _ONE))
-    bits = mix(stream + _GOLDEN * (np.uint64(sequence) + _ONE))
-    return np.float64(bits >> np.uint64(11)) * 2.0**-53
-
-
-@inlined
-def mix(x: Any) -> Any:
-    """Bits well mixed (SplitMix64's last steps)."""
-    x = (x ^ (x >> np.uint64(30))) * _MIX_1
-    x = (x ^ (x >> np.uint64(27))) * _MIX_2
-    return x ^ (x >> np.uint64(31))
+from headgate.policies.chance import uniform
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.policy import Arrivals
 
 
 @dataclass(frozen=True)
@@ -85,6 +29,7 @@ class Random(FixedScore):
 
     name: ClassVar[str] = "random"
     caches: ClassVar[bool] = True
+    by_lot: ClassVar[bool] = True
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """A random rank."""

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from headgate.policies.history_score import history_score
-from headgate.policies.policy import HistoryScore
+from headgate.policies.kinds.history_score import HistoryScore, history_score
 
 
 @history_score

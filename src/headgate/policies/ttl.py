@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
 
-from headgate.policies.policy import AgeScore, Piece
+from headgate.policies.kinds.age_score import AgeScore, Piece
 from headgate.spec import SpecError, TimeWindow, Window
 from headgate.spec.quantity import parse_duration_us
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headgate.policies.policy import AgeScore, Piece
+from headgate.policies.kinds.age_score import AgeScore, Piece
 from headgate.spec import Window
 
 

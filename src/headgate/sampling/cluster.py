@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies
-from headgate.policies.policy import Arrivals, FixedScore, Sampler
-from headgate.policies.random import another_seed, uniform
+from headgate.policies.chance import another_seed, uniform
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.policy import Arrivals, RanksBy, Sampler
 from headgate.spec import SpecError
 
 ABOVE_ZERO = 2.0**-54
@@ -96,6 +97,7 @@ class PpsCluster(FixedScore, Sampler):
 
     name: ClassVar[str] = "pps-cluster"
     weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     model: ClassVar[str] = "frequencies"
 
     def for_shard(self, shard: int) -> "PpsCluster":

@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.policies.policy import Arrivals, FixedScore, Sampler
-from headgate.policies.random import another_seed
+from headgate.policies.chance import another_seed
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.policy import Arrivals, RanksBy, Sampler
 from headgate.sampling.cluster import RARE, EqCluster, PpsCluster
 
 
@@ -34,6 +35,7 @@ class LearnedCluster(FixedScore, Sampler):
 
     name: ClassVar[str] = "learned-cluster"
     weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     learns: ClassVar[bool] = True
 
     @property

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import AgeCurves, Frequencies
-from headgate.policies.policy import Flips
-from headgate.policies.random import another_seed
+from headgate.policies.chance import another_seed
+from headgate.policies.kinds.flips import Flips
+from headgate.policies.policy import RanksBy
 from headgate.spec import SpecError
 
 MISSED = 1e-3
@@ -60,6 +61,7 @@ class Uniform(Flips):
 
     name: ClassVar[str] = "uniform"
     weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:

@@ -8,7 +8,7 @@ from headgate.sizing.findings import Point, WhatIf
 from headgate.sizing.grid import Cell, Report, Run, cells_of, try_cells
 from headgate.sizing.optimum import LABEL, optimum
 from headgate.sizing.points import budgets_of, policies_of
-from headgate.sizing.trial_material import BY_HISTORY, Material
+from headgate.sizing.trial_material import Material
 from headgate.spec import Budget, MaxImportance, SpecError
 
 OPTIMUM_NOTE = "{label} was planned over {rows:,} rows{which}: it says what is possible, not how."
@@ -90,7 +90,7 @@ def _by_history(material: Material, cells: Sequence[Cell]) -> tuple[str, ...]:
     times = material.times
     if times is None:
         misled = dict.fromkeys(
-            cell.policy.label for cell in cells if cell.policy.kind in BY_HISTORY
+            cell.policy.label for cell in cells if cell.policy.kind.goes_by_history
         )
         if not misled or not material.keys.is_thinned.any():
             return ()

@@ -11,7 +11,6 @@ from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.inputs import as_arrow
 from headgate.engine.request import Request
 from headgate.policies import Policy
-from headgate.policies.policy import Kind
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
 from headgate.spec import RowWindow
 from headgate.trials import Trace
@@ -24,7 +23,6 @@ OPTIMUM_WINDOWS = 5
 """Windows that those rows cover: with more, each would hold few rows."""
 FEW_HELD = 2000
 """Rows that windows of a miniature hold: with fewer, their number is much a matter of chance."""
-BY_HISTORY = (Kind.HISTORY, Kind.RESIDENCE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ class Material:
 
     def trace_for(self, policy: Policy) -> Trace:
         """The trace on which a policy is tried."""
-        if self.times is not None and (policy.kind in BY_HISTORY or self.is_tiny):
+        if self.times is not None and (policy.kind.goes_by_history or self.is_tiny):
             return self.times
         return self.keys
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from headgate.columns.hashing import HASHES
 from headgate.compiling import compiled
-from headgate.policies.random import draw_one
+from headgate.policies.chance import draw_one
 
 BUCKET_BITS = 20
 BUCKETS = 1 << BUCKET_BITS

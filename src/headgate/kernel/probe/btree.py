@@ -11,6 +11,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.kernel.probe.entries import count_below, entry_of, row_of
+from headgate.kernel.probe.index import Entry, Index, Look, Room
 
 NONE = np.int64(-1)
 ZERO, ONE = np.int64(0), np.int64(1)
@@ -305,3 +306,33 @@ def _merge(tree: BTree, side: int, parent: int, place: int, is_leaf: bool) -> No
         links[at + ONE] = links[at + ONE + ONE]
     tree.counts[side, parent] = last
     _free_node(tree, side, right)
+
+
+@inlined
+def insert_entry(tree: BTree, entry: Entry) -> None:
+    """Enter a row."""
+    enter(tree, entry.side, entry.group, entry.row)
+
+
+@inlined
+def delete_entry(tree: BTree, entry: Entry) -> None:
+    """Take a row out."""
+    leave(tree, entry.side, entry.group, entry.row)
+
+
+@inlined
+def find_rows(tree: BTree, look: Look, found: np.ndarray, count: Any) -> Any:
+    """Write the rows of the groups looked for."""
+    return find(tree, look.side, look.first, look.end, found, count)
+
+
+class BTreeIndex(Index):
+    """A B+tree by key, or by key and value."""
+
+    name = "btree"
+    insert, delete, find = insert_entry, delete_entry, find_rows
+
+    @staticmethod
+    def empty(room: Room) -> BTree:
+        """Room for the rows of either side."""
+        return empty_btree(max(room.rows), room.node_rows)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled
+from headgate.compiling import compiled, inlined
+from headgate.kernel.probe.index import Entry, Index, Look, Room
 
 NONE = np.int64(-1)
 GONE = np.int64(-1)
@@ -40,8 +41,9 @@ def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
     --------
     >>> buckets, found = empty_buckets((2, 2), 4), np.zeros(4, np.int64)
     >>> for code, row in ((7, 0), (5, 1), (7, 3)):
-    ...     enter(buckets, 0, code, code, row, 10 + row)
-    >>> found[: find(buckets, 0, 7, 7, 8, 11, found, 0)].tolist()
+    ...     enter(buckets, Entry(side=0, code=code, group=code, row=row, mark=10 + row))
+    >>> sevens = Look(side=0, code=7, first=7, end=8, reach=11)
+    >>> found[: find(buckets, sevens, found, 0)].tolist()
     [3]
     """
     most = max(1, *buckets)
@@ -53,20 +55,20 @@ def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
 
 
 @compiled
-def enter(buckets: Buckets, side: int, code: int, group: int, row: int, mark: int) -> None:
+def enter(buckets: Buckets, entry: Entry) -> None:
     """Enter a row into its bucket: at the head, unless it comes out of order."""
-    bucket, links = code % buckets.sizes[side], buckets.links
-    newer, older = NONE, np.int64(buckets.newest[side, bucket])
-    while older != NONE and links[older].mark > mark:
+    bucket, links = entry.code % buckets.sizes[entry.side], buckets.links
+    newer, older = NONE, np.int64(buckets.newest[entry.side, bucket])
+    while older != NONE and links[older].mark > entry.mark:
         newer, older = older, np.int64(links[older].older)
-    own = links[row]
-    own.mark = mark
-    own.group = group
+    own = links[entry.row]
+    own.mark = entry.mark
+    own.group = entry.group
     own.older = older
     if newer == NONE:
-        buckets.newest[side, bucket] = row
+        buckets.newest[entry.side, bucket] = entry.row
     else:
-        links[newer].older = row
+        links[newer].older = entry.row
 
 
 @compiled
@@ -76,19 +78,11 @@ def leave(buckets: Buckets, row: int) -> None:
 
 
 @compiled
-def find(
-    buckets: Buckets,
-    side: int,
-    code: int,
-    first: int,
-    end: int,
-    reach: int,
-    found: np.ndarray,
-    count: Any,
-) -> Any:
-    """Write the bucket's rows of groups ``first`` to before ``end`` whose mark is ``reach`` or
-    more, from place ``count`` on; the new count. O(rows in the bucket)."""
-    bucket, links = code % buckets.sizes[side], buckets.links
+def find(buckets: Buckets, look: Look, found: np.ndarray, count: Any) -> Any:
+    """Write the bucket's rows of the groups looked for whose mark is within reach, from place
+    ``count`` on; the new count. O(rows in the bucket)."""
+    side, reach = look.side, look.reach
+    bucket, links = look.code % buckets.sizes[side], buckets.links
     newer, row = NONE, np.int64(buckets.newest[side, bucket])
     while row != NONE:
         own = links[row]
@@ -101,9 +95,28 @@ def find(
         elif own.mark < reach:
             break
         else:
-            if first <= own.group < end:
+            if look.first <= own.group < look.end:
                 found[count] = row
                 count += ONE
             newer = row
         row = older
     return count
+
+
+@inlined
+def delete_entry(buckets: Buckets, entry: Entry) -> None:
+    """Cross a row out."""
+    leave(buckets, entry.row)
+
+
+class HashIndex(Index):
+    """Buckets of rows by the hash of their key."""
+
+    name = "hash"
+    hashes = True
+    insert, delete, find = enter, delete_entry, find
+
+    @staticmethod
+    def empty(room: Room) -> Buckets:
+        """Room for the rows of both sides."""
+        return empty_buckets(room.buckets, room.total)

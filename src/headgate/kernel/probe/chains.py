@@ -1,4 +1,4 @@
-"""The two indexes that lie in the kernel's own records: a chain a key, and rows by value.
+"""The hash index of one chain a key, which lies in the kernel's own records.
 
 Chains run from the newest row to the oldest, so that a probe stops at the first row out of reach;
 rows that are gone are unlinked by the first probe that meets them.
@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import inlined, prefetch
-from headgate.kernel import marks
 from headgate.kernel.layout import NONE, Arrays
+from headgate.kernel.probe.index import Index
 from headgate.kernel.watching import MET, OPEN, TAKEN_BACK, note_met
-from headgate.policies.policy import Kind
 
-HISTORY, RESIDENCE = int(Kind.HISTORY), int(Kind.RESIDENCE)
 FAR = np.int64(1 << 62)
 HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
@@ -58,63 +56,6 @@ def take_back(arrays: Arrays, head: Any, last: int, row: int, limit: int) -> Non
 
 
 @inlined
-def take_back_ranged(arrays: Arrays, row: int, reach: int, limit: int, last: int) -> None:
-    """The same under a band or comparison, whose probes go by value."""
-    spot = arrays.ranges.spots[row]
-    at, end = np.int64(spot.first), np.int64(spot.end)
-    for part in range(2):
-        if part == 1:
-            at, end = np.int64(spot.more), np.int64(spot.last)
-        while at < end:
-            at = marks.next_taken(arrays.ranges.stored, at, end)
-            if at >= end:
-                break
-            partner = np.int64(arrays.ranges.rows[at])
-            if partner == last:
-                return
-            candidate = arrays.links[partner]
-            if candidate.watch == OPEN and reach <= candidate.mark <= limit:
-                note_met(arrays, partner, row, TAKEN_BACK)
-            at += 1
-
-
-@inlined
-def ranged_probe(
-    arrays: Arrays, row: int, reach: int, limit: int, pairs: np.ndarray, made: int
-) -> int:
-    """Write the row's stored partners whose mark is from ``reach`` to ``limit``, by value.
-
-    Starts at ``made``; returns the new end, or -1 when ``pairs`` is full. O(stored rows in the
-    row's range), whether their time fits or not.
-    """
-    spot = arrays.ranges.spots[row]
-    count_only = arrays.terms[0].count_only or arrays.terms[0].missing
-    at, end = np.int64(spot.first), np.int64(spot.end)
-    for part in range(2):
-        if part == 1:
-            at, end = np.int64(spot.more), np.int64(spot.last)
-        while at < end:
-            at = marks.next_taken(arrays.ranges.stored, at, end)
-            if at >= end:
-                break
-            partner = np.int64(arrays.ranges.rows[at])
-            candidate = arrays.links[partner]
-            if reach <= candidate.mark <= limit:
-                if candidate.alive:
-                    if not count_only:
-                        if made >= pairs.size:
-                            take_back_ranged(arrays, row, reach, limit, partner)
-                            return -1
-                        pairs[made].probe = row
-                        pairs[made].partner = partner
-                    made += 1
-                if candidate.watch == OPEN:
-                    note_met(arrays, partner, row, MET)
-            at += 1
-    return made
-
-
-@inlined
 def reach_of(arrays: Arrays, row: int) -> Any:
     """The least and greatest mark that the row's partners may have."""
     side = arrays.links[row].side
@@ -128,12 +69,14 @@ def reach_of(arrays: Arrays, row: int) -> Any:
 
 @inlined
 def chained_probe(
-    arrays: Arrays, row: int, reach: int, limit: int, pairs: np.ndarray, made: int
+    arrays: Arrays, row: int, within: tuple[int, int], pairs: np.ndarray, made: int
 ) -> int:
-    """Write the row's stored partners whose mark is from ``reach`` to ``limit``, the newest first.
+    """Write the row's stored partners whose mark is ``within`` two others, the newest first.
 
-    As `ranged_probe`. O(rows of the key within reach).
+    Starts at ``made``; returns the new end, or -1 when ``pairs`` is full. O(rows of the key within
+    reach).
     """
+    reach, limit = within
     side = arrays.links[row].side
     count_only = arrays.terms[0].count_only or arrays.terms[0].missing
     head = arrays.newest[2 * arrays.rows[row].code + 1 - side]
@@ -174,5 +117,18 @@ def look_ahead(arrays: Arrays, row: int) -> None:
     if soon < arrays.rows.size:
         head = arrays.newest[2 * max(arrays.rows[soon].code, 0) + 1 - arrays.links[soon].side]
         prefetch(arrays.links, max(head.row, 0))
-        if arrays.terms[0].kind in (HISTORY, RESIDENCE):
+        if arrays.terms[0].reads_partners:
             prefetch(arrays.rows, max(head.row, 0))
+
+
+@inlined
+def stay(arrays: Arrays, row: int) -> None:
+    """A row that leaves is unlinked by the next probe that meets it."""
+
+
+class Chains(Index):
+    """A chain a key, from the newest row to the oldest."""
+
+    name = "chains"
+    is_offered = False
+    enter, leave, probe = chain, stay, chained_probe

@@ -1,105 +1,171 @@
 """Which index a row enters, leaves and is looked for in: that of its side, or of the other.
 
-Chains and places by value lie in the kernel's own records; the other indexes catch up with what
-was noted before a probe looks into them (`indexes/windows.py`). Calls out of the kernel pass the
-few arrays they need, never the whole arrays.
+The branches are made from `INDEXES`. Calls out of the kernel pass the few arrays they need, never
+all.
 """
 
 from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled, generated, inlined
 from headgate.kernel.layout import LEFT, RIGHT, Arrays
-from headgate.kernel.probe import btree, buckets, chains, ranges, scan, ttree
-from headgate.kernel.probe.windows import BITMAP, BTREE, CHAINS, SCAN, TTREE, Windows, catch_up
-from headgate.kernel.watching import MET, OPEN, note_met
+from headgate.kernel.probe.found_rows import Found, list_found
+from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.index_list import INDEXES
+from headgate.kernel.probe.windows import CHANGE, Windows
+from headgate.kernel.watching import MET, note_met
 
 NOTHING, ONE = np.int64(0), np.int64(1)
-ENTERS, LEAVES = np.int64(0), np.int64(1)
 
 
-@inlined
-def group_of(arrays: Arrays, row: int) -> Any:
-    """What an index sorts or compares rows by: the place by key and value, or the key's code."""
-    if arrays.terms[0].ranged:
-        return np.int64(arrays.ranges.spots[row].place)
-    return np.int64(arrays.rows[row].code)
+def empty_windows(
+    kept_in: tuple[int, int], rows: tuple[int, int], buckets: tuple[int, int], node_rows: int
+) -> Windows:
+    """Room for all rows of a step.
 
-
-@inlined
-def note(arrays: Arrays, row: int, leaves: int) -> None:
-    """Note for the row's index that it enters or leaves."""
-    own = arrays.links[row]
-    change = arrays.changes[arrays.terms[0].waiting]
-    change.mark = own.mark
-    change.row = row
-    change.code = arrays.rows[row].code
-    change.group = group_of(arrays, row)
-    change.side = own.side
-    change.leaves = leaves
-    arrays.terms[0].waiting += ONE
-
-
-@inlined
-def enter(arrays: Arrays, row: int) -> None:
-    """Enter a row into its side's index."""
-    index = arrays.sides[arrays.links[row].side].index
-    if index == CHAINS:
-        chains.chain(arrays, row)
-    elif index == BITMAP:
-        ranges.enter(arrays.ranges, row)
-    else:
-        arrays.links[row].indexed = 1
-        note(arrays, row, ENTERS)
-
-
-@inlined
-def leave(arrays: Arrays, row: int) -> None:
-    """Take a row out of its side's index, if it is there; out of a chain, the next probe does.
-
-    A row's window may pass before the row comes.
+    Parameters
+    ----------
+    kept_in
+        What each side's window is kept in: places in `INDEXES`.
+    rows
+        Rows of each side.
+    buckets
+        Buckets of each side, where it is hashed.
+    node_rows
+        Entries of a tree's node.
     """
-    index = arrays.sides[arrays.links[row].side].index
-    if index == BITMAP:
-        ranges.leave(arrays.ranges, row)
-    elif index != CHAINS and arrays.links[row].indexed:
-        arrays.links[row].indexed = 0
-        note(arrays, row, LEAVES)
+
+    def room(number: int) -> Room:
+        left, right = (
+            count if used == number else 0 for used, count in zip(kept_in, rows, strict=True)
+        )
+        total = sum(rows) if number in kept_in else 0
+        return Room((left, right), total, buckets, node_rows)
+
+    own = tuple(index.empty(room(number)) for number, index in enumerate(INDEXES))
+    return Windows(own, np.empty(max(rows), np.int64))
+
+
+def no_changes(kept_in: tuple[int, int], rows: tuple[int, int]) -> np.ndarray:
+    """Room for every row of a step to enter and leave before anybody looks."""
+    waiting = sum(
+        count
+        for number, count in zip(kept_in, rows, strict=True)
+        if INDEXES[number].insert is not None
+    )
+    return np.empty(2 * waiting, CHANGE)
+
+
+def row_branches(verb: str) -> Any:
+    """`enter` or `leave`: that of the index of the row's side."""
+    usual = getattr(Index, verb)
+
+    def as_usual(arrays: Arrays, row: int) -> None:
+        usual(arrays, row)
+
+    chosen = generated(as_usual)
+    for place, index in enumerate(INDEXES):
+        if getattr(index, verb) is not usual:
+            chosen = _row_branch(place, getattr(index, verb), chosen)
+    return chosen
+
+
+def _row_branch(place: int, verb: Any, others: Any) -> Any:
+    def chosen(arrays: Arrays, row: int) -> None:
+        if arrays.sides[arrays.links[row].side].index == place:
+            verb(arrays, row)
+        else:
+            others(arrays, row)
+
+    return generated(chosen)
+
+
+def change_branches(verb: str) -> Any:
+    """`insert` or `delete`, for the index at a place."""
+
+    def as_usual(windows: Windows, index: int, entry: Entry) -> None:
+        pass
+
+    chosen = generated(as_usual)
+    for place, index in reversed(list(enumerate(INDEXES))):
+        if getattr(index, verb) is not None:
+            chosen = _change_branch(place, getattr(index, verb), chosen)
+    return chosen
+
+
+def _change_branch(place: int, verb: Any, others: Any) -> Any:
+    def chosen(windows: Windows, index: int, entry: Entry) -> None:
+        if index == place:
+            verb(windows.own[place], entry)
+        else:
+            others(windows, index, entry)
+
+    return generated(chosen)
+
+
+def find_branches() -> Any:
+    """`find`, in the index at a place."""
+
+    def as_usual(windows: Windows, index: int, look: Look, count: int) -> Any:
+        return count
+
+    chosen = generated(as_usual)
+    for place, index in reversed(list(enumerate(INDEXES))):
+        if index.find is not None:
+            chosen = _find_branch(place, index.find, chosen)
+    return chosen
+
+
+def _find_branch(place: int, verb: Any, others: Any) -> Any:
+    def chosen(windows: Windows, index: int, look: Look, count: int) -> Any:
+        if index == place:
+            return verb(windows.own[place], look, windows.found, count)
+        return others(windows, index, look, count)
+
+    return generated(chosen)
+
+
+enter = row_branches("enter")
+leave = row_branches("leave")
+_insert = change_branches("insert")
+_delete = change_branches("delete")
+_find = find_branches()
+
+
+@compiled
+def catch_up(windows: Windows, changes: np.ndarray, count: int, left: int, right: int) -> None:
+    """Make the changes noted; ``left`` and ``right`` say what those windows are kept in."""
+    for at in range(count):
+        change = changes[at]
+        side = np.int64(change.side)
+        entry = Entry(
+            side,
+            np.int64(change.code),
+            np.int64(change.group),
+            np.int64(change.row),
+            np.int64(change.mark),
+        )
+        index = right if side == ONE else left
+        if change.leaves:
+            _delete(windows, index, entry)
+        else:
+            _insert(windows, index, entry)
 
 
 @inlined
-def find(
-    arrays: Arrays, windows: Windows, row: int, first: int, end: int, reach: int, count: int
+def search(
+    arrays: Arrays,
+    windows: Windows,
+    row: int,
+    within: tuple[int, int],
+    pairs: np.ndarray,
+    made: int,
 ) -> Any:
-    """Write the rows of the other side's groups ``first`` to before ``end`` into ``found``."""
-    other = ONE - np.int64(arrays.links[row].side)
-    index, found = arrays.sides[other].index, windows.found
-    if index == SCAN:
-        return scan.find(windows.scan, other, first, end, found, count)
-    if index == BTREE:
-        return btree.find(windows.btree, other, first, end, found, count)
-    if index == TTREE:
-        return ttree.find(windows.ttree, other, first, end, found, count)
-    code = np.int64(arrays.rows[row].code)
-    return buckets.find(windows.buckets, other, code, first, end, reach, found, count)
-
-
-@inlined
-def probe(
-    arrays: Arrays, windows: Windows, row: int, reach: int, limit: int, pairs: np.ndarray, made: int
-) -> Any:
-    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
+    """Write the partners that the other side's index finds; the new end, or -1 when full."""
     terms = arrays.terms[0]
-    if terms.waiting > NOTHING:
-        left, right = arrays.sides[LEFT].index, arrays.sides[RIGHT].index
-        catch_up(windows, arrays.changes, terms.waiting, left, right)
-        terms.waiting = NOTHING
-    other = arrays.sides[1 - arrays.links[row].side].index
-    if other == CHAINS:
-        return chains.chained_probe(arrays, row, reach, limit, pairs, made)
-    if other == BITMAP:
-        return chains.ranged_probe(arrays, row, reach, limit, pairs, made)
+    other = ONE - np.int64(arrays.links[row].side)
+    index = arrays.sides[other].index
     # One stretch of groups, or two under "not equal": one loop, so that `find` is there once.
     code = np.int64(arrays.rows[row].code)
     first, end, more, last = code, code + ONE, NOTHING, NOTHING
@@ -110,64 +176,61 @@ def probe(
     count = NOTHING
     while True:
         if first < end:
-            count = find(arrays, windows, row, first, end, reach, count)
+            count = _find(windows, index, Look(other, code, first, end, within[0]), count)
         if more >= last:
             break
         first, end, more = more, last, last
     if count == NOTHING:
         return made
-    made, watched = list_found(
-        arrays.links,
-        windows.found,
-        count,
-        row,
-        reach,
-        limit,
-        pairs,
-        made,
-        terms.count_only | terms.missing,
-    )
+    count_only = terms.count_only | terms.missing
+    found = Found(windows.found, count, within[0], within[1])
+    made, watched = list_found(arrays.links, found, row, pairs, made, count_only)
     for at in range(watched):
         note_met(arrays, windows.found[at], row, MET)
     return made
 
 
-@compiled
-def list_found(
-    links: np.ndarray,
-    found: np.ndarray,
-    count: int,
-    row: int,
-    reach: int,
-    limit: int,
-    pairs: np.ndarray,
-    made: Any,
-    count_only: int,
-) -> tuple[Any, Any]:
-    """Write a pair for each row found that is stored and whose time fits.
+def probe_branches() -> Any:
+    """The probe of the other side's index; by `search` where it has none of its own."""
+    chosen = search
+    for place, index in enumerate(INDEXES):
+        if index.probe is not None:
+            chosen = _probe_branch(place, index.probe, chosen)
+    return chosen
 
-    Returns the new end, or -1 when ``pairs`` is full, and how many watched rows were met, which
-    are then the first in ``found``. Nothing is written unless all fits.
-    """
-    fitting = stored = np.int64(0)
-    for at in range(count):
-        candidate = links[found[at]]
-        if reach <= candidate.mark <= limit:
-            found[fitting] = found[at]
-            fitting += ONE
-            stored += np.int64(candidate.alive)
-    if count_only == NOTHING and made + stored > pairs.size:
-        return np.int64(-1), np.int64(0)
-    watched = np.int64(0)
-    for at in range(fitting):
-        partner = found[at]
-        candidate = links[partner]
-        if candidate.alive:
-            if count_only == NOTHING:
-                pairs[made].probe = row
-                pairs[made].partner = partner
-            made += ONE
-        if candidate.watch == OPEN:
-            found[watched] = partner
-            watched += ONE
-    return made, watched
+
+def _probe_branch(place: int, verb: Any, others: Any) -> Any:
+    def chosen(
+        arrays: Arrays,
+        windows: Windows,
+        row: int,
+        within: tuple[int, int],
+        pairs: np.ndarray,
+        made: int,
+    ) -> Any:
+        if arrays.sides[1 - arrays.links[row].side].index == place:
+            return verb(arrays, row, within, pairs, made)
+        return others(arrays, windows, row, within, pairs, made)
+
+    return generated(chosen)
+
+
+_probe = probe_branches()
+
+
+@inlined
+def probe(
+    arrays: Arrays,
+    windows: Windows,
+    row: int,
+    within: tuple[int, int],
+    pairs: np.ndarray,
+    made: int,
+) -> Any:
+    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
+    terms = arrays.terms[0]
+    if terms.waiting > NOTHING:
+        left, right = arrays.sides[LEFT].index, arrays.sides[RIGHT].index
+        catch_up(windows, arrays.changes, terms.waiting, left, right)
+        terms.waiting = NOTHING
+    return _probe(arrays, windows, row, within, pairs, made)

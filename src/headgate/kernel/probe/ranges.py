@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel import marks
 from headgate.kernel.relation import Bound, Relation
+from headgate.policies.structures import marks
 
 SPOT = np.dtype(
     [

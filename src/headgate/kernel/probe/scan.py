@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.compiling import compiled, inlined
+from headgate.kernel.probe.index import Entry, Index, Look, Room
 
 GONE = np.int32(-1)
 ZERO, ONE = np.int64(0), np.int64(1)
@@ -107,3 +108,33 @@ def find(scan: Scan, side: int, first: int, end: int, found: np.ndarray, count: 
                     count += ONE
         at = block
     return count
+
+
+@inlined
+def insert_entry(scan: Scan, entry: Entry) -> None:
+    """Append a row."""
+    enter(scan, entry.side, entry.group, entry.row)
+
+
+@inlined
+def delete_entry(scan: Scan, entry: Entry) -> None:
+    """Cross a row out."""
+    leave(scan, entry.side, entry.row)
+
+
+@inlined
+def find_rows(scan: Scan, look: Look, found: np.ndarray, count: Any) -> Any:
+    """Write the rows of the groups looked for."""
+    return find(scan, look.side, look.first, look.end, found, count)
+
+
+class ScanIndex(Index):
+    """Rows in order of arrival, all looked at."""
+
+    name = "scan"
+    insert, delete, find = insert_entry, delete_entry, find_rows
+
+    @staticmethod
+    def empty(room: Room) -> Scan:
+        """Room for the rows of either side."""
+        return empty_scan(max(room.rows), room.total)

@@ -15,6 +15,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.kernel.probe.entries import count_below, entry_of, row_of
+from headgate.kernel.probe.index import Entry, Index, Look, Room
 
 NONE = np.int64(-1)
 ZERO, ONE, TWO = np.int64(0), np.int64(1), np.int64(2)
@@ -366,3 +367,33 @@ def _rotate_left(tree: TTree, side: int, node: int) -> Any:
     _set_height(nodes, node)
     _set_height(nodes, top)
     return top
+
+
+@inlined
+def insert_entry(tree: TTree, entry: Entry) -> None:
+    """Enter a row."""
+    enter(tree, entry.side, entry.group, entry.row)
+
+
+@inlined
+def delete_entry(tree: TTree, entry: Entry) -> None:
+    """Take a row out."""
+    leave(tree, entry.side, entry.group, entry.row)
+
+
+@inlined
+def find_rows(tree: TTree, look: Look, found: np.ndarray, count: Any) -> Any:
+    """Write the rows of the groups looked for."""
+    return find(tree, look.side, look.first, look.end, found, count)
+
+
+class TTreeIndex(Index):
+    """A T-tree by key, or by key and value."""
+
+    name = "ttree"
+    insert, delete, find = insert_entry, delete_entry, find_rows
+
+    @staticmethod
+    def empty(room: Room) -> TTree:
+        """Room for the rows of either side."""
+        return empty_ttree(max(room.rows), room.node_rows)

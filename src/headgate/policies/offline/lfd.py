@@ -6,7 +6,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.policies.policy import Arrivals, FixedScore
+from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.policy import Arrivals, RanksBy
 
 
 class Plan(NamedTuple):
@@ -43,6 +44,7 @@ class Lfd(FixedScore):
     caches: ClassVar[bool] = True
     is_offline: ClassVar[bool] = True
     weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
     def plan(self, references: np.ndarray, room: int) -> np.ndarray:
         """Until which reference the row that each one brings stays, hits on the way included."""

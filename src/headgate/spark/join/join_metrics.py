@@ -15,8 +15,7 @@ from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.metrics import Metric, metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
-from headgate.policies import Age, Fifo, Greedy, Ijoin, Lru, Random
-from headgate.sampling import EqCluster
+from headgate.policies.policy import RanksBy
 from headgate.spec import SpecError
 
 FIGURES = names_of(*JOIN_SUMS)
@@ -55,20 +54,19 @@ def stats_row(
 def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
     if learned is None:
         return dict.fromkeys((*_MONITORED, *EVIDENCE), 0)
-    lessons, policy = learned.lessons, learned.policy
+    lessons = learned.lessons
+    by = learned.policy.ranks_by if learned.is_learning else None
     total = lessons.monitor.finished + lessons.open_rows.evidence
     return {
         "shards_monitored": 1,
         "watched_rows": len(lessons.open_rows.time),
         "tracked_keys": lessons.tracked.num_rows,
         "monitor_bytes": learned.bytes,
-        "shards_neutral": int(
-            learned.is_learning and isinstance(policy, Random | Greedy | EqCluster)
-        ),
-        "shards_by_age": int(learned.is_learning and isinstance(policy, Age)),
-        "shards_by_key": int(learned.is_learning and policy.weighs_keys),
-        "shards_by_residence": int(learned.is_learning and isinstance(policy, Ijoin)),
-        "shards_by_recency": int(learned.is_learning and isinstance(policy, Fifo | Lru)),
+        "shards_neutral": int(by == RanksBy.NEITHER),
+        "shards_by_age": int(by == RanksBy.AGE),
+        "shards_by_key": int(by == RanksBy.FREQUENCY),
+        "shards_by_residence": int(by == RanksBy.RESIDENCE),
+        "shards_by_recency": int(by == RanksBy.RECENCY),
         "tried_rows": sum(len(side.time) for side in lessons.rivals or ()),
         "switched": int(learned.switched),
         "total_pairs": lessons.monitor.pairs,

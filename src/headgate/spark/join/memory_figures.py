@@ -3,7 +3,7 @@
 from headgate.engine.table_learner import LessonsLearned
 from headgate.engine.table_step import TableStep
 from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.planner.live_curve import FIGURES, Streams, expected_figures, ranks_by
+from headgate.planner.live_curve import FIGURES, Streams, expected_figures
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spec.budget import UNLIMITED
 
@@ -48,4 +48,4 @@ def expected_of_shard(
         size = stats.stored_bytes / stats.stored_rows
         most_rows, row_bytes = int(live / size), size * paid / live
     passed = step.after.clock - before.clock >> 1 if before.clock != NO_WATERMARK else 0
-    return expected_figures(streams, ranks_by(learned.policy), most_rows, row_bytes, passed)
+    return expected_figures(streams, learned.policy.ranks_by, most_rows, row_bytes, passed)

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField, StructType
 from headgate.engine.limits import most_dead_bytes
 from headgate.engine.shape import Shape
 from headgate.lookup.lookup_request import LookupRequest
-from headgate.policies.policy import Kind, Policy
+from headgate.policies.policy import Policy
 from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.carried_columns import (
     Shown,
@@ -102,7 +102,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
     """As many as asked for; otherwise one a core, or one where only the whole stream will do."""
-    follows = request.policy.kind == Kind.CURVE
+    follows = request.policy.kind.follows_values
     count = asked
     if asked is None:
         count = 1 if follows else cores

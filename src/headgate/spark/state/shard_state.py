@@ -16,7 +16,8 @@ import pyarrow as pa
 from headgate.engine.stats import Stats
 from headgate.engine.table_learner import Lessons, LessonsLearned
 from headgate.engine.table_rows import Held
-from headgate.kernel.progress import Progress, Residing
+from headgate.kernel.progress import Progress
+from headgate.policies.kinds.residence_score import Residing
 from headgate.spark.join.shard_plan import ShardPlan, check_same_join
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.state.learned_state import VALUE as LESSONS

@@ -14,16 +14,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import inlined
-from headgate.kernel.marks import NOWHERE, Marks, free, last_taken, next_taken, no_marks, take
-from headgate.kernel.rank.curve_tables import CurveTables, no_curve_tables
-from headgate.policies.policy import Arrivals, Frames
+from headgate.compiling import compiled, inlined
+from headgate.policies.policy import Arrivals
+from headgate.policies.structures.curve_tables import CurveTables, no_curve_tables
+from headgate.policies.structures.marks import (
+    NOWHERE,
+    Marks,
+    free,
+    last_taken,
+    next_taken,
+    no_marks,
+    take,
+)
+from headgate.policies.structures.no_row import LAST, NONE
 
+HEARD = np.dtype(
+    [
+        ("origin", "i8"),  # where the other stream has got to
+        ("frame", "i8"),  # and which curves hold there; NO_FRAME before it has said anything
+    ],
+    align=True,
+)
 NO_FRAME = -1
 NEAR = 8
 """Slots to walk before searching."""
 MOST_APART = np.int64((1 << 31) - 1)
 """Offsets beyond it are not told apart when scores are equal."""
+
+
+class Frames(NamedTuple):
+    """Where a stream has got to when each of its rows comes."""
+
+    origin: np.ndarray  # int64: offsets are told from here
+    frame: np.ndarray  # int32: which of the frames of `Curves.table` to look into
 
 
 class SortedValues(NamedTuple):
@@ -41,6 +64,24 @@ class SortedValues(NamedTuple):
     older: np.ndarray  # int64 (side, class): rows of side_rows before it are of the class, or older
     cursor: np.ndarray  # int64 (side, class, piece): the slot a piece began at when last asked
     stored: Marks  # (level of importance, class, place): who is stored
+
+
+class CurveRows(NamedTuple):
+    """The part of the arrays that scores along curves are about.
+
+    Large functions are not inlined, and all arrays together are dear to pass.
+    """
+
+    links: np.ndarray
+    rows: np.ndarray
+    sides: np.ndarray
+    pools: np.ndarray
+    terms: np.ndarray
+    side_rows: np.ndarray
+    groups: np.ndarray
+    curve_tables: CurveTables
+    sorted_values: SortedValues
+    heard: np.ndarray
 
 
 @cache
@@ -88,15 +129,15 @@ def sort_values(
 
 
 @inlined
-def hear(arrays: Any, row: int) -> None:
+def hear(arrays: CurveRows, row: int) -> None:
     """An arrival says where its stream has got to; rows of the other side are judged by that."""
-    other = arrays.sides[1 - arrays.links[row].side]
+    other = arrays.heard[1 - arrays.links[row].side]
     other.origin = arrays.sorted_values.origin[row]
     other.frame = arrays.sorted_values.frame[row]
 
 
 @inlined
-def age_class(arrays: Any, row: int, side: int) -> int:
+def age_class(arrays: CurveRows, row: int, side: int) -> int:
     """The class of age a row was last known to be in."""
     index = arrays.rows[row].side_index
     at = 0
@@ -109,7 +150,7 @@ def age_class(arrays: Any, row: int, side: int) -> int:
 
 
 @inlined
-def level_of(arrays: Any, row: int, side: int) -> Any:
+def level_of(arrays: CurveRows, row: int, side: int) -> Any:
     """A row's level of importance."""
     levels = arrays.groups.size // 2
     # Where there is one, the row need not be fetched from memory.
@@ -117,29 +158,29 @@ def level_of(arrays: Any, row: int, side: int) -> Any:
 
 
 @inlined
-def marks_of(arrays: Any, level: int, age: int) -> Marks:
+def marks_of(arrays: CurveRows, level: int, age: int) -> Marks:
     """Who is stored of a level of importance and class of age."""
     return Marks(arrays.sorted_values.stored.words[level, age], arrays.sorted_values.stored.levels)
 
 
 @inlined
-def enter(arrays: Any, row: int) -> None:
-    """Put a stored row on the sorted_values."""
+def enter(arrays: CurveRows, row: int) -> None:
+    """Put a stored row among those by value."""
     side = arrays.links[row].side
     own = marks_of(arrays, level_of(arrays, row, side), age_class(arrays, row, side))
     take(own, arrays.sorted_values.place[row])
 
 
 @inlined
-def leave(arrays: Any, row: int) -> None:
-    """Take a row off the sorted_values."""
+def leave(arrays: CurveRows, row: int) -> None:
+    """Take a row out of those by value."""
     side = arrays.links[row].side
     own = marks_of(arrays, level_of(arrays, row, side), age_class(arrays, row, side))
     free(own, arrays.sorted_values.place[row])
 
 
 @inlined
-def grow_older(arrays: Any, side: int) -> None:
+def grow_older(arrays: CurveRows, side: int) -> None:
     """Move rows on to the class of their present age."""
     sorted_values, curve_tables = arrays.sorted_values, arrays.curve_tables
     own = arrays.sides[side]
@@ -159,13 +200,13 @@ def grow_older(arrays: Any, side: int) -> None:
 
 
 @inlined
-def worth(arrays: Any, side: int, age: int, offset: int) -> Any:
+def worth(arrays: CurveRows, side: int, age: int, offset: int) -> Any:
     """The score of an offset, where there is a frame and importance is 1."""
     curve_tables = arrays.curve_tables
     if offset < curve_tables.lowest[side] or offset > curve_tables.highest[side]:
         return 0.0
     at = (offset - curve_tables.lowest[side]) >> curve_tables.grain[side]
-    return curve_tables.table[side, arrays.sides[side].frame, age, at]
+    return curve_tables.table[side, arrays.heard[side].frame, age, at]
 
 
 @inlined
@@ -177,11 +218,11 @@ def order_of(row: int, offset: int, rising: bool) -> Any:
 
 
 @inlined
-def judge(arrays: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
+def judge(arrays: CurveRows, row: int, side: int, age: int) -> tuple[float, np.int64]:
     """A row's score now, and its order among equal scores."""
     curve_tables = arrays.curve_tables
-    frame = arrays.sides[side].frame
-    offset = arrays.sorted_values.value[row] - arrays.sides[side].origin
+    frame = arrays.heard[side].frame
+    offset = arrays.sorted_values.value[row] - arrays.heard[side].origin
     if frame == NO_FRAME:
         return 0.0, order_of(row, offset, True)
     near = min(max(offset, -MOST_APART), MOST_APART)
@@ -194,7 +235,7 @@ def judge(arrays: Any, row: int, side: int, age: int) -> tuple[float, np.int64]:
 
 
 @inlined
-def seek(arrays: Any, side: int, age: int, piece: int, edge: int) -> Any:
+def seek(arrays: CurveRows, side: int, age: int, piece: int, edge: int) -> Any:
     """The side's first slot with a value of at least ``edge``.
 
     Starts from where it was last time: streams move on a little at a time.
@@ -226,10 +267,10 @@ def seek(arrays: Any, side: int, age: int, piece: int, edge: int) -> Any:
 
 
 @inlined
-def stretch_of(arrays: Any, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
+def stretch_of(arrays: CurveRows, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
     """The places of a piece: where it begins and ends."""
     sorted_values, curve_tables = arrays.sorted_values, arrays.curve_tables
-    own = arrays.sides[side]
+    own = arrays.heard[side]
     low, high = sorted_values.sides[side], sorted_values.sides[side + 1]
     if own.frame != NO_FRAME:
         if piece > 0:
@@ -242,7 +283,9 @@ def stretch_of(arrays: Any, side: int, age: int, piece: int) -> tuple[np.int64, 
 
 
 @inlined
-def worst_within(arrays: Any, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
+def worst_within(
+    arrays: CurveRows, level: int, age: int, begin: int, end: int, rising: bool
+) -> Any:
     """The stored row worth least of a piece: at its low end where it rises, else at its high end.
 
     NOWHERE when nobody of that level of importance and class of age is in it.
@@ -257,3 +300,39 @@ def worst_within(arrays: Any, level: int, age: int, begin: int, end: int, rising
         first = np.int64(sorted_values.begins[sorted_values.slot[last]])
     at = next_taken(stored, first, end)
     return np.int64(sorted_values.rows[at]) if at < end else NOWHERE
+
+
+@compiled
+def worst(arrays: CurveRows, pool: int) -> tuple[np.int64, float, np.int64]:
+    """Each piece of each class of age offers a row of each level. O(pieces · levels · log rows)."""
+    least, least_order, found = np.inf, LAST, np.int64(NONE)
+    curve_tables = arrays.curve_tables
+    levels = arrays.groups.size // 2
+    for side in range(2):
+        if arrays.sides[side].pool != pool:
+            continue
+        heard = arrays.heard[side]
+        grow_older(arrays, side)
+        for age in range(curve_tables.classes[side]):
+            pieces = 1 if heard.frame == NO_FRAME else curve_tables.pieces[side, heard.frame, age]
+            for piece in range(pieces):
+                begin, end = stretch_of(arrays, side, age, piece)
+                if begin == end:
+                    continue
+                rising = (
+                    heard.frame == NO_FRAME
+                    or curve_tables.rising[side, heard.frame, age, piece] != 0
+                )
+                for level in range(levels):
+                    row = worst_within(arrays, level, age, begin, end, rising)
+                    if row == NOWHERE:
+                        continue
+                    offset = arrays.sorted_values.value[row] - heard.origin
+                    score = 0.0
+                    if heard.frame != NO_FRAME:
+                        weight = arrays.groups[side * levels + level].weight
+                        score = weight * worth(arrays, side, age, offset)
+                    order = order_of(row, offset, rising)
+                    if score < least or (score == least and order < least_order):
+                        least, least_order, found = score, order, row
+    return found, least, least_order

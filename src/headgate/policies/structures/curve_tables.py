@@ -9,7 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.policies.policy import Curves
+
+class Curves(NamedTuple):
+    """The scores of a side's rows, looked up by frame, by class of age, and by offset."""
+
+    table: np.ndarray  # float64 (frame, class, offset)
+    lowest: int  # the first offset of the table; beyond it, on either end, a row is worth nothing
+    grain: int  # an entry is for 2 ** grain offsets
+    class_us: int  # how long an age class lasts; the last one goes on
+
 
 END = np.int64(1 << 40)
 """Beyond every offset that is told from others."""

@@ -20,6 +20,44 @@ FAINT = 700.0
 """Of a decay: what is left of a match is nothing."""
 
 
+RESIDENCE = np.dtype(
+    [
+        ("maturity_us", "i8"),  # see `kinds.residence_score.Residence`; negative: by the stay
+        ("unproductive_us", "i8"),
+        ("decay", "f8"),
+        ("penalty", "f8"),
+        ("initial", "f8"),
+        ("every", "i8"),
+        ("epsilon", "f8"),
+        ("began", "i8"),  # time of the very first arrival
+        ("importance", "f8"),  # of all arrivals together
+    ],
+    align=True,
+)
+
+ROUND = np.dtype(
+    [
+        ("decisions", "i8"),  # since priorities were last computed
+        ("apart", "i8"),  # ripe rows then kept out of the heap, perhaps fewer by now
+        ("kept_below", "f8"),  # the priority above which they were
+        ("bound", "f8"),  # and the one for the next time
+        ("as_of", "i8"),  # the time by then
+        ("decay", "f8"),  # and how fast matches lost weight
+        ("made", "f8"),  # importance of pairs made since the last decision
+        ("made_before", "f8"),  # and between the last two
+    ],
+    align=True,
+)
+
+
+class Residences(NamedTuple):
+    """What residence priorities have beside the kernel's arrays."""
+
+    residence: np.ndarray  # RESIDENCE, one
+    rounds: np.ndarray  # ROUND, a pool
+    green: np.ndarray  # int64, a side: rows of side_rows before it may be given up
+
+
 class Resident(NamedTuple):
     """The part of the arrays that residence priorities are about.
 
@@ -34,13 +72,15 @@ class Resident(NamedTuple):
     side_rows: np.ndarray
     heap: np.ndarray
     residence: np.ndarray
+    rounds: np.ndarray
+    green: np.ndarray
     importance: np.ndarray
     tally: np.ndarray
 
 
 @inlined
-def resident(arrays: Any) -> Resident:
-    """That part of a arrays."""
+def resident(arrays: Any, own: Residences) -> Resident:
+    """That part of the arrays."""
     return Resident(
         arrays.links,
         arrays.rows,
@@ -49,7 +89,9 @@ def resident(arrays: Any) -> Resident:
         arrays.terms,
         arrays.side_rows,
         arrays.heap,
-        arrays.residence,
+        own.residence,
+        own.rounds,
+        own.green,
         arrays.worth.importance,
         arrays.tally,
     )

@@ -5,14 +5,25 @@ is the first entry made after it came. A score no lower than those on top replac
 whoever was there then is there now.
 """
 
+from typing import Any
+
 import numpy as np
 
 from headgate.compiling import inlined
-from headgate.kernel.layout import LEFT, Arrays
+
+LEFT = 0
+THRESHOLD = np.dtype(
+    [
+        ("score", "f8"),  # the highest given up since the entry before
+        ("left", "i8"),  # rows of each side so far at that time
+        ("right", "i8"),
+    ],
+    align=True,
+)
 
 
 @inlined
-def raise_threshold(arrays: Arrays, pool: int, score: float) -> None:
+def raise_threshold(arrays: Any, pool: int, score: float) -> None:
     """Note that a score was given up. O(1) over all."""
     own = arrays.pools[pool]
     at = own.thresholds
@@ -26,7 +37,7 @@ def raise_threshold(arrays: Arrays, pool: int, score: float) -> None:
 
 
 @inlined
-def threshold_of(arrays: Arrays, row: int) -> float:
+def threshold_of(arrays: Any, row: int) -> float:
     """The row's threshold; 0 where nothing was given up since it came. O(log entries)."""
     side = arrays.links[row].side
     pool = arrays.sides[side].pool

@@ -5,29 +5,43 @@ where scores are of value and time. Age goes by event order; what is left of a r
 by sequence. Joining at the young end and leaving anywhere are O(1).
 """
 
-from headgate.compiling import inlined
-from headgate.kernel.layout import NONE, Arrays
-from headgate.policies.policy import Kind
+from typing import Any
 
-VALUE = int(Kind.VALUE)
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.policies.structures.no_row import NONE
+
+GROUP = np.dtype([("weight", "f8"), ("eldest", "i4"), ("youngest", "i4")], align=True)
+
+
+def empty_lists(weights: np.ndarray) -> np.ndarray:
+    """Lists for groups of these weights on the left side, and for as many on the right."""
+    groups = np.zeros(2 * len(weights), GROUP)
+    groups["weight"] = np.tile(weights, 2)
+    groups["eldest"] = groups["youngest"] = NONE
+    return groups
 
 
 @inlined
-def is_younger(arrays: Arrays, one: int, row: int) -> bool:
+def is_younger(arrays: Any, one: int, row: int, by_mark: bool) -> bool:
     """Whether ``one`` belongs after ``row`` in a list of theirs."""
-    if arrays.terms[0].kind == VALUE and arrays.sides[arrays.links[row].side].by_rows:
+    if by_mark and arrays.sides[arrays.links[row].side].by_rows:
         return bool(arrays.links[one].mark > arrays.links[row].mark)
     return one > row
 
 
 @inlined
-def join(arrays: Arrays, row: int) -> None:
-    """Enter a row at its place: the young end, unless it comes out of order."""
+def join(arrays: Any, row: int, by_mark: bool) -> None:
+    """Enter a row at its place: the young end, unless it comes out of order.
+
+    With ``by_mark``, rows of a window of rows stand by sequence, not in event order.
+    """
     rows = arrays.rows
     group = arrays.groups[rows[row].group]
     elder = group.youngest
     younger = NONE
-    while elder != NONE and is_younger(arrays, elder, row):
+    while elder != NONE and is_younger(arrays, elder, row, by_mark):
         younger = elder
         elder = rows[elder].elder
     rows[row].elder = elder
@@ -43,7 +57,7 @@ def join(arrays: Arrays, row: int) -> None:
 
 
 @inlined
-def leave(arrays: Arrays, row: int) -> None:
+def leave(arrays: Any, row: int) -> None:
     """Take a row out. O(1)."""
     rows = arrays.rows
     group = arrays.groups[rows[row].group]

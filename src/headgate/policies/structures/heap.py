@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import inlined, prefetch
-from headgate.kernel.layout import ENTRY
+from headgate.policies.structures.no_row import LAST, NONE
+
+ENTRY = np.dtype([("score", "f8"), ("row", "i8")], align=True)
 
 SLACK = 1024
 """Stale entries a heap may always carry, so that small heaps are not rebuilt all the time."""
@@ -149,3 +151,26 @@ def enter(arrays: Any, pool: int, row: int) -> None:
     # The next to be shed:
     prefetch(arrays.links, heap[ROOT].row)
     prefetch(arrays.rows, heap[ROOT].row)
+
+
+@inlined
+def build(arrays: Any, pool: int) -> None:
+    """Enter all stored rows of a pool. O(rows)."""
+    size = np.int64(0)
+    for row in range(arrays.rows.size):
+        if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
+            arrays.heap[pool, ROOT + size].score = arrays.rows[row].score
+            arrays.heap[pool, ROOT + size].row = row
+            size += 1
+    arrays.pools[pool].heap_size = size
+    heapify(arrays.heap[pool], size)
+
+
+@inlined
+def worst(arrays: Any, pool: int) -> tuple[np.int64, float, np.int64]:
+    """The live row of least score (or NONE), its score, and its order among equals."""
+    drop_stale(arrays, pool)
+    if arrays.pools[pool].heap_size == 0:
+        return np.int64(NONE), np.inf, LAST
+    top = arrays.heap[pool, ROOT]
+    return top.row, top.score, top.row

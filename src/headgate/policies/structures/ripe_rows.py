@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel.layout import NONE, Count
-from headgate.kernel.rank import heap as heaps
-from headgate.kernel.rank.priority import (
+from headgate.policies.structures import heap as heaps
+from headgate.policies.structures.count import Count
+from headgate.policies.structures.no_row import LAST, NONE
+from headgate.policies.structures.priority import (
     Rates,
     Resident,
     importance_of,
@@ -27,14 +28,15 @@ from headgate.kernel.rank.priority import (
     priority,
     rates,
 )
-from headgate.policies.policy import AS_FITS, AS_NEEDED
 
+AS_FITS, AS_NEEDED = 0, -1
+"""Compute priorities every so many decisions that it costs next to nothing; or when the importance
+produced has fallen."""
 SHARE = 12
 """Where it fits: all priorities are computed anew when that part of the stored rows has gone."""
 RIPE, ASIDE, UNPRICED = 1, 2, 3
 SAMPLE, WANTED = 64, 12
 """Rows looked at to guess the next bound, and how many of them should be below it."""
-LAST = np.int64(1 << 62)
 RECOMPUTED = int(Count.RECOMPUTED)
 MOST_MATCHES = np.int64(2**31 - 1)
 
@@ -63,8 +65,8 @@ def note_arrival(arrays: Resident, row: int) -> None:
 @inlined
 def note_worth(arrays: Resident, worth: float) -> None:
     """Pairs of that importance were made."""
-    arrays.pools[0].made += worth
-    arrays.pools[1].made += worth
+    arrays.rounds[0].made += worth
+    arrays.rounds[1].made += worth
 
 
 @inlined
@@ -91,20 +93,20 @@ def note_match(arrays: Resident, row: int, time: int) -> None:
 def enter(arrays: Resident, row: int) -> None:
     """A row was stored; one that comes late may be ripe before others that were there."""
     arrays.links[row].ripe = 0
-    side = arrays.sides[arrays.links[row].side]
-    side.green = min(side.green, arrays.rows[row].side_index)
+    side = arrays.links[row].side
+    arrays.green[side] = min(arrays.green[side], arrays.rows[row].side_index)
 
 
 @inlined
 def begin(arrays: Resident, pool: int) -> None:
     """Nobody is ripe."""
     arrays.pools[pool].heap_size = 0
-    arrays.pools[pool].apart = 0
+    arrays.rounds[pool].apart = 0
     for side in range(2):
         own = arrays.sides[side]
         if own.pool == pool:
-            own.green = 0 if side == 0 else arrays.sides[0].end
-            for at in range(own.green, own.end):
+            arrays.green[side] = 0 if side == 0 else arrays.sides[0].end
+            for at in range(arrays.green[side], own.end):
                 arrays.links[arrays.side_rows[at]].ripe = 0
 
 
@@ -118,7 +120,7 @@ def ripen(arrays: Resident, pool: int, limit: float) -> None:
         own = arrays.sides[side]
         if own.pool != pool:
             continue
-        at = own.green
+        at = arrays.green[side]
         while at < own.end:
             row = np.int64(arrays.side_rows[at])
             link = arrays.links[row]
@@ -134,30 +136,31 @@ def ripen(arrays: Resident, pool: int, limit: float) -> None:
                 arrays.rows[row].score = score
                 heaps.enter(arrays, pool, row)
             at += 1
-        own.green = at
+        arrays.green[side] = at
 
 
 @inlined
 def compute_all(arrays: Resident, pool: int) -> None:
     """Bring every ripe row's priority up to date, and put the lowest into the heap. O(rows)."""
     heap = arrays.heap[pool]
-    ours = arrays.pools[pool]
+    ours = arrays.rounds[pool]
     by = rates(arrays, pool)
     now = arrays.terms[0].clock >> 1
     eager = arrays.residence[0].every != AS_FITS
     bound = np.inf if eager else ours.bound
     end, apart, sampled = heaps.ROOT, np.int64(0), np.int64(0)
     scratch = heap.size - SAMPLE
-    every = max(ours.rows // SAMPLE, 1)
+    every = max(arrays.pools[pool].rows // SAMPLE, 1)
     wait = every
     for side in range(2):
         own = arrays.sides[side]
         if own.pool != pool:
             continue
-        while own.eldest < own.green and not arrays.links[arrays.side_rows[own.eldest]].alive:
+        green = arrays.green[side]
+        while own.eldest < green and not arrays.links[arrays.side_rows[own.eldest]].alive:
             own.eldest += 1
         # In event order, as they lie in memory; the heap's order is anything but.
-        for at in range(own.eldest, own.green):
+        for at in range(own.eldest, green):
             row = np.int64(arrays.side_rows[at])
             link = arrays.links[row]
             if not link.alive or not link.ripe:
@@ -187,7 +190,7 @@ def compute_all(arrays: Resident, pool: int) -> None:
     ours.kept_below = bound
     if not eager:
         ours.bound = lowest_of(heap, scratch, sampled)
-    ours.heap_size = end - heaps.ROOT
+    arrays.pools[pool].heap_size = end - heaps.ROOT
     heaps.heapify(heap, end - heaps.ROOT)
 
 
@@ -212,15 +215,15 @@ def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
 def take_up_the_rest(arrays: Resident, pool: int) -> None:
     """Enter all that was kept out of the heap, at the price it had. O(rows)."""
     heap = arrays.heap[pool]
-    ours = arrays.pools[pool]
+    ours = arrays.rounds[pool]
     heaps.rebuild(arrays, pool)
-    end = heaps.ROOT + ours.heap_size
+    end = heaps.ROOT + arrays.pools[pool].heap_size
     by = Rates(ours.decay, np.inf, 0.0)
     for side in range(2):
         own = arrays.sides[side]
         if own.pool != pool:
             continue
-        for at in range(own.eldest, own.green):
+        for at in range(own.eldest, arrays.green[side]):
             row = np.int64(arrays.side_rows[at])
             link = arrays.links[row]
             if link.alive and link.ripe > RIPE:
@@ -231,19 +234,19 @@ def take_up_the_rest(arrays: Resident, pool: int) -> None:
                 heap[end].score = arrays.rows[row].score
                 end += 1
     ours.apart = 0
-    ours.heap_size = end - heaps.ROOT
+    arrays.pools[pool].heap_size = end - heaps.ROOT
     heaps.heapify(heap, end - heaps.ROOT)
 
 
 @inlined
 def is_time_to_compute(arrays: Resident, pool: int) -> bool:
     """Whether this decision calls for all priorities anew."""
-    own = arrays.pools[pool]
+    own = arrays.rounds[pool]
     every = arrays.residence[0].every
     if every == AS_NEEDED:
         return bool(own.made < (1.0 - arrays.residence[0].epsilon) * own.made_before)
     if every == AS_FITS:
-        every = max(own.rows // SHARE, 1)
+        every = max(arrays.pools[pool].rows // SHARE, 1)
     return bool(own.decisions >= every)
 
 
@@ -253,7 +256,7 @@ def decide(arrays: Resident, pool: int) -> Any:
 
     O(1) on average where priorities are computed as fits, O(rows) at worst.
     """
-    own = arrays.pools[pool]
+    own = arrays.rounds[pool]
     limit = maturity_us(arrays, pool)
     ripen(arrays, pool, limit)
     if is_time_to_compute(arrays, pool):
@@ -275,8 +278,8 @@ def worst(arrays: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
         heaps.drop_stale(arrays, pool)
         size = arrays.pools[pool].heap_size
         top = arrays.heap[pool, heaps.ROOT]
-        if arrays.pools[pool].apart > 0 and (
-            size == 0 or top.score > arrays.pools[pool].kept_below
+        if arrays.rounds[pool].apart > 0 and (
+            size == 0 or top.score > arrays.rounds[pool].kept_below
         ):
             take_up_the_rest(arrays, pool)
             continue
@@ -288,6 +291,6 @@ def worst(arrays: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
             return row, score, row
         # Stays have grown longer since it was ripe.
         link.ripe = 0
-        side = arrays.sides[link.side]
-        side.green = min(side.green, arrays.rows[row].side_index)
+        side = link.side
+        arrays.green[side] = min(arrays.green[side], arrays.rows[row].side_index)
         heaps.drop_top(arrays, pool)

@@ -6,19 +6,32 @@ given up. Coins are a pure function of (seed, side, sequence, draw), so nothing 
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel.layout import Arrays, Count
-from headgate.kernel.rank import heap, thresholds
-from headgate.policies.random import mix
+from headgate.policies.chance import mix
+from headgate.policies.structures import heap, thresholds
 
-UNCHOSEN = int(Count.UNCHOSEN)
+FLIP = np.dtype(
+    [
+        ("most", "i4"),  # matches the row is expected to make at most
+        ("next", "i4"),  # the next of them that is chosen
+        ("draw", "i4"),  # how many coins that took
+    ],
+    align=True,
+)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 ONE, TWO = np.uint64(1), np.uint64(2)
 NEVER = np.int64(1 << 30)
+
+
+class Coins(NamedTuple):
+    """What flipping coins takes beside the kernel's arrays."""
+
+    flips: np.ndarray  # FLIP, in event order
+    share: np.ndarray  # float64, one: the chance of heads
 
 
 @inlined
@@ -46,31 +59,31 @@ def skip(number: float, share: float) -> np.int64:
 
 
 @inlined
-def next_head(arrays: Arrays, row: int) -> None:
+def next_head(arrays: Any, own: Coins, row: int) -> None:
     """Move on to the row's next chosen match."""
-    flip = arrays.flips[row]
+    flip = own.flips[row]
     number, _ = coin(
         arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, np.int64(flip.draw)
     )
     flip.draw += 1
-    flip.next = min(flip.next + 1 + skip(number, arrays.terms[0].share), NEVER)
+    flip.next = min(flip.next + 1 + skip(number, own.share[0]), NEVER)
 
 
 @inlined
-def level(arrays: Arrays, row: int, draw: int) -> float:
+def level(arrays: Any, row: int, draw: int) -> float:
     """The level of the head that a draw made."""
     _, number = coin(arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, draw)
     return float(number)
 
 
 @inlined
-def worth(arrays: Arrays, row: int) -> float:
+def worth(arrays: Any, own: Coins, row: int) -> float:
     """One over the least chance at which a match still to come is chosen; 0 where none is.
 
     O(heads to come). Asked again only when the head it found has passed.
     """
-    flip = arrays.flips[row]
-    share = arrays.terms[0].share
+    flip = own.flips[row]
+    share = own.share[0]
     place, draw = np.int64(flip.next), np.int64(flip.draw)
     least = 2.0
     while place <= flip.most:
@@ -84,47 +97,44 @@ def worth(arrays: Arrays, row: int) -> float:
 
 
 @compiled
-def take_up(arrays: Arrays) -> None:
+def take_up(arrays: Any, own: Coins) -> None:
     """Flip the coins of all rows, as far as their matches have come."""
     for row in range(arrays.rows.size):
-        flip = arrays.flips[row]
+        flip = own.flips[row]
         flip.next = 0
         flip.draw = 0
         while flip.next <= arrays.rows[row].matches:
-            next_head(arrays, row)
-        arrays.rows[row].score = worth(arrays, row)
+            next_head(arrays, own, row)
+        arrays.rows[row].score = worth(arrays, own, row)
 
 
 @inlined
-def keep_chosen(
-    arrays: Arrays, pairs: np.ndarray, passed: np.ndarray, first: int, end: int, spent: np.ndarray
-) -> tuple[int, int]:
-    """Of the pairs from ``first`` to ``end``, keep the chosen ones.
+def keep_chosen(arrays: Any, own: Coins, block: Any, first: int, end: int) -> tuple[int, int]:
+    """Of the block's pairs from ``first`` to ``end``, keep the chosen ones.
 
-    Returns the new end, and how many partners have none left to come; they are in ``spent``.
+    Returns the new end, and how many partners have none left to come; they are in ``block.spent``.
     """
     kept, done = first, 0
-    share = arrays.terms[0].share
+    pairs, share = block.pairs, own.share[0]
     for at in range(first, end):
         partner = np.int64(pairs[at].partner)
-        own = arrays.rows[partner]
-        flip = arrays.flips[partner]
-        own.matches += 1
-        if own.matches < flip.next:
+        row = arrays.rows[partner]
+        flip = own.flips[partner]
+        row.matches += 1
+        if row.matches < flip.next:
             continue
         chance = share * level(arrays, partner, flip.draw - 1)
         threshold = thresholds.threshold_of(arrays, partner)
-        if own.matches <= flip.most and chance * threshold < 1.0:
+        if row.matches <= flip.most and chance * threshold < 1.0:
             pairs[kept].probe = pairs[at].probe
             pairs[kept].partner = partner
-            passed[kept] = threshold
             kept += 1
-        next_head(arrays, partner)
-        if own.score <= 1.0 / chance:
-            own.score = worth(arrays, partner)
+        next_head(arrays, own, partner)
+        if row.score <= 1.0 / chance:
+            row.score = worth(arrays, own, partner)
             pool = arrays.sides[arrays.links[partner].side].pool
-            if own.score == 0.0:
-                spent[done] = partner
+            if row.score == 0.0:
+                block.spent[done] = partner
                 done += 1
             elif arrays.pools[pool].ranked:
                 heap.enter(arrays, pool, partner)

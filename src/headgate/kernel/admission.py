@@ -1,0 +1,158 @@
+"""How an arrival is stored: whether it is needed, what makes room for it, and where it is found."""
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.kernel import ranking, skipped_work
+from headgate.kernel.departure import is_past, remove, retire_one
+from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Skip
+from headgate.kernel.probe import indexes
+from headgate.kernel.watching import FINISHED, OPEN
+from headgate.policies.chance import draw_one
+from headgate.policies.structures import thresholds
+
+ADMITTED = int(Count.ADMITTED)
+REFUSED = int(Count.REFUSED)
+SHED = int(Count.SHED)
+RETIRED = int(Count.RETIRED)
+UNNEEDED = int(Count.UNNEEDED)
+PEAK_ROWS = int(Count.PEAK_ROWS)
+PEAK_BYTES = int(Count.PEAK_BYTES)
+UNCHOSEN = int(Count.UNCHOSEN)
+UNSTORED = int(Count.UNSTORED)
+NOT_STORED = int(Skip.STORE)
+
+
+@inlined
+def is_fair_turn(arrays: Arrays, row: int) -> bool:
+    """Whether the oldest row makes room for this arrival, whatever it is worth."""
+    terms = arrays.terms[0]
+    return draw_one(terms.seed, arrays.links[row].side, arrays.rows[row].sequence) < terms.fairness
+
+
+@inlined
+def shed_one(arrays: Arrays, row: int, pool: int) -> bool:
+    """Give up one stored row for an arrival; False where the arrival is the one to go."""
+    terms = arrays.terms[0]
+    if terms.fairness > 0.0 and is_fair_turn(arrays, row):
+        worst = ranking.eldest(arrays, pool)
+        arrays.tally[SHED, arrays.links[worst].side] += 1
+        remove(arrays, worst)
+        return True
+    worst, score, order = ranking.worst_stored(arrays, pool)
+    own_score, own_order = ranking.standing(arrays, row)
+    is_least = own_score < score or (
+        own_score == score and (own_order < order or terms.refuses_equals != 0)
+    )
+    if worst == NONE or (is_least and not terms.takes_newcomers):
+        if terms.samples:
+            thresholds.raise_threshold(arrays, pool, own_score)
+        return False
+    arrays.tally[SHED, arrays.links[worst].side] += 1
+    if terms.samples:
+        thresholds.raise_threshold(arrays, pool, score)
+    remove(arrays, worst)
+    return True
+
+
+@inlined
+def make_room(arrays: Arrays, row: int, past: bool) -> bool:
+    """Whether the arrival can be stored, after giving up what is worth less."""
+    side = arrays.links[row].side
+    number = arrays.sides[side].pool
+    pool = arrays.pools[number]
+    size = arrays.links[row].size
+    if pool.most_rows < 1 or size > pool.most_bytes:
+        arrays.tally[RETIRED if past else REFUSED, side] += 1
+        return False
+    if arrays.terms[0].samples and ranking.standing(arrays, row)[0] <= 0.0:
+        arrays.tally[UNCHOSEN, side] += 1
+        return False
+    while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
+        if retire_one(arrays, number):
+            continue
+        if past:
+            arrays.tally[RETIRED, side] += 1
+            return False
+        if not shed_one(arrays, row, number):
+            arrays.tally[REFUSED, side] += 1
+            return False
+    return True
+
+
+@inlined
+def is_doubled(arrays: Arrays, row: int) -> bool:
+    """Whether a row of the arrival's key is stored on its side.
+
+    The probe of a row of the other side unlinks the dead, so where one came just before, as in a
+    lookup, the chain has one row at most.
+    """
+    other = arrays.newest[2 * arrays.rows[row].code + arrays.links[row].side].row
+    while other != NONE:
+        if arrays.links[other].alive:
+            return True
+        other = np.int64(arrays.links[other].older)
+    return False
+
+
+@inlined
+def store(arrays: Arrays, row: int) -> None:
+    """Store a row for which there is room: where probes find it, and in its policy's structure."""
+    own = arrays.links[row]
+    side = arrays.sides[own.side]
+    pool = arrays.pools[side.pool]
+    own.alive = 1
+    pool.rows += 1
+    pool.bytes += own.size
+    make_found(arrays, row)
+    if pool.ranked:
+        ranking.enter(arrays, row)
+    note_peak(arrays)
+
+
+@inlined
+def make_found(arrays: Arrays, row: int) -> None:
+    """Enter a row where probes look for partners: a stored one, or a ghost."""
+    side = arrays.sides[arrays.links[row].side]
+    if arrays.rows[row].side_index < side.pointer:
+        side.pointer = arrays.rows[row].side_index  # it has yet to expire
+    side.eldest = min(side.eldest, arrays.rows[row].side_index)
+    indexes.enter(arrays, row)
+
+
+@inlined
+def note_peak(arrays: Arrays) -> None:
+    """Keep the greatest number of rows and bytes ever stored."""
+    rows = arrays.pools[0].rows + arrays.pools[1].rows
+    if rows > arrays.tally[PEAK_ROWS, LEFT]:
+        arrays.tally[PEAK_ROWS, LEFT] = rows
+    held = arrays.pools[0].bytes + arrays.pools[1].bytes
+    if held > arrays.tally[PEAK_BYTES, LEFT]:
+        arrays.tally[PEAK_BYTES, LEFT] = held
+
+
+@inlined
+def admit(arrays: Arrays, row: int) -> None:
+    """Store an arrival, if it is needed and there is room to be found."""
+    terms = arrays.terms[0]
+    own = arrays.links[row]
+    side = arrays.sides[own.side]
+    past = is_past(arrays, row)
+    may_be_met_late = (
+        terms.keep_late and not side.by_rows and own.mark + side.span > terms.watermark
+    )
+    if (past and not may_be_met_late) or (terms.unique and is_doubled(arrays, row)):
+        arrays.tally[UNNEEDED, own.side] += 1
+        if own.watch == OPEN:
+            own.watch = FINISHED
+    elif own.skip & NOT_STORED:
+        arrays.tally[UNSTORED, own.side] += 1
+        if own.watch == OPEN:
+            make_found(arrays, row)  # a ghost from the start
+    elif make_room(arrays, row, past):
+        arrays.tally[ADMITTED, own.side] += 1
+        skipped_work.pay(arrays, terms.storing_costs)
+        ranking.on_admission(arrays, row)
+        store(arrays, row)
+    elif own.watch == OPEN:
+        make_found(arrays, row)  # a ghost from the start

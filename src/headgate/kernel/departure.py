@@ -1,0 +1,121 @@
+"""How rows leave: their window passes, they make room, or nobody can meet them any more."""
+
+import numpy as np
+
+from headgate.compiling import compiled, inlined
+from headgate.kernel import ranking
+from headgate.kernel.layout import LEFT, Arrays, Count
+from headgate.kernel.probe import indexes
+from headgate.kernel.watching import FINISHED, OPEN
+
+EXPIRED = int(Count.EXPIRED)
+RETIRED = int(Count.RETIRED)
+
+
+@inlined
+def is_past(arrays: Arrays, row: int) -> bool:
+    """Whether no in-order arrival from now on can meet the row.
+
+    A left row can last be met by a right row at its window's very end; a right row by a left one,
+    which comes before the right rows of that time.
+    """
+    own = arrays.links[row]
+    side = arrays.sides[own.side]
+    if side.by_rows:
+        return bool(side.seen > own.mark + side.span)
+    last_meeting = 2 * (own.mark + side.span) + (1 if own.side == LEFT else 0)
+    return bool(last_meeting < arrays.terms[0].clock)
+
+
+@inlined
+def note_life(arrays: Arrays, row: int) -> None:
+    """Add up how long a row was stored within its window."""
+    side = arrays.sides[arrays.links[row].side]
+    stayed = (arrays.terms[0].clock >> 1) - arrays.rows[row].time
+    if not side.by_rows:
+        stayed = min(stayed, side.span)
+    seconds = float(stayed) * 1e-6
+    lives = arrays.lives[arrays.links[row].side]
+    lives[0] += seconds
+    lives[1] += seconds * seconds
+
+
+@inlined
+def remove(arrays: Arrays, row: int) -> None:
+    """Let a stored row go."""
+    own = arrays.links[row]
+    pool = arrays.pools[arrays.sides[own.side].pool]
+    own.alive = 0
+    ranking.on_removal(arrays, row)
+    note_life(arrays, row)
+    pool.rows -= 1
+    pool.bytes -= own.size
+    if own.watch != OPEN:
+        indexes.leave(arrays, row)
+    if pool.ranked:
+        ranking.leave(arrays, row)
+
+
+@inlined
+def expire(arrays: Arrays, row: int, side: int) -> None:
+    """A row's window has passed."""
+    own = arrays.links[row]
+    if own.alive:
+        arrays.tally[EXPIRED, side] += 1
+        remove(arrays, row)
+    if own.watch == OPEN:
+        own.watch = FINISHED
+        indexes.leave(arrays, row)
+
+
+@inlined
+def let_go_expired(arrays: Arrays, side: int) -> None:
+    """Expire the side's rows whose window has passed. O(1) a row over its life."""
+    own = arrays.sides[side]
+    at = own.pointer
+    while at < own.end:
+        row = np.int64(arrays.side_rows[at])
+        if not is_past(arrays, row):
+            break
+        expire(arrays, row, side)
+        at += 1
+    own.pointer = at
+
+
+@compiled
+def let_go_behind_watermark(arrays: Arrays) -> None:
+    """Expire rows that no row still to come, however late, can meet."""
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.by_rows:
+            continue
+        at = own.pointer
+        while at < own.end:
+            row = np.int64(arrays.side_rows[at])
+            if arrays.links[row].mark + own.span > arrays.terms[0].watermark:
+                break
+            expire(arrays, row, side)
+            at += 1
+        own.pointer = at
+
+
+@inlined
+def retire_one(arrays: Arrays, pool: int) -> bool:
+    """Give up one row that only an out-of-order row could still meet; False when there is none."""
+    for side in range(2):
+        own = arrays.sides[side]
+        if own.pool != pool:
+            continue
+        at = own.pointer
+        while at < own.end:
+            row = np.int64(arrays.side_rows[at])
+            if not is_past(arrays, row):
+                break
+            at += 1
+            if arrays.links[row].alive:
+                own.pointer = at
+                arrays.tally[RETIRED, side] += 1
+                remove(arrays, row)
+                return True
+        own.pointer = at
+    return False

@@ -1,0 +1,53 @@
+"""From rows that an index has found to pairs: who is stored, and whose time fits."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import compiled
+from headgate.kernel.watching import OPEN
+
+NOTHING, ONE = np.int64(0), np.int64(1)
+
+
+class Found(NamedTuple):
+    """What an index has found, and the least and greatest mark that fit."""
+
+    rows: np.ndarray  # int64
+    number: Any  # how many
+    reach: Any
+    limit: Any
+
+
+@compiled
+def list_found(
+    links: np.ndarray, found: Found, row: int, pairs: np.ndarray, made: Any, count_only: int
+) -> tuple[Any, Any]:
+    """Write a pair for each row found that is stored and whose time fits.
+
+    Returns the new end, or -1 when ``pairs`` is full, and how many watched rows were met, which
+    are then the first in ``found``. Nothing is written unless all fits.
+    """
+    rows = found.rows
+    fitting = stored = np.int64(0)
+    for at in range(found.number):
+        candidate = links[rows[at]]
+        if found.reach <= candidate.mark <= found.limit:
+            rows[fitting] = rows[at]
+            fitting += ONE
+            stored += np.int64(candidate.alive)
+    if count_only == NOTHING and made + stored > pairs.size:
+        return np.int64(-1), np.int64(0)
+    watched = np.int64(0)
+    for at in range(fitting):
+        partner = rows[at]
+        candidate = links[partner]
+        if candidate.alive:
+            if count_only == NOTHING:
+                pairs[made].probe = row
+                pairs[made].partner = partner
+            made += ONE
+        if candidate.watch == OPEN:
+            rows[watched] = partner
+            watched += ONE
+    return made, watched

@@ -1,1 +1,0 @@
-"""Which stored row is worth least, for each kind of score."""

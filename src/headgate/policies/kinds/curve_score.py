@@ -1,0 +1,286 @@
+"""Scores of how far a row's value is from where the other stream has got to."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.policies.kinds.kind import Block, Given, Kind
+from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as_arrivals
+from headgate.policies.policy import Arrivals, Policy, RanksBy
+from headgate.policies.structures import sorted_values as by_value
+from headgate.policies.structures.curve_tables import Curves as Curves
+from headgate.policies.structures.curve_tables import (
+    CurveTables,
+    curve_tables_of,
+    no_curve_tables,
+)
+from headgate.policies.structures.sorted_values import HEARD, CurveRows, SortedValues
+from headgate.policies.structures.sorted_values import Frames as Frames
+from headgate.spec import Window
+
+NEVER = -np.inf
+"""When a row left that has not been stored, or still is."""
+NO_FRAME = -1
+
+
+class Departures(NamedTuple):
+    """Rows that were stored for a while, an entry each, in the order they left."""
+
+    side: np.ndarray  # uint8
+    offset: np.ndarray  # int64: their value's, from where the other stream was when they came
+    matches: np.ndarray  # int32: pairs they made
+    stayed_us: np.ndarray  # int64: how long they were stored
+
+
+class Values(NamedTuple):
+    """What the kind has beside the kernel's arrays."""
+
+    curve_tables: CurveTables  # the curves
+    sorted_values: SortedValues  # rows by value
+    heard: np.ndarray  # HEARD, a side: where the other stream has got to
+
+
+@inlined
+def curve_rows(arrays: Any, own: Values) -> CurveRows:
+    """The part of the arrays that scores along curves are about."""
+    return CurveRows(
+        arrays.links,
+        arrays.rows,
+        arrays.sides,
+        arrays.pools,
+        arrays.terms,
+        arrays.side_rows,
+        arrays.groups,
+        own.curve_tables,
+        own.sorted_values,
+        own.heard,
+    )
+
+
+@inlined
+def enter(arrays: Any, own: Values, row: int) -> None:
+    """Put a stored row among those by value."""
+    by_value.enter(curve_rows(arrays, own), row)
+
+
+@inlined
+def leave(arrays: Any, own: Values, row: int) -> None:
+    """Take it out."""
+    by_value.leave(curve_rows(arrays, own), row)
+
+
+@inlined
+def build(arrays: Any, own: Values, pool: int) -> None:
+    """Enter all stored rows of a pool."""
+    for row in range(arrays.rows.size):
+        if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
+            enter(arrays, own, row)
+
+
+@inlined
+def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
+    """The row worth least."""
+    return by_value.worst(curve_rows(arrays, own), pool)
+
+
+@inlined
+def standing(arrays: Any, own: Values, row: int) -> tuple[float, np.int64]:
+    """The score of the newcomer's offset."""
+    part = curve_rows(arrays, own)
+    side = arrays.links[row].side
+    return by_value.judge(part, row, side, by_value.age_class(part, row, side))
+
+
+@inlined
+def forget(arrays: Any, own: Values, definition: int) -> None:
+    """Nobody is marked as stored."""
+    own.sorted_values.stored.words[:] = 0
+
+
+@inlined
+def on_arrival(arrays: Any, own: Values, row: int) -> None:
+    """An arrival in order says where its stream has got to."""
+    if 2 * arrays.rows[row].time + arrays.links[row].side >= arrays.terms[0].clock:
+        by_value.hear(curve_rows(arrays, own), row)
+
+
+@inlined
+def on_pairs(
+    arrays: Any, own: Values, row: int, block: Block, first: int, end: int
+) -> tuple[int, Any]:
+    """Count the matches of stored rows, where the policy observes them."""
+    if arrays.terms[0].observes and not arrays.terms[0].count_only:
+        for at in range(first, end):
+            arrays.rows[block.pairs[at].partner].matches += 1
+    return end, np.int64(0)
+
+
+@inlined
+def on_admission(arrays: Any, own: Values, row: int) -> None:
+    """Note a row's offset when it comes, where the policy observes."""
+    if arrays.terms[0].observes:
+        origin = own.heard[arrays.links[row].side].origin
+        arrays.rows[row].touched = own.sorted_values.value[row] - origin
+
+
+@inlined
+def on_removal(arrays: Any, own: Values, row: int) -> None:
+    """Note when a row leaves, where the policy observes."""
+    if arrays.terms[0].observes:
+        arrays.rows[row].score = arrays.terms[0].clock >> 1
+
+
+class PlainCurveScore(PlainScore):
+    """In plain Python."""
+
+    def __init__(
+        self, terms: Any, rows: list[PlainRow], progress: Any, definition: int = 0
+    ) -> None:
+        super().__init__(terms, rows, progress, definition)
+        self._frames = list(progress.frames)
+        self._departures: list[tuple[int, ...]] = []
+        """When each left, its position, side, offset, matches, and how long it stayed."""
+
+    def hears(self, row: PlainRow, clock: int) -> None:
+        """An arrival in order says where its stream has got to."""
+        if 2 * row.time + row.side >= clock:
+            heard = self.policy.frames(as_arrivals([row]))
+            self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
+
+    def pairs(
+        self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
+    ) -> None:
+        """A match is counted for the stored row alone."""
+        if self.policy.observes:
+            other.matches += 1
+
+    def admits(self, row: PlainRow) -> None:
+        """Note its offset."""
+        if self.policy.observes:
+            row.touched = int(row.weight) - self._frames[row.side][0]
+
+    def leaves(self, row: PlainRow, now: int) -> None:
+        """Note when it leaves, and what became of it."""
+        self._departures.append(
+            (now, row.position, row.side, row.touched, row.matches, now - row.time)
+        )
+
+    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+        """The score at the value's offset; among equals the lowest value, where scores fall the
+        highest, and of one value the eldest."""
+        origin, frame = self._frames[row.side]
+        offset = int(row.weight) - origin
+        if frame == NO_FRAME:
+            return 0.0, (offset << 31) + row.position
+        curves = self.policy.curves(row.side, self.terms.windows[row.side])
+        age = (now.time - row.time) // curves.class_us
+        curve = curves.table[frame, min(age, curves.table.shape[1] - 1)]
+        at = (offset - curves.lowest) >> curves.grain
+        score = float(curve[at]) if 0 <= at < len(curve) else 0.0
+        order = offset if _rises(curve.tolist(), max(at, 0)) else -offset
+        return score * self.importance(row, now.definition), (order << 31) + row.position
+
+    def progress(self) -> dict[str, Any]:
+        """Where the streams have got to."""
+        return {"frames": (self._frames[0], self._frames[1])}
+
+    def memory(self, arrivals: Arrivals) -> str:
+        """What the policy makes of who came and who left."""
+        if not self.policy.observes:
+            return ""
+        gone = np.array(sorted(self._departures), np.int64).reshape(-1, 6)
+        side, offset, matches, stayed = gone[:, 2:].T
+        left = Departures(side.astype(np.uint8), offset, matches.astype(np.int32), stayed)
+        return str(self.policy.remember(arrivals, left))
+
+
+def _rises(curve: list[float], at: int) -> bool:
+    """Whether a curve last rose on its way to an entry. It comes from nothing, so it rises first,
+    and goes to nothing."""
+    so_far = [*curve, 0.0][: at + 1]
+    changes = [there - here for here, there in pairwise(so_far) if there != here]
+    return not changes or changes[-1] > 0
+
+
+class CurveKind(Kind):
+    """Rows sorted by value, with marks of who is stored."""
+
+    name = "curve"
+    uses_heap = False
+    follows_values = True
+    plain = PlainCurveScore
+    enter, leave, build = enter, leave, build
+    worst, standing, forget = worst, standing, forget
+    on_arrival, on_pairs = on_arrival, on_pairs
+    on_admission, on_removal = on_admission, on_removal
+
+    @staticmethod
+    def arrays(given: Given) -> Values:
+        """The curves, and the rows by value."""
+        left, right = (given.policy.curves(side, given.windows[side]) for side in (0, 1))
+        tables = curve_tables_of(left, right)
+        rows = Arrivals(*(column[given.order] for column in given.arrivals))
+        values = by_value.sort_values(
+            tables, rows, given.policy.frames(rows), given.left_rows, given.levels
+        )
+        if given.policy.observes:
+            given.rows["score"] = NEVER
+        return Values(tables, values, np.array(list(given.progress.frames), HEARD))
+
+    @staticmethod
+    @cache
+    def no_arrays() -> Values:
+        """No curves."""
+        return Values(no_curve_tables(), by_value.no_sorted_values(), np.zeros(2, HEARD))
+
+    @staticmethod
+    def progress(arrays: Any, own: Values) -> dict[str, Any]:
+        """Where the streams have got to."""
+        left, right = own.heard.tolist()
+        return {"frames": (left, right)}
+
+    @staticmethod
+    def memory(policy: "CurveScore", arrays: Any, arrivals: Arrivals) -> str:
+        """What the policy makes of who came and who left."""
+        if not policy.observes:
+            return ""
+        links, rows = arrays.links, arrays.rows
+        gone = np.flatnonzero(rows["score"] != NEVER)
+        gone = gone[np.argsort(rows["score"][gone], kind="stable")]
+        stayed = rows["score"][gone].astype(np.int64) - rows["time"][gone]
+        left = Departures(links["side"][gone], rows["touched"][gone], rows["matches"][gone], stayed)
+        return policy.remember(arrivals, left)
+
+
+@dataclass(frozen=True)
+class CurveScore(Policy):
+    """A score of how far a row's value is from where the other stream has got to.
+
+    `weigh` gives the value, a whole number. Each arrival of the other side says where that stream
+    has got to: an *origin*, and a *frame* if the future looks different from different places. The
+    score is then looked up by the value's offset from the origin; under a window that cuts the
+    future short, also by age.
+    """
+
+    kind: ClassVar[type[Kind]] = CurveKind
+    weighs_importance: ClassVar[bool] = True
+    weighs_keys: ClassVar[bool] = True
+    ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
+
+    def remember(self, arrivals: Arrivals, departures: Departures) -> str:
+        """What it knows now, to be recalled: of the arrivals of a step, and who left in it."""
+        return ""
+
+    @abstractmethod
+    def frames(self, arrivals: Arrivals) -> Frames:
+        """Where the stream of each row has got to when the row comes."""
+
+    @abstractmethod
+    def curves(self, side: int, window: Window) -> Curves:
+        """The scores of a side's rows."""

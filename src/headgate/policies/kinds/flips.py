@@ -1,0 +1,123 @@
+"""Samples of pairs: which of a row's matches are chosen, by coins flipped in advance."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headgate.compiling import inlined
+from headgate.policies.kinds.kind import Block, Given, Kind
+from headgate.policies.kinds.plain_chance import coin, tails_before
+from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
+from headgate.policies.policy import Sampler
+from headgate.policies.structures import coins
+from headgate.policies.structures.coins import FLIP, Coins
+
+
+@inlined
+def keep_chosen(
+    arrays: Any, own: Coins, row: int, block: Block, first: int, end: int
+) -> tuple[int, Any]:
+    """Keep the chosen pairs; partners without any to come have to go."""
+    if arrays.terms[0].count_only:
+        return end, np.int64(0)
+    return coins.keep_chosen(arrays, own, block, first, end)
+
+
+class PlainFlips(PlainScore):
+    """In plain Python."""
+
+    def redefine(self, definition: int) -> None:
+        """Coins do not look at importance."""
+        self._flipped: dict[tuple[int, int], list[tuple[int, float]]] = {}
+
+    def chooses(self, stored: PlainRow, threshold: float) -> bool:
+        """Whether the coin of this match showed heads, at a level that memory still allows."""
+        stored.matches += 1
+        levels = [level for place, level in self._heads(stored) if place == stored.matches]
+        return any(self.policy.share * level * threshold < 1.0 for level in levels)
+
+    def is_spent(self, stored: PlainRow) -> bool:
+        """Whether no heads are to come."""
+        return not any(place > stored.matches for place, _ in self._heads(stored))
+
+    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+        """One over the least chance at which a match still to come is chosen."""
+        levels = [level for place, level in self._heads(row) if place > row.matches]
+        return (1.0 / (self.policy.share * min(levels)) if levels else 0.0), row.position
+
+    def _heads(self, row: PlainRow) -> list[tuple[int, float]]:
+        """Which matches of a row are chosen, and at what level, one coin after the other."""
+        key = row.side, row.sequence
+        if key not in self._flipped:
+            heads: list[tuple[int, float]] = []
+            most = int(self.policy.most_matches(np.array([row.weight]))[0])
+            place, draw = 0, 0
+            while True:
+                number, level = coin(self.policy.seed, row.side, row.sequence, draw)
+                place += 1 + tails_before(number, self.policy.share)
+                draw += 1
+                if place > most:
+                    break
+                heads.append((place, level))
+            self._flipped[key] = heads
+        return self._flipped[key]
+
+
+class FlipsKind(Kind):
+    """A row's score is that of its best head to come; rows stand in a heap."""
+
+    name = "flips"
+    keeps_history = True
+    chooses_pairs = True
+    plain = PlainFlips
+    on_pairs = keep_chosen
+
+    @staticmethod
+    def arrays(given: Given) -> Coins:
+        """How many coins each row has, in event order."""
+        flips = np.zeros(len(given.order), FLIP)
+        flips["most"] = given.policy.most_matches(given.arrivals.weight)[given.order]
+        return Coins(flips, np.array([given.policy.share], np.float64))
+
+    @staticmethod
+    @cache
+    def no_arrays() -> Coins:
+        """No coins."""
+        return Coins(np.empty(0, FLIP), np.ones(1))
+
+    @staticmethod
+    def take_up(arrays: Any, own: Coins) -> None:
+        """Coins are not stored with rows, the matches made are."""
+        coins.take_up(arrays, own)
+
+
+@dataclass(frozen=True)
+class Flips(Sampler):
+    """A sample of pairs: a coin for every match a row will make, flipped when it comes.
+
+    A row is worth one over the least level of its chosen matches still to come.
+    """
+
+    kind: ClassVar[type[Kind]] = FlipsKind
+    by_cluster: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """The chance of each match to be chosen, while memory lasts."""
+
+    @property
+    @abstractmethod
+    def seed(self) -> int:
+        """Of the coins."""
+
+    @abstractmethod
+    def most_matches(self, weight: np.ndarray) -> np.ndarray:
+        """How many matches to flip coins for, from what `weigh` made of the key; int32."""
+
+    def coin_seed(self, seed: int) -> int:
+        """Its own."""
+        return self.seed
