@@ -1,18 +1,20 @@
 """Joins under every policy within a budget of bytes, and sides with a payload of any type."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 import headgate as hg
+from headgate.engine.driver import Driver
+from headgate.engine.join_step import results
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.shape import Shape
-from headgate.engine.table_learner import Lessons
-from headgate.engine.table_rows import Held, screen
-from headgate.engine.table_step import TableStep
-from headgate.kernel.progress import Progress
+from headgate.engine.table_coding import TableCoding
+from headgate.engine.table_learner import nothing_learned
+from headgate.engine.table_rows import TableRows, screen
 from headgate.policies import ALL_POLICIES
 from tests.arrow_values import make_array
 
@@ -79,11 +81,12 @@ def steps(join: hg.WindowJoin, sides: tuple[pa.Table, pa.Table], count: int) -> 
     shape = Shape.of(join.keys, (join.left, join.right), names, join.suffix).sampled(join.drawn)
     share = join.budget.monitor or 0.0
     terms = join.weighed(terms_for(join.budget, join.windows, join.policy, 1, 0.0, share))
-    stored = tuple(Held.nothing(side.schema) for side in sides)
-    progress, lessons = Progress(), None
+    terms = replace(terms, policy=terms.policy.for_shard(0))
+    stored, state = tuple(TableRows.nothing(side.schema) for side in sides), None
     if share:
         room = room_for(join.budget, join.policy, 1, share)
-        lessons = Lessons.none_yet(join.windows, room, shape, (sides[0].schema, sides[1].schema))
+        state = nothing_learned(join.windows, room, shape, (sides[0].schema, sides[1].schema))
+    driver = Driver(TableCoding(shape, None, state), stored)
     rows = -(-sides[0].num_rows // count)
     for first in range(0, sides[0].num_rows, rows):
         arriving = []
@@ -92,11 +95,11 @@ def steps(join: hg.WindowJoin, sides: tuple[pa.Table, pa.Table], count: int) -> 
             keys = shape.key_columns(part, side)
             weight = join.policy.weigh(keys, side) if join.policy.weighs_keys else None
             arriving.append(screen(part, TIMES[side], weight))
-        step = TableStep(terms, shape, stored, tuple(arriving), progress, lessons=lessons)
-        for _ in step.results():
+        step = driver.begin(terms, tuple(arriving))
+        for _ in results(step, shape):
             pass
-        stored, progress = tuple(step.survivors(side).compact() for side in (0, 1)), step.after
-        learned = step.learned()
-        lessons = None if learned is None else learned.lessons
-        held = (stored[0].table, stored[1].table)
+        driver.finish(step)
+        driver.keep(step)
+        driver.stored = tuple(side.compact() for side in driver.stored)
+        held = (driver.stored[0].table, driver.stored[1].table)
         yield AfterStep(held, step.stats.stored_bytes, step.stats.shed + step.stats.refused)

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.engine import replay
 from headgate.engine.replay import Replay
 from headgate.engine.stats import Stats
 from headgate.kernel.pace import Costs
+from headgate.pacing import event_pacing
 
 START_US = 1_700_000_000_000_000
 LASTS_S = 60
@@ -42,11 +42,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
     def begin(self: Replay, *given: object, **more: object) -> None:
         begun(self, *given, **more)  # type: ignore[arg-type]
-        if self._pacer is not None:
+        if self._pacing is not None:
             made.watched, made.steps = self, 0
 
     monkeypatch.setattr(Replay, "__init__", begin)
-    monkeypatch.setattr(replay, "process_time", made.process_time)
+    monkeypatch.setattr(event_pacing, "process_time", made.process_time)
     return made
 
 

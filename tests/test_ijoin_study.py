@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headgate.kernel.rows import Batch
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import Fifo
@@ -192,7 +193,7 @@ class TestAdmittingFirst:
         terms = Terms((window, window), Fifo(), (UNLIMITED, 0), (UNLIMITED, 0))
         nothing = (Batch.empty(), Batch.empty())
         usual, admitting = (
-            PlainStep(terms, nothing, (sides[0], sides[1]), codes=4, admit_first=first)
+            PlainStep(StepInput(terms, nothing, (sides[0], sides[1]), codes=4), admit_first=first)
             for first in (False, True)
         )
         assert len(usual.pairs) > 100
@@ -209,5 +210,5 @@ class TestAdmittingFirst:
         window = TimeWindow(5)
         terms = Terms((window, window), Fifo(), (1, 1), (UNLIMITED, UNLIMITED), pooled=False)
         nothing = (Batch.empty(), Batch.empty())
-        step = PlainStep(terms, nothing, (left, right), codes=2, admit_first=True)
+        step = PlainStep(StepInput(terms, nothing, (left, right), codes=2), admit_first=True)
         assert step.pairs == [(1, 1)]

@@ -9,14 +9,17 @@ import pytest
 
 import headgate as hg
 from headgate.engine.limits import room_for
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.age_learner import AgeLearner
-from headgate.learning.learner import LearningStep, new_monitor
+from headgate.learning.learned_rows import LearnedRows
+from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.monitor import Candidates
 from headgate.learning.recall import Evidence
-from headgate.learning.watched_rows import OpenRows
+from headgate.learning.watched_rows import WatchedRows
 from headgate.models import AgeCurve, AgeCurves
 from headgate.policies import Learned
 from headgate.studies.ijoin.scale import Many, made
@@ -148,24 +151,17 @@ def test_watched_rows_that_missed_a_step_are_given_up() -> None:
     terms = Terms((minute, minute), hg.policies.Fifo())
     rows = Batch.of_arrivals(np.arange(5), np.zeros(5, np.int32), np.ones(5, np.int64), np.zeros(5))
 
-    def step(stored: Batch, open_rows: OpenRows) -> OpenRows:
-        learning = LearningStep(
-            terms,
-            (stored, Batch.empty()),
-            (rows, Batch.empty()),
-            1,
-            Progress(8, (len(stored.time), 0)),
-            NO_WATERMARK,
-            False,
-            new_monitor(terms.windows, room),
-            open_rows,
-            np.empty(0, np.int64),
-            8,
-        )
-        assert not list(learning.pairs())
-        return learning.finish()[0]
+    def step(stored: Batch, watched: WatchedRows) -> WatchedRows:
+        before = LearnedRows(watched, np.empty(0, np.int64))
+        learner = Learner(new_monitor(terms.windows, room), before)
+        progress = Progress(8, (len(stored.time), 0))
+        given = StepInput(terms, (stored, Batch.empty()), (rows, Batch.empty()), 1, progress)
+        step = Step(learner.before(given))
+        assert not list(step.pairs())
+        learner.after(step)
+        return learner.rows.watched
 
-    opened = step(Batch.empty(), OpenRows.none())
+    opened = step(Batch.empty(), WatchedRows.none())
     assert opened.number.tolist() == [0, 1, 2, 3, 4]
     kept = rows._replace(sequence=np.arange(5))
     assert len(step(kept, opened).time) == 10

@@ -1,7 +1,7 @@
 """Lookups in process: exact answers, the hits of a plain cache, never more than the budget."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.columns.row_sizes import row_bytes
-from headgate.engine.table_rows import Held
+from headgate.engine.table_rows import TableRows
 from headgate.kernel.progress import Progress
 from headgate.lookup import cache_simulation
 from headgate.lookup.lookup_stats import LookupStats
@@ -81,9 +81,9 @@ def stream(keys: Sequence[int | None]) -> pa.Table:
 
 def steps(
     asked: hg.CachedLookup, given: pa.Table, cuts: Sequence[int]
-) -> Iterator[tuple[LookupStep, Held]]:
+) -> Iterator[tuple[LookupStep, TableRows]]:
     """A lookup cut as asked for, step after step, each with the cache it leaves."""
-    stored, progress = Held.nothing(asked.schema), Progress()
+    stored, progress = TableRows.nothing(asked.schema), Progress()
     for first, end in zip([0, *cuts], [*cuts, given.num_rows], strict=True):
         step = LookupStep(
             asked.terms(),
@@ -276,13 +276,13 @@ def test_hits_of_a_row_are_counted_up_to_a_limit_that_does_not_turn() -> None:
     asked = lookup("lfu", hg.Budget(rows=2))
     *_, (_, stored) = steps(asked, stream([1, 2]), [])
     often = np.array([2**31 - 1, 5], np.int32)
-    stored = Held(stored.table, *stored._columns()[:4], often, *stored._columns()[5:])
+    stored = replace(stored, rows=stored.rows._replace(matches=often))
     step = LookupStep(
         asked.terms(), asked.shape(stream([]).schema), asked.table, asked.schema, stored,
         stream([1, 1, 2, 3]), Progress(clock=11, seen=(2, 2)),
     )  # fmt: skip
     assert step.survivors(0).compact().table.column("temperature").to_pylist() == [1, 3]
-    assert step.survivors(0).matches.tolist() == [2**31 - 1, 0]
+    assert step.survivors(0).rows.matches.tolist() == [2**31 - 1, 0]
 
 
 def test_the_clock_goes_on_for_longer_than_any_stream() -> None:
@@ -290,11 +290,11 @@ def test_the_clock_goes_on_for_longer_than_any_stream() -> None:
     late = 1 << 50
     step = LookupStep(
         asked.terms(), asked.shape(stream([]).schema), asked.table, asked.schema,
-        Held.nothing(asked.schema), stream([1, 2, 1, 3, 1]),
+        TableRows.nothing(asked.schema), stream([1, 2, 1, 3, 1]),
         Progress(clock=4 * late, seen=(late, late)),
     )  # fmt: skip
     assert step.lookup_stats.hits == 2
-    assert step.survivors(0).time.tolist() == [2 * late + 1, 2 * late + 7]
+    assert step.survivors(0).rows.time.tolist() == [2 * late + 1, 2 * late + 7]
     assert step.after.seen == (late + 5, late + 5)
 
 

@@ -19,6 +19,7 @@ from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.relation import Bound, Relation
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.kernel.watched import Watched, Watching
@@ -241,7 +242,7 @@ def run(
     steps = []
     for part in parts:
         rows = tuple([i for i in part.rows if case.arrivals[i].side == side] for side in (0, 1))
-        step = engine(
+        given = StepInput(
             part.terms or case.terms,
             tuple(_carried(case, weights, stored[side], kept) for side in (0, 1)),
             tuple(_arriving(case, weights, rows[side]) for side in (0, 1)),
@@ -251,7 +252,7 @@ def run(
             keep_late=keep_late,
             watching=watching,
         )
-        snapshot = _snapshot(step, (stored[0] + rows[0], stored[1] + rows[1]))
+        snapshot = _snapshot(engine(given), (stored[0] + rows[0], stored[1] + rows[1]))
         steps.append(snapshot)
         open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == Watch.OPEN}
         survivors = set(snapshot.alive) | open_rows
@@ -274,7 +275,8 @@ def count_pairs(case: Case) -> int:
     weights = weigh(case)
     sides = tuple([i for i, row in enumerate(case.arrivals) if row.side == side] for side in (0, 1))
     arriving = tuple(_arriving(case, weights, rows) for rows in sides)
-    return Step(case.terms, (Batch.empty(), Batch.empty()), arriving, codes=KEYS).count_pairs()
+    nothing = (Batch.empty(), Batch.empty())
+    return Step(StepInput(case.terms, nothing, arriving, codes=KEYS)).count_pairs()
 
 
 def weigh(case: Case) -> np.ndarray:

@@ -12,6 +12,7 @@ from headgate.kernel.pace import Costs, Pace
 from headgate.kernel.rows import Batch
 from headgate.kernel.skipped_work import LOOKS
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.kernel.watched import Watching
@@ -141,14 +142,10 @@ def test_watched_rows_know_of_the_probes_left_out() -> None:
     terms = Terms((TimeWindow(200_000), TimeWindow(200_000)), Fifo(), seed=1)
     sides = (side(0.3), side(0.3))
     nothing = (Batch.empty(), Batch.empty())
-    step = Step(terms, nothing, sides, keys, watching=Watching(2, 0.2, 4))
+    step = Step(StepInput(terms, nothing, sides, keys, watching=Watching(2, 0.2, 4)))
     pairs = sum(len(block.left) for block in step.pairs())
-    exact = Step(
-        terms.exact(),
-        nothing,
-        (sides[0]._replace(effort=None), sides[1]._replace(effort=None)),
-        keys,
-    ).count_pairs()
+    whole = (sides[0]._replace(effort=None), sides[1]._replace(effort=None))
+    exact = Step(StepInput(terms.exact(), nothing, whole, keys)).count_pairs()
     met, made = (
         sum(float(getattr(step.watched(side), name).sum()) for side in (0, 1))
         for name in ("met", "made")

@@ -1,7 +1,6 @@
 """A shard driven batch by batch in memory: the real processor, Spark's own tester around it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -10,14 +9,10 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 import headgate as hg
 from headgate.columns.plain_form import no_rows
-from headgate.engine.definitions import Definitions
-from headgate.engine.limits import most_dead_bytes, room_for, terms_for
-from headgate.engine.shape import Shape
 from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, FIGURES, REAL
 from headgate.spark.join.join_processor import JoinProcessor
-from headgate.spark.join.join_stream import RESERVE
 from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
-from headgate.spark.join.shard_plan import Allowance, ShardPlan, describe
+from headgate.spark.join.shard_plan import Sharing, shard_plan
 from headgate.spark.packing import SHARD_COLUMN, Pack
 from headgate.spark.state.blobs import from_blob
 
@@ -51,35 +46,21 @@ class OneShard:
         operator: str,
         shared: bool = False,
     ):
-        self._join = join
-        self._schemas = schemas
-        windows = (join.left.window, join.right.window)
-        policy = join.policy.without_model()
-        self._shape = Shape.of(
-            join.keys, (join.left, join.right), (schemas[0].names, schemas[1].names), join.suffix
-        )
-        self._shape = self._shape.sampled(join.drawn).weighed(join.importance_column)
-        share = join.budget.monitor or 0.0
-        terms = join.weighed(terms_for(join.budget, windows, policy, 1, RESERVE, share))
-        plan = ShardPlan(
-            terms=terms,
-            shape=self._shape,
-            schemas=schemas,
-            most_dead_bytes=most_dead_bytes(terms, RESERVE),
-            room=room_for(join.budget, policy, 1, share) if share else None,
-            labels=(LABEL,),
-            description=describe(1, 1, {"policy": repr(policy)}),
+        if join.budget.monitor is None and not join.policy.learns:
+            join = join.within(_unmonitored(join.budget))
+        self._join, self._schemas = join, schemas
+        bound = join.bind(schemas)
+        self._empty = no_rows(bound.result)
+        self.plan = shard_plan(
+            join,
+            bound,
+            (LABEL,),
+            live=True,
             operator=operator,
-            definitions=Definitions.of(join.goal)
-            if isinstance(join.goal, hg.MaxImportance)
-            else None,
-            pacer=join.pacer(),
+            sharing=Sharing(MOST) if shared else None,
         )
-        if shared:
-            plan = replace(plan, allowance=Allowance(join.budget, RESERVE, share, MOST))
-        self.plan = plan
         self.tester = TwsTester(
-            JoinProcessor(plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
+            JoinProcessor(self.plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
         )
         # The tester refuses timers that are due at once, which Spark takes.
         handle = self.tester.handle
@@ -106,10 +87,9 @@ class OneShard:
         packed += [self._changes(told, LIMITS)] if told else []
         rows = self.tester.testInPandas(LABEL, pd.concat(packed, ignore_index=True))
         results = [from_blob(blob) for blob in rows["blob"] if blob is not None]
-        empty = no_rows(self._shape.schema(*self._schemas))
         figures = rows[rows["blob"].isna()].iloc[0]
         return ShardBatch(
-            pa.concat_tables([empty, *results]),
+            pa.concat_tables([self._empty, *results]),
             {name: (float if name in REAL else int)(figures[name]) for name in FIGURES}
             | {name: float(figures[name]) for name in (*EVIDENCE, *EXPECTED)},
         )
@@ -136,3 +116,10 @@ class OneShard:
             batches = table.add_column(0, SHARD_COLUMN, shard).to_batches()
         frames = pd.concat([out.to_pandas() for out in pack(batches)], ignore_index=True)
         return frames[frames["shard"] == LABEL]
+
+
+def _unmonitored(budget: hg.Budget) -> hg.Budget:
+    """The same budget, all of it for rows: most tests count them to the last."""
+    return hg.Budget(
+        rows=budget.rows, memory=budget.memory, split=budget.split, monitor=0.0, cpu=budget.cpu
+    )

@@ -11,7 +11,7 @@ from headgate.bench.ratio_spread import Spread
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
 from headgate.kernel.rows import Batch
-from headgate.learning.learner import new_monitor
+from headgate.learning.learner import Learner, new_monitor
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Age, Learned, Policy, Prob, Random
 from headgate.spec import Budget, TimeWindow
@@ -60,7 +60,7 @@ def _speed(policy: Policy, sides: tuple[Batch, Batch], learns: bool) -> float:
         terms_for(budget, windows, policy),
         *sides,
         2 * BUDGET,
-        new_monitor(windows, room) if learns else None,
+        learner=Learner(new_monitor(windows, room)) if learns else None,
     )
     started = time.perf_counter()
     for _ in replay.pairs():

@@ -13,6 +13,7 @@ from headgate.kernel.progress import Progress
 from headgate.kernel.relation import Relation
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.models.cost import NODE_ROWS, Pair
 from headgate.policies.fifo import Fifo
@@ -113,9 +114,9 @@ class Workload:
         terms = self.terms
         nobody = (coming[0].take(NOBODY), coming[1].take(NOBODY))
         began = time.process_time()
-        Step(terms, stored, nobody, codes, progress)
+        Step(StepInput(terms, stored, nobody, codes, progress))
         started = time.process_time()
-        step = Step(terms, stored, coming, codes, progress)
+        step = Step(StepInput(terms, stored, coming, codes, progress))
         laid_out = time.process_time()
         step.take_up()
         ready = time.process_time()

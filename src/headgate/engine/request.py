@@ -1,8 +1,14 @@
 """A join as asked for, complete and checked: what every way of running it starts from."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+import pyarrow as pa
+
+from headgate.engine.bound_columns import BoundColumns
+from headgate.engine.definitions import Definitions, nothing_to_redefine
+from headgate.engine.shape import NO_RESULT, Shape
 from headgate.kernel.index_choice import cheapest_indexes
 from headgate.kernel.pace import USUAL_COSTS, Costs
 from headgate.kernel.terms import Terms
@@ -13,6 +19,7 @@ from headgate.policies import Policy
 from headgate.policies.policy import Sampler
 from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
 from headgate.spec.budget import MONITOR
+from headgate.spec.importance import Change
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,46 @@ class Request:
     def sides(self) -> tuple[Side, Side]:
         """Left, right."""
         return self.left, self.right
+
+    def bind(
+        self,
+        schemas: tuple[pa.Schema, pa.Schema],
+        changes: Sequence[Change] = (),
+        compare: Callable[[Shape], Shape] | None = None,
+        shows_result: bool = True,
+    ) -> BoundColumns:
+        """Find the join's columns in its inputs; raises where they are not there or do not fit.
+
+        Parameters
+        ----------
+        schemas
+            Of the left and of the right input.
+        changes
+            Redefinitions of what is important.
+        compare
+            Says in which types columns are compared, where that is not told by the schemas alone.
+        shows_result
+            Whether there are result rows, whose columns need names.
+        """
+        names = (schemas[0].names, schemas[1].names)
+        suffix = self.suffix if shows_result else NO_RESULT
+        shape = Shape.of(self.keys, self.sides, names, suffix, self.where)
+        if shows_result:
+            shape = shape.sampled(self.drawn).weighed(self.importance_column)
+        shape = shape.checked(self.where, schemas) if compare is None else compare(shape)
+        return BoundColumns(shape, schemas, self._definitions(schemas, changes))
+
+    def _definitions(
+        self, schemas: tuple[pa.Schema, pa.Schema], changes: Sequence[Change]
+    ) -> Definitions | None:
+        """What is important, and from when on; None where all rows count alike."""
+        if not isinstance(self.goal, MaxImportance):
+            if changes:
+                raise nothing_to_redefine(self.goal)
+            return None
+        definitions = Definitions.of(self.goal, changes)
+        definitions.check(schemas)
+        return definitions
 
     def monitor_share(self, live: bool) -> float:
         """The part of the budget that is the monitor's, on a stream or where all is at hand."""

@@ -1,6 +1,7 @@
 """A whole join in process: two bounded tables in, an outcome out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -8,16 +9,22 @@ import pyarrow as pa
 
 from headgate.columns.pieces import CHUNK_BYTES, RowSource
 from headgate.columns.plain_form import no_rows
-from headgate.engine.definitions import Definitions, nothing_to_redefine
+from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.inputs import as_arrow
+from headgate.engine.key_columns import key_bytes
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.outcome import Outcome
+from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.engine.table_rows import check_times, coded, key_bytes, screen
-from headgate.learning.learner import new_monitor
+from headgate.engine.table_coding import coded
+from headgate.engine.table_rows import TableRows, check_times, screen
+from headgate.kernel.terms import Terms
+from headgate.learning.learner import Learner, new_monitor
+from headgate.models.cost.structure import Pair
+from headgate.pacing.event_pacing import EventPacing
 from headgate.spec import MaxImportance
 from headgate.spec.importance import Change
 
@@ -30,102 +37,101 @@ def run(
     """The in-process form of `WindowJoin`; see there."""
     began = process_time()
     tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
-    shape = _shape(request, tables)
-    definitions = _definitions(request, tables, redefined)
-    arriving = [
-        screen(
-            table,
-            shape.times[side],
-            request.policy.weigh(shape.key_columns(table, side), side)
-            if request.policy.weighs_keys and table.num_rows
-            else None,
-        )
-        for side, table in enumerate(tables)
-    ]
-    held = [screened.rows for screened in arriving]
-    for which, time, screened in zip(("left", "right"), shape.times, arriving, strict=True):
-        check_times(which, time, screened)
-    batches, count = coded(shape, held, definitions)
-    share = request.monitor_share(live=False)
-    terms = terms_for(
-        request.budget,
-        request.windows,
-        request.policy,
-        monitor=share,
-        where=shape.relation,
-        indexes=request.indexes(request.rates or observed_rates(batches[0], batches[1]), count),
-    )
-    terms = request.weighed(terms)
-    if definitions is not None:
-        terms = definitions.applied(terms)
-    room = room_for(request.budget, request.policy, 1, share, request.seed)
-    monitor = new_monitor(request.windows, room) if share else None
-    replay = Replay(
-        terms,
-        batches[0],
-        batches[1],
-        count,
-        monitor,
-        key_bytes(shape, tables),
-        request.pacer(),
-        process_time() - began,
-    )
-    rows = [RowSource(side.table) for side in held]
-    results = [
-        piece
-        for block in replay.pairs()
-        for piece in shape.results(
-            rows[0], rows[1], block.made_of(held[0].place, held[1].place), CHUNK_BYTES
-        )
-    ]
-    schema = shape.schema(tables[0].schema, tables[1].schema)
-    stats = replay.stats.then(
-        Stats(
-            left_rows=arriving[0].null_times,
-            right_rows=arriving[1].null_times,
-            null_times=arriving[0].null_times + arriving[1].null_times,
-            stored_rows=replay.stats.stored_rows,
-            stored_bytes=replay.stats.stored_bytes,
-        )
-    )
+    changes = [Change.of(at, goal) for at, goal in redefined]
+    bound = request.bind((tables[0].schema, tables[1].schema), changes)
+    arriving = _screened(request, bound.shape, tables)
+    held = (arriving[0].rows, arriving[1].rows)
+    (left_rows, right_rows), codes = coded(bound.shape, held, bound.definitions)
+    rates = request.rates or observed_rates(left_rows, right_rows)
+    terms = _terms(request, bound, request.indexes(rates, codes))
+    learner = _learner(request, key_bytes(bound.shape, tables))
+    pacing = _pacing(request, process_time() - began, len(held[0]) + len(held[1]))
+    replay = Replay(terms, left_rows, right_rows, codes, learner=learner, pacing=pacing)
+    results = list(_results(replay, bound.shape, held))
+    null_times = (arriving[0].null_times, arriving[1].null_times)
+    stats = _with_null_times(replay.stats, null_times)
 
     def exact() -> tuple[int, float | None]:
         """Of the exact result: how many rows, and what they are worth."""
         if not (stats.lost_rows or request.policy.samples):
-            return stats.pairs, None if definitions is None else stats.importance
-        whole = Replay(terms.exact(), batches[0], batches[1], count)
-        if definitions is None:
+            return stats.pairs, None if bound.definitions is None else stats.importance
+        whole = Replay(terms.exact(), left_rows, right_rows, codes)
+        if bound.definitions is None:
             return whole.count_pairs(), None
         importance = whole.total_importance()
         return whole.stats.pairs, importance
 
     return Outcome(
-        pa.concat_tables([no_rows(schema), *results]),
+        pa.concat_tables([no_rows(bound.result), *results]),
         stats,
         exact,
-        None if replay.evidence is None or request.policy.samples else replay.evidence.recall(),
+        None if learner is None or request.policy.samples else learner.evidence.recall(),
         dict(replay.followed),
     )
 
 
-def _shape(request: Request, tables: tuple[pa.Table, pa.Table]) -> Shape:
-    columns = (tables[0].column_names, tables[1].column_names)
-    shape = Shape.of(request.keys, request.sides, columns, request.suffix, request.where)
-    shape = shape.sampled(request.drawn).weighed(request.importance_column)
-    return shape.checked(request.where, tables)
+def _screened(
+    request: Request, shape: Shape, tables: tuple[pa.Table, pa.Table]
+) -> tuple[Screened[TableRows], Screened[TableRows]]:
+    """The rows that can take part, with what the policy makes of their keys."""
+    policy = request.policy
+    left, right = (
+        screen(
+            table,
+            shape.times[side],
+            policy.weigh(shape.key_columns(table, side), side)
+            if policy.weighs_keys and table.num_rows
+            else None,
+        )
+        for side, table in enumerate(tables)
+    )
+    check_times("left", shape.times[0], left)
+    check_times("right", shape.times[1], right)
+    return left, right
 
 
-def _definitions(
-    request: Request,
-    tables: tuple[pa.Table, pa.Table],
-    redefined: Iterable[tuple[Any, MaxImportance]],
-) -> Definitions | None:
-    """What is important, and from when on; None where all rows count alike."""
-    changes = list(redefined)
-    if not isinstance(request.goal, MaxImportance):
-        if changes:
-            raise nothing_to_redefine(request.goal)
+def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms:
+    """The kernel's terms for the whole join."""
+    terms = terms_for(
+        request.budget,
+        request.windows,
+        request.policy,
+        monitor=request.monitor_share(live=False),
+        where=bound.shape.relation,
+        indexes=indexes,
+    )
+    terms = request.weighed(terms)
+    return terms if bound.definitions is None else bound.definitions.applied(terms)
+
+
+def _learner(request: Request, most_key_bytes: int) -> Learner | None:
+    """What learns as the join goes on; None where nothing does."""
+    share = request.monitor_share(live=False)
+    if not share:
         return None
-    definitions = Definitions.of(request.goal, [Change.of(at, goal) for at, goal in changes])
-    definitions.check((tables[0].schema, tables[1].schema))
-    return definitions
+    room = room_for(request.budget, request.policy, 1, share, request.seed)
+    return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
+
+
+def _pacing(request: Request, before_s: float, rows: int) -> EventPacing | None:
+    """What keeps the join within its processor time, of which so much is gone for so many rows."""
+    pacer = request.pacer()
+    return None if pacer is None else EventPacing(pacer, before_s / max(rows, 1))
+
+
+def _results(replay: Replay, shape: Shape, held: tuple[TableRows, TableRows]) -> Iterator[pa.Table]:
+    """Result rows, piece by piece."""
+    sources = [RowSource(side.table) for side in held]
+    for block in replay.pairs():
+        pairs = block.placed(held[0].place, held[1].place).of_shard()
+        yield from shape.results(sources[0], sources[1], pairs, CHUNK_BYTES)
+
+
+def _with_null_times(stats: Stats, null_times: tuple[int, int]) -> Stats:
+    """The stats with rows of each side that have no time."""
+    return replace(
+        stats,
+        left_rows=stats.left_rows + null_times[0],
+        right_rows=stats.right_rows + null_times[1],
+        null_times=sum(null_times),
+    )

@@ -118,9 +118,9 @@ class Shape:
             condition = Condition.of(where, kinds, names, ansi)
         return replace(self, key_types=key_types, condition=condition)
 
-    def checked(self, where: Predicate | None, tables: Sequence[pa.Table]) -> "Shape":
-        """The shape under a predicate; raises where columns of the tables cannot be compared."""
-        types = [dict(zip(table.column_names, table.schema.types, strict=True)) for table in tables]
+    def checked(self, where: Predicate | None, schemas: Sequence[pa.Schema]) -> "Shape":
+        """The shape under a predicate; raises where columns of these types cannot be compared."""
+        types = [dict(zip(schema.names, schema.types, strict=True)) for schema in schemas]
         return self.compared(where, (types[0], types[1]))
 
     def sampled(self, names: tuple[str, ...]) -> "Shape":

@@ -26,7 +26,10 @@ class PairBlock(NamedTuple):
         """Some of the pairs."""
         return PairBlock(*(column[which] for column in self))
 
-    def made_of(self, left: np.ndarray, right: np.ndarray, shard: int = 0) -> "PairBlock":
-        """The pairs with these rows in place of the numbers, and clusters told apart by shard."""
-        cluster = (self.cluster << SHARD_BITS) + shard
-        return PairBlock(left[self.left], right[self.right], self.weight, cluster, self.importance)
+    def placed(self, left: np.ndarray, right: np.ndarray) -> "PairBlock":
+        """The pairs with these places of rows in place of their numbers."""
+        return self._replace(left=left[self.left], right=right[self.right])
+
+    def of_shard(self, shard: int = 0) -> "PairBlock":
+        """The pairs with clusters told apart by shard."""
+        return self._replace(cluster=(self.cluster << SHARD_BITS) + shard)

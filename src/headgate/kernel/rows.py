@@ -1,5 +1,6 @@
 """Rows of one side as numbers: what a step takes and hands on."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,8 +8,18 @@ import numpy as np
 from headgate.kernel.watched import Watched
 
 
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays one after the other; an empty one does not turn whole numbers into real ones."""
+    filled = [part for part in parts if part.size]
+    return np.concatenate(filled) if filled else parts[-1]
+
+
 class Batch(NamedTuple):
-    """Rows of one side, an entry a row."""
+    """Rows of one side, an entry a row.
+
+    Code, size and value are empty where they are not known yet: rows beside an Arrow table get
+    theirs in every step.
+    """
 
     time: np.ndarray  # int64, microseconds
     code: np.ndarray  # int32, equal for equal keys of this step
@@ -59,3 +70,22 @@ class Batch(NamedTuple):
             recent=None if self.recent is None else self.recent[numbers],
             effort=None if self.effort is None else self.effort[:, numbers],
         )
+
+    def where(self, keep: np.ndarray) -> "Batch":
+        """Only some of the rows; not what is watched."""
+        return self if keep.all() and self.watched is None else self.take(np.flatnonzero(keep))
+
+    def followed_by(self, other: "Batch") -> "Batch":
+        """These rows, then those, with all that is kept from step to step."""
+        columns = [joined(both) for both in zip(self[:8], other[:8], strict=True)]
+        rows = Batch(*columns)  # type: ignore[arg-type]  # all that may not be left out
+        important = [part.importance for part in (self, other) if part.importance is not None]
+        if other.importance is not None:
+            rows = rows._replace(importance=np.concatenate(important, axis=1))
+        if self.recent is not None or other.recent is not None:
+            recent = [
+                np.zeros(len(part.time)) if part.recent is None else part.recent
+                for part in (self, other)
+            ]
+            rows = rows._replace(recent=np.concatenate(recent))
+        return rows

@@ -10,168 +10,48 @@ from typing import Any
 
 import numpy as np
 
-from headgate.kernel import advance, departure, event_order, layout, setup, skipped_rows
-from headgate.kernel.layout import Arrays, Count
+from headgate.kernel import advance, departure, layout, setup
+from headgate.kernel.judged_rows import JudgedRows
+from headgate.kernel.layout import Count
+from headgate.kernel.ordered_rows import OrderedRows
 from headgate.kernel.pairs import PairBlock
-from headgate.kernel.probe.indexes import no_changes
-from headgate.kernel.progress import NO_WATERMARK, Progress, Thresholds
+from headgate.kernel.progress import Progress, Thresholds
 from headgate.kernel.rows import Batch
-from headgate.kernel.terms import Terms
-from headgate.kernel.watched import FollowedRows, Watched, Watching
+from headgate.kernel.step_arrays import Records, arrays_of
+from headgate.kernel.step_input import StepInput
+from headgate.kernel.watched import Watched
 from headgate.kernel.worth import definition_at
 from headgate.policies.kinds import KINDS
-from headgate.policies.kinds.kind import Block, Given
+from headgate.policies.kinds.kind import Block
 from headgate.policies.policy import Arrivals
-from headgate.spec import RowWindow
 from headgate.spec.importance.combine import pair_importance
 
 PAIRS_AT_ONCE = 1 << 20
 
 
 class Step:
-    """A step under way: iterate `pairs`, then read the rest.
+    """A step under way: iterate `pairs`, then read the rest."""
 
-    Rows of a side are numbered stored rows first, then arrivals, then ghosts, as given.
-
-    Parameters
-    ----------
-    terms
-        Windows, policy and limits.
-    stored, arriving
-        Rows of the left and of the right side.
-    codes
-        How many different key codes there are.
-    progress
-        What the previous step left in `after`.
-    watermark
-        No row at or before this time will come any more.
-    keep_late
-        Whether rows may come out of order across steps, so that stored rows past their window are
-        worth keeping while there is room.
-    watching
-        Which arrivals to follow through their whole window; none when left out.
-    ghosts
-        Rows watched by earlier steps that are not stored any more.
-    """
-
-    def __init__(
-        self,
-        terms: Terms,
-        stored: tuple[Batch, Batch],
-        arriving: tuple[Batch, Batch],
-        codes: int,
-        progress: Progress = Progress(),  # noqa: B008 - immutable
-        watermark: int = NO_WATERMARK,
-        keep_late: bool = False,
-        watching: Watching | None = None,
-        ghosts: tuple[Batch, Batch] | None = None,
-    ) -> None:
-        terms = replace(terms, policy=terms.policy.recalling(progress.memory))
-        self._terms, self._before = terms, progress
+    def __init__(self, given: StepInput) -> None:
+        policy = given.terms.policy.recalling(given.progress.memory)
+        terms = replace(given.terms, policy=policy)
+        given = given._replace(terms=terms)
+        self._terms, self._before = terms, given.progress
         self._is_done = False
         self._is_taken_up = False
         self.importance = 0.0
         """Of the pairs made so far; their number where all count alike."""
         self._alive: dict[int, np.ndarray] = {}
         """Who is stored, by side; kept once all pairs are made."""
-        groups = (*stored, *arriving, *(ghosts or (Batch.empty(), Batch.empty())))
-        lengths = np.array([len(group.time) for group in groups])
-        total = int(lengths.sum())
-        self._ends = np.cumsum(lengths)
-        time = np.concatenate([group.time for group in groups])
-        side = np.repeat(np.array([0, 1, 0, 1, 0, 1], np.uint8), lengths)
-        self._sequence = np.concatenate([group.sequence for group in groups])
-        self._place = np.empty(total, np.int64)
-        seen = np.array(progress.seen, np.int64)
-        order = event_order.event_order(time, side)
-        event_order.number_arrivals(
-            order,
-            self._place,
-            side,
-            (int(self._ends[1]), int(self._ends[3])),
-            self._sequence,
-            seen,
+        self._began_at = given.progress.clock >> 1
+        self._given = OrderedRows.of(given)
+        self._judged = JudgedRows.of(terms, self._given, self._began_at)
+        records = Records.of(given, self._given, self._judged)
+        self._number = records.number
+        self._desk = arrays_of(given, self._given, self._judged, records)
+        self._windows = setup.windows_of(
+            terms, self._given.left_rows, self._given.total, given.codes
         )
-        self._seen = (int(seen[0]), int(seen[1]))
-
-        by_rows = np.array([isinstance(window, RowWindow) for window in terms.windows])
-        weights = setup.weights_of(terms.policy, groups)
-        importance = setup.importance_of(terms, groups)
-        self._began_at = progress.clock >> 1
-        now = definition_at(terms.changes, np.array([self._began_at]))[0]
-        arrivals = Arrivals(time, side, self._sequence, weights, importance[now])
-        scored = setup.Scores.of(
-            terms.policy,
-            arrivals,
-            importance,
-            needed=setup.may_run_full(terms, groups),
-        )
-        links, rows = np.empty(total, layout.LINK), np.empty(total, layout.ROW)
-        skipped_parts = skipped_rows.skipped_parts(terms, groups, arrivals, self._ends)
-        self._number = np.empty(total, np.int32)
-        for which, group in enumerate(groups):
-            own = slice(self._ends[which] - lengths[which], self._ends[which])
-            event_order.fill(
-                links,
-                rows,
-                self._number,
-                event_order.Group(
-                    side=which % 2,
-                    arriving=int(which in (2, 3)),
-                    first_number=int(lengths[which % 2 : which : 2].sum()),
-                    place=self._place[own],
-                    time=time[own],
-                    sequence=self._sequence[own],
-                    mark=self._sequence[own] if by_rows[which % 2] else time[own],
-                    code=np.require(group.code, np.int32, ["C", "W"]),
-                    size=np.require(group.size, np.int64, ["C", "W"]),
-                    matches=np.require(group.matches, np.int32, ["C", "W"]),
-                    touched=np.require(group.touched, np.int64, ["C", "W"]),
-                    recent=np.empty(0) if group.recent is None else group.recent,
-                    **setup.watched_rows(group, which, self._sequence[own], watching)._asdict(),
-                    score=scored.score[now][own],
-                    group=scored.group[now][own],
-                    skip=skipped_parts[own] if which in (2, 3) else skipped_parts[:0],
-                ),
-            )
-        self._weights, self._order, self._arrivals = weights, order, arrivals
-        left_rows = int(lengths[::2].sum())
-        self._desk = Arrays(
-            links=links,
-            rows=rows,
-            sides=setup.sides_of(terms, by_rows, left_rows, total, progress, watching),
-            pools=setup.pools_of(terms, progress),
-            terms=skipped_rows.paced(
-                setup.terms_of(terms, progress.clock, watermark, keep_late),
-                terms,
-                int(lengths[2] + lengths[3]),
-                watched=watching is not None,
-            ),
-            newest=setup.no_heads(codes),
-            side_rows=setup.rows_by_side(links, rows, by_rows, left_rows),
-            heap=setup.heaps_of(terms, total, int(lengths[0] + lengths[1])),
-            groups=scored.groups,
-            ages=np.zeros((2, 1 if watching is None else watching.buckets), np.int64),
-            thresholds=setup.thresholds_for(terms.policy, progress, int(lengths[2] + lengths[3])),
-            own=setup.own_arrays(
-                Given(
-                    terms.policy,
-                    terms.windows,
-                    rows,
-                    arrivals,
-                    order,
-                    left_rows=left_rows,
-                    levels=len(scored.groups) // 2,
-                    progress=progress,
-                )
-            ),
-            worth=setup.worth_of(terms, importance, scored, order),
-            lives=np.zeros((2, 2)),
-            ranges=setup.ranges_of(terms, groups, side, order, codes),
-            changes=no_changes(setup.kept_in(terms), (left_rows, total - left_rows)),
-            tally=np.zeros((len(Count), 2), np.int64),
-        )
-        self._windows = setup.windows_of(terms, left_rows, total, codes)
 
     def take_up(self) -> None:
         """Take up the rows that earlier steps stored; `pairs` does it where nobody has."""
@@ -247,7 +127,7 @@ class Step:
         thresholds = (self._thresholds_passed(0), self._thresholds_passed(1))
         return self._before._replace(
             clock=int(self._desk.terms["clock"][0]),
-            seen=self._seen,
+            seen=self._given.seen,
             thresholds=thresholds,
             memory=self._memory(),
             **self._terms.policy.kind.progress(self._desk, self._own),
@@ -258,8 +138,8 @@ class Step:
         policy = self._terms.policy
         if not policy.observes:
             return ""
-        came = self._order[self._desk.links["arriving"] != 0]
-        arrivals = Arrivals(*(column[came] for column in self._arrivals))
+        came = self._given.order[self._desk.links["arriving"] != 0]
+        arrivals = Arrivals(*(column[came] for column in self._judged.arrivals))
         return policy.kind.memory(policy, self._desk, arrivals)
 
     def _thresholds_passed(self, pool: int) -> Thresholds:
@@ -272,15 +152,17 @@ class Step:
         after = np.zeros(len(thresholds), bool)
         for side, seen in enumerate(("left", "right")):
             mine = rows["sequence"][stored & (links["side"] == side)]
-            after |= thresholds[seen] > (mine.min() if mine.size else self._seen[side])
+            after |= thresholds[seen] > (mine.min() if mine.size else self._given.seen[side])
         return tuple(thresholds[after].tolist())
 
     def alive(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, whether it is stored now."""
         if side in self._alive:
             return self._alive[side]
-        places = self._of_side(self._place, side)
-        alive: np.ndarray = self._desk.links["alive"][places[: self._own_rows(side)]] != 0
+        places = self._given.of_side(self._given.place, side)
+        alive: np.ndarray = (
+            self._desk.links["alive"][places[: self._given.without_ghosts(side)]] != 0
+        )
         if self._is_done:
             self._alive[side] = alive
         return alive
@@ -293,13 +175,25 @@ class Step:
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """For each stored row and arrival of a side, its matches and when last touched."""
         rows = self._desk.rows
-        own = self._own_rows(side)
+        own = self._given.without_ghosts(side)
         matches, touched = (self._by_number(rows[name], side) for name in ("matches", "touched"))
         return matches[:own], touched[:own]
 
     def recent(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, its matches of late."""
-        return self._by_number(self._desk.rows["recent"], side)[: self._own_rows(side)]
+        return self._by_number(self._desk.rows["recent"], side)[: self._given.without_ghosts(side)]
+
+    def brought_forward(self, side: int, rows: Batch) -> Batch:
+        """A side's stored rows and arrivals with their numbers and their history up to now."""
+        rows = rows._replace(sequence=self.sequences(side))
+        if not self.keeps_history:
+            return rows
+        matches, touched = self.histories(side)
+        return rows._replace(matches=matches, touched=touched, recent=self.recent(side))
+
+    def survivors(self, side: int, stored: Batch, arriving: Batch) -> Batch:
+        """The rows of a side that are stored now, as the next step wants them."""
+        return self.brought_forward(side, stored.followed_by(arriving)).where(self.alive(side))
 
     @property
     def definition(self) -> int:
@@ -327,16 +221,15 @@ class Step:
             self._by_number(rows["made"], side),
         )
 
-    def followed(self, side: int) -> FollowedRows:
-        """The watched rows of a side, in order of their numbers."""
-        links = self._desk.links
+    def watched_rows(self, side: int) -> tuple[np.ndarray, Watched]:
+        """The numbers of a side's watched rows, ascending, and what is known of these alone."""
+        links, rows = self._desk.links, self._desk.rows
         place = np.flatnonzero(links["watch"])
         place = place[links["side"][place] == side]
         number = self._number[place].astype(np.int64)
         place = place[np.argsort(number)]
-        rows = self._desk.rows
-        return FollowedRows(
-            np.sort(number), links["watch"][place], rows["met"][place], rows["made"][place]
+        return np.sort(number), Watched(
+            links["watch"][place], rows["met"][place], rows["made"][place]
         )
 
     @property
@@ -346,7 +239,7 @@ class Step:
 
     def sequences(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, its place among the side's rows."""
-        return self._of_side(self._sequence, side)[: self._own_rows(side)]
+        return self._given.of_side(self._given.sequence, side)[: self._given.without_ghosts(side)]
 
     def _numbered(self, block: np.ndarray, passed: np.ndarray) -> PairBlock:
         links, partner = self._desk.links, block["partner"]
@@ -376,20 +269,11 @@ class Step:
 
     def _weight_of(self, rows: np.ndarray) -> np.ndarray:
         """What the policy made of the keys of rows, given by their places in event order."""
-        if not self._weights.size:
+        weights = self._judged.arrivals.weight
+        if not weights.size:
             return np.ones(len(rows))
-        return np.asarray(self._weights[self._order[rows]])
+        return np.asarray(weights[self._given.order[rows]])
 
     def _by_number(self, field: np.ndarray, side: int) -> np.ndarray:
-        values: np.ndarray = field[self._of_side(self._place, side)]
+        values: np.ndarray = field[self._given.of_side(self._given.place, side)]
         return values
-
-    def _of_side(self, values: np.ndarray, side: int) -> np.ndarray:
-        """The entries of a side's rows, by number, out of an array over all rows as given."""
-        parts = np.split(values, self._ends[:-1])
-        return np.concatenate(parts[side::2])
-
-    def _own_rows(self, side: int) -> int:
-        """Stored rows and arrivals of a side: all but its ghosts."""
-        lengths = np.diff(self._ends, prepend=0)
-        return int(lengths[side] + lengths[side + 2])

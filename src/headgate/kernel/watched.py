@@ -21,15 +21,6 @@ class Watched(NamedTuple):
         return cls(*(np.zeros(rows, kind) for kind in (np.uint8, np.float64, np.float64)))
 
 
-class FollowedRows(NamedTuple):
-    """Watched rows of a side alone: who they are, and what they met."""
-
-    number: np.ndarray
-    state: np.ndarray
-    met: np.ndarray
-    made: np.ndarray
-
-
 class Watching(NamedTuple):
     """Which arrivals to watch: a random share, the same on every restart."""
 

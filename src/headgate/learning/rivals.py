@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Batch, joined
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.standing import GROUPS
-from headgate.learning.watched_rows import joined
 from headgate.policies.chance import uniform
 from headgate.policies.policy import Policy
 from headgate.spec import RowWindow
@@ -94,15 +94,10 @@ def coins(seed: int, side: int, sequence: np.ndarray) -> np.ndarray:
 class Round(NamedTuple):
     """What rivals are tried on in a step."""
 
-    terms: Terms
-    """Those of the join itself."""
-    before: Progress
-    arriving: tuple[Batch, Batch]
+    given: StepInput
+    """What the join's own step is given."""
     sequence: tuple[np.ndarray, np.ndarray]
     """The arrivals' places among their side's rows."""
-    codes: int
-    watermark: int
-    keep_late: bool
     seed: int
     share: float
 
@@ -113,28 +108,19 @@ class Round(NamedTuple):
         drawn = [coins(self.seed, side, self.sequence[side]) < self.share for side in (0, 1)]
         chosen = [np.flatnonzero(part) for part in self._relevant(drawn, stored)]
         arrivals = [
-            _put_to_rivals(self.arriving[side].take(chosen[side]), drawn[side][chosen[side]])
+            _put_to_rivals(self.given.arriving[side].take(chosen[side]), drawn[side][chosen[side]])
             for side in (0, 1)
         ]
         after = [_Gathering(stored[side], arrivals[side], len(policies)) for side in (0, 1)]
         made = np.zeros((len(policies), GROUPS))
         groups = self._groups(stored, chosen)
         for rival, policy in enumerate(policies):
-            terms = self._terms(policy)
             batches = [stored[side].batch(rival) for side in (0, 1)]
             new = arrivals
             if policy.weighs_keys:
                 batches = [weigh(batch, side) for side, batch in enumerate(batches)]
                 new = [weigh(batch, side) for side, batch in enumerate(new)]
-            step = Step(
-                terms,
-                (batches[0], batches[1]),
-                (new[0], new[1]),
-                self.codes,
-                Progress(self.before.clock, self.before.seen),
-                self.watermark,
-                self.keep_late,
-            )
+            step = self._step(policy, (batches[0], batches[1]), (new[0], new[1]))
             own = [
                 np.concatenate([np.flatnonzero(stored[s].held[rival]), after[s].arrivals])
                 for s in (0, 1)
@@ -152,17 +138,31 @@ class Round(NamedTuple):
         )
         return (left, right), made
 
+    def _step(
+        self, policy: Policy, stored: tuple[Batch, Batch], arriving: tuple[Batch, Batch]
+    ) -> Step:
+        """A rival's step: the join's own, with a share of its limits."""
+        before = self.given.progress
+        return Step(
+            self.given._replace(
+                terms=self._terms(policy),
+                stored=stored,
+                arriving=arriving,
+                progress=Progress(before.clock, before.seen),
+            )
+        )
+
     def _relevant(self, drawn: list[np.ndarray], stored: BothRows) -> list[np.ndarray]:
         """Arrivals that may be stored, or meet what is: others would change nothing."""
-        if any(isinstance(window, RowWindow) for window in self.terms.windows):
+        if any(isinstance(window, RowWindow) for window in self.given.terms.windows):
             # They count on; and where the last rows matter, so does their number.
             return [np.ones(len(part), np.bool_) for part in drawn]
-        known = np.zeros(self.codes + 1, np.bool_)
+        known = np.zeros(self.given.codes + 1, np.bool_)
         for side in (0, 1):
             known[stored[side].code] = True
-            known[self.arriving[side].code[drawn[side]]] = True
+            known[self.given.arriving[side].code[drawn[side]]] = True
         known[-1] = False  # null
-        return [drawn[side] | known[self.arriving[side].code] for side in (0, 1)]
+        return [drawn[side] | known[self.given.arriving[side].code] for side in (0, 1)]
 
     def _groups(self, stored: BothRows, chosen: list[np.ndarray]) -> list[np.ndarray]:
         """The group of each row: those stored before, then arrivals."""
@@ -180,10 +180,10 @@ class Round(NamedTuple):
         def part(limit: int) -> int:
             return limit if limit in (0, UNLIMITED) else max(1, round(limit * self.share))
 
-        rows, size = self.terms.most_rows, self.terms.most_bytes
+        rows, size = self.given.terms.most_rows, self.given.terms.most_bytes
         most_rows = (part(rows[0]), part(rows[1]))
         return replace(
-            self.terms,
+            self.given.terms,
             policy=policy.within(None if most_rows[0] == UNLIMITED else most_rows[0]),
             most_rows=most_rows,
             most_bytes=(part(size[0]), part(size[1])),

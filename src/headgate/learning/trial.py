@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
-from headgate.kernel.terms import Terms
+from headgate.kernel.step_input import StepInput
 from headgate.learning import Monitor
 from headgate.learning.key_worth import Worth
 from headgate.learning.monitor import KEYS_A_ROW
@@ -21,39 +19,23 @@ ALIKE = 2.5
 class Trial:
     """Rivals of the policy that is followed, in the step at hand.
 
-    Other parameters are the step's.
-
     Parameters
     ----------
+    given
+        What the join's own step is given.
+    policy
+        That of its terms.
     rows
         What the rivals stored after the step before; None before the first trial.
     """
 
-    def __init__(
-        self,
-        terms: Terms,
-        arriving: tuple[Batch, Batch],
-        codes: int,
-        progress: Progress,
-        watermark: int,
-        keep_late: bool,
-        rows: BothRows | None,
-    ) -> None:
-        self._terms, self._arriving, self._codes = terms, arriving, codes
-        self._progress, self._watermark, self._keep_late = progress, watermark, keep_late
-        policy = terms.policy
-        assert isinstance(policy, Learned)
-        self._policy, self._names = policy, policy.rivals(terms.windows)
+    def __init__(self, given: StepInput, policy: Learned, rows: BothRows | None) -> None:
+        self._given = given
+        self._policy, self._names = policy, policy.rivals(given.terms.windows)
         self._rows = rows
 
     def play(
-        self,
-        monitor: Monitor,
-        worth: Worth,
-        step: Step,
-        stored_rows: tuple[int, ...],
-        most: int,
-        key_bytes: int,
+        self, monitor: Monitor, worth: Worth, step: Step, most: int, key_bytes: int
     ) -> BothRows | None:
         """Once the join has had its step: let the rivals have theirs; what they store after it.
 
@@ -62,7 +44,8 @@ class Trial:
         the most that a key takes.
         """
         capacity = self._capacity()
-        came = sum(len(batch.time) for batch in self._arriving)
+        stored_rows = [len(rows.time) for rows in self._given.stored]
+        came = sum(len(rows.time) for rows in self._given.arriving)
         full = sum(stored_rows) + came > capacity or monitor.tried > 0
         if not most or not full:
             return None
@@ -71,24 +54,11 @@ class Trial:
         if not came:
             return rows and _fitting((rows[0].unmoved(), rows[1].unmoved()), monitor, most)
         if monitor.standing.names != self._names:
-            needs = [monitor.room.needed(by_key).most_keys(key_bytes) for by_key in (False, True)]
-            part = (needs[1] - needs[0]) / KEYS_A_ROW / capacity
-            costs = tuple(part if name in BY_KEY else 0.0 for name in self._names)
-            monitor.standing = Standing(self._names, costs)
+            monitor.standing = Standing(self._names, self._costs(monitor, capacity, key_bytes))
             monitor.tried = min(1.0, most / (ALIKE * capacity))
         weights = None if worth.by_code is None else worth.by_code.ravel()
         left, right = (step.sequences(side)[stored_rows[side] :] for side in (0, 1))
-        rows, made = Round(
-            self._terms,
-            self._progress,
-            self._arriving,
-            (left, right),
-            self._codes,
-            self._watermark,
-            self._keep_late,
-            monitor.seed,
-            monitor.tried,
-        ).play(
+        rows, made = Round(self._given, (left, right), monitor.seed, monitor.tried).play(
             tuple(self._policy.named(name, worth.curves, weights) for name in self._names),
             rows or (RivalRows.none(len(self._names)), RivalRows.none(len(self._names))),
             worth.weighed,
@@ -96,12 +66,19 @@ class Trial:
         monitor.standing.add(made)
         return _fitting(rows, monitor, most)
 
+    def _costs(self, monitor: Monitor, capacity: float, key_bytes: int) -> tuple[float, ...]:
+        """What following each rival costs, as a share of what the join stores: counts of keys."""
+        needs = [monitor.room.needed(by_key).most_keys(key_bytes) for by_key in (False, True)]
+        part = (needs[1] - needs[0]) / KEYS_A_ROW / capacity
+        return tuple(part if name in BY_KEY else 0.0 for name in self._names)
+
     def _capacity(self) -> float:
         """How many rows the join can store, about."""
-        sizes = np.concatenate([batch.size for batch in self._arriving])
-        pools = (0,) if self._terms.pooled else (0, 1)
-        rows = float(sum(self._terms.most_rows[pool] for pool in pools))
-        size = float(sum(self._terms.most_bytes[pool] for pool in pools))
+        terms = self._given.terms
+        sizes = np.concatenate([rows.size for rows in self._given.arriving])
+        pools = (0,) if terms.pooled else (0, 1)
+        rows = float(sum(terms.most_rows[pool] for pool in pools))
+        size = float(sum(terms.most_bytes[pool] for pool in pools))
         if not len(sizes) or size >= UNLIMITED:
             return rows
         return min(rows, size / max(float(sizes.mean()), 1.0))

@@ -1,19 +1,19 @@
 """Watched rows from step to step: those whose window is open, and how they fared in a step."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from headgate.kernel.layout import Watch
-from headgate.kernel.rows import Batch
-from headgate.kernel.watched import FollowedRows, Watched
+from headgate.kernel.rows import Batch, joined
+from headgate.kernel.step import Step
+from headgate.kernel.watched import Watched
 from headgate.learning import Evidence
 
 GHOST = -1
 
 
-class OpenRows(NamedTuple):
+class WatchedRows(NamedTuple):
     """Watched rows whose window is open, an entry a row."""
 
     side: np.ndarray  # uint8
@@ -30,139 +30,157 @@ class OpenRows(NamedTuple):
     source: np.ndarray  # int64, where it stood: among its side's open rows, then its arrivals
 
     @classmethod
-    def none(cls) -> "OpenRows":
+    def none(cls) -> "WatchedRows":
         """No rows."""
         kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
         return cls(*(np.zeros(0, kind) for kind in kinds))
 
-    def where(self, which: np.ndarray) -> "OpenRows":
+    def where(self, which: np.ndarray) -> "WatchedRows":
         """Some of the rows."""
-        return OpenRows(*(column[which] if column.size else column for column in self))
+        return WatchedRows(*(column[which] if column.size else column for column in self))
+
+    def followed_by(self, *others: "WatchedRows") -> "WatchedRows":
+        """These rows, then those."""
+        return WatchedRows(*(joined(parts) for parts in zip(self, *others, strict=True)))
+
+    def of_side(self, side: int) -> "WatchedRows":
+        """Those of a side."""
+        return self.where(self.side == side)
+
+    def stored(self, side: int) -> "WatchedRows":
+        """Those of a side that are stored."""
+        return self.where((self.side == side) & (self.number != GHOST))
+
+    def ghosts(self, side: int) -> "WatchedRows":
+        """Those of a side that are not stored any more."""
+        return self.where((self.side == side) & (self.number == GHOST))
 
     @property
     def evidence(self) -> Evidence:
         """What they have to say so far."""
         return Evidence.of(self.met, self.made, self.share)
 
+    def are_among(self, stored: tuple[Batch, Batch]) -> bool:
+        """Whether the rows said to be stored are where they are said to be."""
+        for side, rows in enumerate(stored):
+            mine = self.stored(side)
+            if mine.number.max(initial=-1) >= len(rows.time):
+                return False
+            if not np.array_equal(rows.sequence[mine.number], mine.sequence):
+                return False
+        return True
 
-def are_up_to_date(open_rows: OpenRows, stored: tuple[Batch, Batch]) -> bool:
-    """Whether the rows said to be stored are where they are said to be."""
-    for side, batch in enumerate(stored):
-        mine = open_rows.where((open_rows.side == side) & (open_rows.number != GHOST))
-        if mine.number.max(initial=-1) >= len(batch.time):
-            return False
-        if not np.array_equal(batch.sequence[mine.number], mine.sequence):
-            return False
-    return True
+    def marked(self, rows: Batch, side: int) -> Batch:
+        """Stored rows of a side, the watched ones among them marked."""
+        mine, watched = self.stored(side), Watched.none(len(rows.time))
+        watched.state[mine.number] = Watch.OPEN
+        watched.met[mine.number] = mine.met
+        watched.made[mine.number] = mine.made
+        return rows._replace(watched=watched)
+
+    def as_ghosts(self, definitions: int) -> Batch:
+        """Rows that are not stored as a step wants them, under so many definitions of importance.
+
+        What redefinitions would make of a row is not known: its columns are gone.
+        """
+        count = len(self.time)
+        rows = Batch.of_arrivals(
+            self.time, self.code, np.zeros(count, np.int64), np.zeros(count), self.value
+        )
+        return rows._replace(
+            sequence=self.sequence,
+            watched=Watched(np.full(count, Watch.GHOST, np.uint8), self.met, self.made),
+            importance=np.tile(self.importance, (definitions, 1)),
+        )
 
 
-def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays one after the other; an empty one does not turn whole numbers into real ones."""
-    filled = [part for part in parts if part.size]
-    return np.concatenate(filled) if filled else parts[-1]
+class Beginning(NamedTuple):
+    """A side of a step that is about to begin."""
+
+    stored: WatchedRows
+    """Watched rows that are stored."""
+    ghosts: WatchedRows
+    """And those that are not any more."""
+    watched_rows: int
+    """How many rows of the side were watched, those that are no longer included."""
+    stored_rows: int
+    arriving: Batch
+    importance: np.ndarray
+    """Of the arrivals."""
+    share: float
+    """The chance with which arrivals are watched."""
+    let_in: float
+    """What share of the rows that came the arrivals are: each stands for others that would have
+    met as many and made no pair."""
+
+    def with_chosen(self, side: int, number: np.ndarray, sequence: np.ndarray) -> WatchedRows:
+        """All rows watched in the step: stored ones, ghosts, and the arrivals of these numbers."""
+        came, count = number - self.stored_rows, len(number)
+        value = self.arriving.value
+        chosen = WatchedRows(
+            side=np.full(count, side, np.uint8),
+            time=self.arriving.time[came],
+            sequence=sequence[number],
+            share=np.full(count, self.share),
+            met=np.zeros(count),
+            made=np.zeros(count),
+            importance=self.importance[came],
+            let_in=np.full(count, self.let_in),
+            number=number,
+            code=self.arriving.code[came],
+            value=value[came] if value.size else value,
+            source=self.watched_rows + came,
+        )
+        return self.stored.followed_by(self.ghosts, chosen)
 
 
-def ghost_batch(rows: OpenRows, definitions: int) -> Batch:
-    """Watched rows that are not stored, as a step wants them."""
-    count = len(rows.time)
-    batch = Batch.of_arrivals(
-        rows.time, rows.code, np.zeros(count, np.int64), np.zeros(count), rows.value
-    )
-    watched = Watched(np.full(count, Watch.GHOST, np.uint8), rows.met, rows.made)
-    return batch._replace(
-        sequence=rows.sequence,
-        watched=watched,
-        # What redefinitions would make of it is not known: its columns are gone.
-        importance=np.tile(rows.importance, (definitions, 1)),
-    )
-
-
-class Followed(NamedTuple):
+class Observed(NamedTuple):
     """A side's watched rows after a step: those it began with, and new ones."""
 
+    rows: WatchedRows
     is_new: np.ndarray
-    time: np.ndarray
-    code: np.ndarray
-    importance: np.ndarray
+    is_open: np.ndarray
+    """Whether its window has not passed yet."""
     met_now: np.ndarray
     """What partners met in this step were worth."""
-    open: OpenRows
     evidence: Evidence
-    finished_evidence: Evidence
+    """Of this step alone."""
 
     @classmethod
-    def of(
-        cls,
-        watched: FollowedRows,
-        side: int,
-        stored: int,
-        arriving: Batch,
-        sequence: np.ndarray,
-        alive: np.ndarray,
-        watched_stored: OpenRows,
-        ghosts: OpenRows,
-        share: float,
-        open_before: int,
-        importance: np.ndarray,
-        let_in: float,
-    ) -> "Followed":
-        """From what a step says of watched rows.
-
-        ``importance`` is that of the arrivals, ``let_in`` what share of the rows that came they
-        are: each stands for others that would have met as many and made no pair.
-        """
-        own = len(alive)
-        is_new = (watched.number >= stored) & (watched.number < own)
-        new = watched.number[is_new]
-        old = np.concatenate([watched_stored.number, own + np.arange(len(ghosts.time))])
-        came = new - stored
+    def of(cls, step: Step, side: int, began: Beginning) -> "Observed":
+        """From what a step says of watched rows."""
+        number, watched = step.watched_rows(side)
+        alive = step.alive(side)
+        own, ghosts = len(alive), len(began.ghosts.time)
+        is_new = (number >= began.stored_rows) & (number < own)
+        old = np.concatenate([began.stored.number, own + np.arange(ghosts)])
+        before = began.with_chosen(side, number[is_new], step.sequences(side))
         # The step lists watched rows by number; here old ones come in the order they were given.
-        by_number = np.searchsorted(watched.number, old)
-        at = np.concatenate([by_number, np.flatnonzero(is_new)])
-        number = watched.number[at]
-        columns = [
-            np.concatenate([first, second, third])
-            for first, second, third in (
-                (watched_stored.time, ghosts.time, arriving.time[came]),
-                (watched_stored.sequence, ghosts.sequence, sequence[new]),
-                (watched_stored.share, ghosts.share, np.full(len(new), share)),
-                (watched_stored.code, ghosts.code, arriving.code[came]),
-                (watched_stored.source, ghosts.source, open_before + came),
-                (watched_stored.importance, ghosts.importance, importance[came]),
-                (watched_stored.let_in, ghosts.let_in, np.full(len(new), let_in)),
-                (watched_stored.met, ghosts.met, np.zeros(len(new))),
-                (watched_stored.made, ghosts.made, np.zeros(len(new))),
-            )
-        ]
-        time, sequences, shares, code, source, important, inside, met_before, made_before = columns
-        came_with = arriving.value[came] if arriving.value.size else arriving.value
-        met_now, made = watched.met[at] - met_before, watched.made[at]
-        met = met_before + met_now / inside
-        is_stored = np.zeros(own + len(ghosts.time), bool)
+        at = np.concatenate([np.searchsorted(number, old), np.flatnonzero(is_new)])
+        met_now, made = watched.met[at] - before.met, watched.made[at]
+        met = before.met + met_now / before.let_in
+        is_stored = np.zeros(own + ghosts, bool)
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
-        all_rows = OpenRows(
-            np.full(len(number), side, np.uint8),
-            time,
-            sequences,
-            shares,
-            met,
-            made,
-            important,
-            inside,
-            np.where(is_stored[number], rank[number], GHOST),
-            code,
-            joined((watched_stored.value, ghosts.value, came_with)),
-            source,
+        rows = before._replace(
+            met=met,
+            made=made,
+            number=np.where(is_stored[number[at]], rank[number[at]], GHOST),
         )
-        still_open = watched.state[at] == Watch.OPEN
         return cls(
-            is_new=np.arange(len(number)) >= len(old),
-            time=time,
-            code=code,
-            importance=important,
+            rows,
+            is_new=np.arange(len(at)) >= len(old),
+            is_open=watched.state[at] == Watch.OPEN,
             met_now=met_now,
-            open=all_rows.where(still_open),
-            evidence=Evidence.of(met - met_before, made - made_before, shares),
-            finished_evidence=all_rows.where(~still_open).evidence,
+            evidence=Evidence.of(met - before.met, made - before.made, before.share),
         )
+
+    @property
+    def open(self) -> WatchedRows:
+        """Rows whose window is open."""
+        return self.rows.where(self.is_open)
+
+    @property
+    def finished_evidence(self) -> Evidence:
+        """Of the rows whose window has passed."""
+        return self.rows.where(~self.is_open).evidence

@@ -18,10 +18,11 @@ from headgate.columns.plain_form import no_rows
 from headgate.columns.row_sizes import row_bytes
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.engine.table_rows import Held
+from headgate.engine.table_rows import TableRows
 from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.lookup.key_types import as_table_keys, comparable, compared_as
 from headgate.lookup.lookup_request import How
@@ -67,7 +68,7 @@ class LookupStep:
         shape: Shape,
         table: Table,
         schema: pa.Schema,
-        stored: Held,
+        stored: TableRows,
         references: pa.Table,
         progress: Progress = Progress(),  # noqa: B008 - immutable
         how: How = "inner",
@@ -99,11 +100,13 @@ class LookupStep:
         self._supplies = Batch.of_arrivals(2 * number + 1, code, size, self._weight)
         reads = Batch.of_arrivals(2 * number, code, nothing, self._weight)
         self._step = Step(
-            terms,
-            (stored.batch(codes[STORED], np.empty(0)), Batch.empty()),
-            (self._supplies, reads),
-            count,
-            progress,
+            StepInput(
+                terms,
+                (stored.coded(codes[STORED], np.empty(0)), Batch.empty()),
+                (self._supplies, reads),
+                count,
+                progress,
+            )
         )
         for _ in self._step.pairs():
             pass  # a pair is a hit; results are made from the rows, cached or fetched
@@ -207,9 +210,6 @@ class LookupStep:
         """What the next step must know."""
         return self._step.after
 
-    def learned(self) -> None:
-        """Nothing is learned."""
-
     @property
     def keeps_history(self) -> bool:
         """Whether the policy goes by what happened to rows."""
@@ -219,18 +219,19 @@ class LookupStep:
         """For each stored row of a side and then each arrival: stored now?"""
         return self._step.alive(side)
 
-    def kept_arrivals(self, side: int) -> Held:
+    def kept_arrivals(self, side: int) -> TableRows:
         """The arrivals of a side that are stored now."""
         if side == STREAM:
-            return Held.nothing(self._references.schema)
+            return TableRows.nothing(self._references.schema)
         before = len(self._stored.place)
         kept = self.alive(STORED)[before:]
         time = self._supplies.time[kept]
         rows = RowSource(self._rows).take_all(self._row_of_supply[kept])
-        held = Held.arriving(rows, time, self._weight[kept])
-        return replace(held, sequence=self._step.sequences(STORED)[before:][kept])
+        supplied = TableRows.arriving(rows, time, self._weight[kept])
+        sequence = self._step.sequences(STORED)[before:][kept]
+        return replace(supplied, rows=supplied.rows._replace(sequence=sequence))
 
-    def survivors(self, side: int) -> Held:
+    def survivors(self, side: int) -> TableRows:
         """The rows of a side that are stored now, with their history up to now."""
         arrivals = self.kept_arrivals(side)
         if side == STREAM:
@@ -239,7 +240,8 @@ class LookupStep:
         rows = self._stored.where(alive[: len(self._stored.place)]).followed_by(arrivals)
         if self.keeps_history:
             matches, touched = self._step.histories(STORED)
-            rows = replace(rows, matches=matches[alive], touched=touched[alive])
+            history = rows.rows._replace(matches=matches[alive], touched=touched[alive])
+            rows = replace(rows, rows=history)
         return rows
 
 

@@ -53,7 +53,8 @@ def material_of(question: Question, tables: Both[pa.Table]) -> Material:
 def _checked_shape(question: Question, tables: Both[pa.Table]) -> Shape:
     names = (tables.left.column_names, tables.right.column_names)
     sides = (question.sides.left, question.sides.right)
-    return Shape.of(question.keys, sides, names, NO_RESULT).checked(None, tuple(tables))
+    schemas = [table.schema for table in tables]
+    return Shape.of(question.keys, sides, names, NO_RESULT).checked(None, schemas)
 
 
 def _hashes(

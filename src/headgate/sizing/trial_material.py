@@ -14,7 +14,7 @@ from headgate.policies import Policy
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
 from headgate.spec import RowWindow
 from headgate.trials import Trace
-from headgate.trials.sampled_trace import shape_of, stretches_of
+from headgate.trials.sampled_trace import bound_to, stretches_of
 
 TAKES = "whatif takes Arrow tables, pandas frames, files or Spark DataFrames"
 OPTIMUM_ROWS = 12_000
@@ -103,7 +103,7 @@ def material_of_tables(
 
 def needs_of_tables(request: Request, tables: tuple[pa.Table, pa.Table]) -> Needs:
     """What the exact join of two tables holds at most, from their times."""
-    shape = shape_of(request, tables)
+    shape = bound_to(request, tables).shape
     times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]
     first, last = covered(times)
     part = part_us(request.windows, first, last)
@@ -138,7 +138,7 @@ def small_trace(request: Request, tables: tuple[pa.Table, pa.Table], seed: int) 
 
 
 def _middle(request: Request, tables: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
-    shape = shape_of(request, tables)
+    shape = bound_to(request, tables).shape
     times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]
     first, last = covered(times)
     length = OPTIMUM_WINDOWS * max(window.span for window in request.windows)

@@ -1,15 +1,19 @@
 """What Spark and the inputs must be, checked before anything is started."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from headgate.engine.bound_columns import BoundColumns
+from headgate.engine.request import Request
 from headgate.engine.shape import Shape
-from headgate.spark.carried_columns import check_carried, quoted
+from headgate.spark.carried_columns import arrow_schema, check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
 from headgate.spark.installed_packages import PROTOBUF, PYSPARK
 from headgate.spec import Keys, Predicate, Side, SpecError
+from headgate.spec.importance import Change
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -65,10 +69,35 @@ def check_columns(
     where: Predicate | None = None,
 ) -> Shape:
     """All columns named in the join exist and have fitting types."""
+    _check_carried(frames)
+    columns = (frames[0].columns, frames[1].columns)
+    return _compared(Shape.of(keys, sides, columns, suffix, where), frames, where)
+
+
+def bind_frames(
+    request: Request,
+    frames: tuple[DataFrame, DataFrame],
+    changes: Sequence[Change] = (),
+    shows_result: bool = True,
+) -> BoundColumns:
+    """`Request.bind` to the columns of two DataFrames, compared as Spark compares them."""
+    _check_carried(frames)
+    return request.bind(
+        (arrow_schema(frames[0]), arrow_schema(frames[1])),
+        changes,
+        compare=lambda shape: _compared(shape, frames, request.where),
+        shows_result=shows_result,
+    )
+
+
+def _check_carried(frames: tuple[DataFrame, DataFrame]) -> None:
     for which, frame in zip(("left", "right"), frames, strict=True):
         check_carried(f"the {which} side", frame)
-    columns = (frames[0].columns, frames[1].columns)
-    shape = Shape.of(keys, sides, columns, suffix, where)
+
+
+def _compared(shape: Shape, frames: tuple[DataFrame, DataFrame], where: Predicate | None) -> Shape:
+    """The shape with the types in which Spark compares columns."""
+    keys = shape.keys
     looked_at = [
         {*names, time, *(() if where is None else (name,))}
         for names, time, name in zip(

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 from headgate.columns.row_sizes import row_bytes
 from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
-from headgate.engine.shape import NO_RESULT
 from headgate.learning import Estimate
 from headgate.sizing.grid import Cell, Report, Run, try_cell
 from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
@@ -27,7 +26,7 @@ from headgate.sizing.trial_material import (
 )
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
-from headgate.spark.requirements import check_columns, check_inputs, check_session
+from headgate.spark.requirements import bind_frames, check_inputs, check_session
 from headgate.spark.worker_check import check_workers
 from headgate.spec import RowWindow, SpecError
 from headgate.trials import Trace
@@ -88,7 +87,7 @@ def material_of_checkpoint(
     check_session(session)
     check_workers(session.sparkContext)
     frames = [_buffer(session, path, operator, side) for side in ("left", "right")]
-    check_columns(request.keys, request.sides, (frames[0], frames[1]), NO_RESULT, request.where)
+    bind_frames(request, (frames[0], frames[1]), shows_result=False)
     tables = []
     for side, frame in zip(("left", "right"), frames, strict=True):
         with _reading(path, operator, side):
@@ -125,7 +124,7 @@ def material_of_frames(
     """Traces of two bounded DataFrames; only rows that are looked at leave Spark."""
     session = check_inputs(left, right, streaming=False)
     check_workers(session.sparkContext)
-    shape = check_columns(request.keys, request.sides, (left, right), NO_RESULT, request.where)
+    shape = bind_frames(request, (left, right), shows_result=False).shape
     keys = (request.keys.left, request.keys.right)
     frames = tuple(
         _told(frame, compared_keys(frame, names, shape.key_types), time, seed)

@@ -6,6 +6,7 @@ import numpy as np
 
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 
 
@@ -17,5 +18,6 @@ def warm_kernel(terms: Terms) -> None:
     if terms.where is not None:
         one = one._replace(value=np.zeros(2, np.float64 if terms.where.real else np.int64))
     small = replace(terms, most_rows=(1, 1))
-    for _ in Step(small, (Batch.empty(), Batch.empty()), (one, one), 1).pairs():
+    nothing = (Batch.empty(), Batch.empty())
+    for _ in Step(StepInput(small, nothing, (one, one), codes=1)).pairs():
         pass

@@ -1,17 +1,18 @@
 """Replaying a miniature: memory scaled to what is there, and what is learned from fewer rows."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from headgate.columns.key_codes import NULL
+from headgate.engine.placed_rows import Numbers
 from headgate.engine.replay import LEARNING_ROWS_AT_ONCE, Replay
 from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor, Part, Room
-from headgate.learning.learner import LearningStep
-from headgate.learning.watched_rows import Followed
+from headgate.learning.learner import Learner
+from headgate.learning.watched_rows import Observed
 from headgate.spec.budget import UNLIMITED
 from headgate.trials.local_counts import Scale
 from headgate.trials.trace import Trace
@@ -53,7 +54,9 @@ def scaled(terms: Terms, scale: Scale) -> Terms:
     return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
 
 
-class DrawnReplay(Replay):
+def drawn_replay(
+    terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor | None
+) -> Replay:
     """A replay of a trace: memory is in proportion to what of the windows is there at the time, and
     the monitor counts a row for all that it stands for.
 
@@ -66,45 +69,35 @@ class DrawnReplay(Replay):
     monitor
         Where the policy is learned.
     """
+    each = sum(trace.within.rows) / max(trace.count, 1)
+    learning_rows = max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS)
+    usual, local = scaled(terms, trace.scale), trace.local
 
-    def __init__(
-        self, terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor | None
-    ) -> None:
-        each = sum(trace.within.rows) / max(trace.count, 1)
-        # Where not all the time is looked at, the join has learned long before.
-        learned = trace.stretches is not None
-        super().__init__(
-            terms,
-            *rows,
-            trace.codes,
-            monitor,
-            trace.key_bytes,
-            learning_rows=FEWEST_ROWS
-            if learned
-            else max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS),
-            most_at_once=None if trace.local is None else max(trace.local.step_rows, FEWEST_ROWS),
-        )
-        self._whole, self._trace = terms, trace
-        self._terms = scaled(terms, trace.scale)
-
-    def _terms_at(self, times: tuple[np.ndarray, ...]) -> Terms:
-        local = self._trace.local
+    def terms_at(times: Numbers) -> Terms:
         known = [time for time in times if len(time)]
         if local is None or not known:
-            return self._terms
+            return usual
         now = (min(int(time.min()) for time in known) + max(int(time.max()) for time in known)) // 2
-        return scaled(self._whole, local.at(now, self._trace.scale))
+        return scaled(terms, local.at(now, trace.scale))
 
-    def _make_step(self, *given: Any) -> LearningStep:
-        return DrawnStep(self._trace, *given)
+    return Replay(
+        usual,
+        *rows,
+        trace.codes,
+        learner=None if monitor is None else DrawnLearner(trace, monitor),
+        terms_at=terms_at,
+        # Where not all the time is looked at, the join has learned long before.
+        learning_rows=learning_rows if trace.stretches is None else FEWEST_ROWS,
+        most_at_once=None if local is None else max(local.step_rows, FEWEST_ROWS),
+    )
 
 
-class DrawnStep(LearningStep):
-    """A step that counts the rows of heavy keys for all that they stand for."""
+class DrawnLearner(Learner):
+    """A learner that counts the rows of heavy keys for all that they stand for."""
 
-    def __init__(self, trace: Trace, *given: Any) -> None:
-        self.stands_for, self._scale = trace.stands_for, trace.scale
-        super().__init__(*given)
+    def __init__(self, trace: Trace, monitor: Monitor) -> None:
+        super().__init__(monitor, key_bytes=trace.key_bytes)
+        self._stands_for, self._scale = trace.stands_for, trace.scale
 
     def _with_spare(self, terms: Terms) -> Terms:
         # What the monitor gives back is room of the join, like the limits before they were scaled.
@@ -122,21 +115,23 @@ class DrawnStep(LearningStep):
             most_bytes=part(terms.most_bytes, more.most_bytes, self._scale.bytes),
         )
 
-    def _learn(self, sides: list[Followed]) -> None:
+    def _learn(self, step: Step, sides: tuple[Observed, Observed]) -> None:
         # Models are judged by what rows met here, where heavy keys meet fewer.
         known = self._worth.by_code
         if known is not None:
             here = known.copy()
-            here[:-1] /= self.stands_for.T
+            here[:-1] /= self._stands_for.T
             self._worth = replace(self._worth, by_code=here)
-        super()._learn(sides)
+        super()._learn(step, sides)
 
     def _count_keys(self, most: int) -> np.ndarray:
-        counts = np.zeros((self._codes, 2))
-        counts[self._tracked] = self.monitor.counts
-        for side, batch in enumerate(self._arriving):
-            code = batch.code[batch.code != NULL]
-            counts[:, side] += np.bincount(code, self.stands_for[side][code] - 1.0, self._codes)
-        self._tracked = np.flatnonzero(counts.sum(axis=1))
-        self.monitor.counts = counts[self._tracked]
+        codes = self._given.codes
+        counts = np.zeros((codes, 2))
+        counts[self.rows.tracked] = self.monitor.counts
+        for side, rows in enumerate(self._given.arriving):
+            code = rows.code[rows.code != NULL]
+            counts[:, side] += np.bincount(code, self._stands_for[side][code] - 1.0, codes)
+        tracked = np.flatnonzero(counts.sum(axis=1))
+        self.monitor.counts = counts[tracked]
+        self.rows = self.rows._replace(tracked=tracked)
         return super()._count_keys(most)  # and each for itself

@@ -9,8 +9,9 @@ import pyarrow as pa
 from headgate.columns.hashing import hash_keys
 from headgate.columns.row_sizes import row_bytes
 from headgate.columns.times import NO_TIME, microseconds
+from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.request import Request
-from headgate.engine.shape import NO_RESULT, Shape
+from headgate.engine.shape import Shape
 from headgate.spec import RowWindow
 from headgate.trials.draw import EVERY_ROW, STORED, Draw
 from headgate.trials.stretches import Stretches, choose_stretches
@@ -60,11 +61,9 @@ def stores(request: Request) -> tuple[bool, bool]:
     return left.span > 0, right.span > 0 or not left.span
 
 
-def shape_of(request: Request, tables: tuple[pa.Table, pa.Table]) -> Shape:
+def bound_to(request: Request, tables: tuple[pa.Table, pa.Table]) -> BoundColumns:
     """Which columns are what, checked."""
-    names = (tables[0].column_names, tables[1].column_names)
-    shape = Shape.of(request.keys, request.sides, names, NO_RESULT, request.where)
-    return shape.checked(request.where, tables)
+    return request.bind((tables[0].schema, tables[1].schema), shows_result=False)
 
 
 def hashed(shape: Shape, table: pa.Table, side: int) -> tuple[np.ndarray, np.ndarray]:
@@ -103,7 +102,7 @@ def stretches_of(
     request: Request, tables: tuple[pa.Table, pa.Table], share: float, seed: int
 ) -> Stretches | None:
     """Stretches of time that have this share of the rows, or so; None where they are no help."""
-    shape = shape_of(request, tables)
+    shape = bound_to(request, tables).shape
     if any(isinstance(window, RowWindow) and window.span for window in request.windows):
         return None
     times = [microseconds(table.column(at)) for table, at in zip(tables, shape.times, strict=True)]

@@ -11,12 +11,12 @@ from headgate.engine.request import Request
 from headgate.engine.stats import Stats
 from headgate.kernel.rows import Batch
 from headgate.learning import Estimate
-from headgate.learning.learner import new_monitor
+from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.models.student_t import t_quantile
 from headgate.policies import Learned, Policy, make_policy
 from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
-from headgate.trials.drawn_replay import DrawnReplay, scaled_room
+from headgate.trials.drawn_replay import drawn_replay, scaled_room
 from headgate.trials.stretch_tally import Tally
 from headgate.trials.trace import Trace
 
@@ -94,9 +94,10 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     terms, rows = request.weighed(terms), _weighed(trace, request.policy)
     if trace.draw.is_whole and trace.stretches is None:
         # All that the join would do, policies tried beside the one that is followed included.
-        replay = Replay(terms, *rows, trace.codes, monitor, trace.key_bytes)
+        learner = None if monitor is None else Learner(monitor, key_bytes=trace.key_bytes)
+        replay = Replay(terms, *rows, trace.codes, learner=learner)
     else:
-        replay = DrawnReplay(terms, trace, rows, monitor)
+        replay = drawn_replay(terms, trace, rows, monitor)
     made = Tally.of(trace)
     for block in replay.pairs():
         made.add(block)

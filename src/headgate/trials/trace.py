@@ -9,25 +9,26 @@ import pyarrow as pa
 
 from headgate.columns.key_codes import NULL
 from headgate.columns.times import microseconds
-from headgate.engine.definitions import Definitions
 from headgate.engine.inputs import as_arrow
+from headgate.engine.key_columns import key_bytes
 from headgate.engine.replay import Replay
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.engine.table_rows import coded, key_bytes, screen
+from headgate.engine.table_coding import coded
+from headgate.engine.table_rows import screen
 from headgate.kernel.relation import Relation
 from headgate.kernel.rows import Batch
 from headgate.kernel.terms import Terms
-from headgate.spec import MaxImportance, RowWindow, Sample, SpecError, TimeWindow, Window
+from headgate.spec import RowWindow, Sample, SpecError, TimeWindow, Window
 from headgate.trials.draw import Draw, count_by_hash, draw_rows
 from headgate.trials.local_counts import Local, Scale
 from headgate.trials.sampled_trace import (
     Sampled,
     Whole,
+    bound_to,
     drawn_rows,
     hashed,
-    shape_of,
     stored_times,
     stores,
     stretches_of,
@@ -127,7 +128,7 @@ class Trace:
             The stretches of time to look at, where that is settled.
         """
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
-        shape = shape_of(request, tables)
+        shape = bound_to(request, tables).shape
         whole = Whole.of(tables)
         if most_rows is not None:
             if most_rows < 1:
@@ -185,13 +186,10 @@ class Trace:
                 f"the goal is {request.goal!r}, and of a sample there is no recall to tell: give "
                 f"hg.MaxSubset() or hg.MaxImportance(...)"
             )
-        shape = shape_of(request, drawn.tables)
-        definitions = None
-        if isinstance(request.goal, MaxImportance):
-            definitions = Definitions.of(request.goal)
-            definitions.check((drawn.tables[0].schema, drawn.tables[1].schema))
+        bound = bound_to(request, drawn.tables)
+        shape = bound.shape
         held = [screen(table, shape.times[side]).rows for side, table in enumerate(drawn.tables)]
-        batches, codes = coded(shape, held, definitions)
+        batches, codes = coded(shape, held, bound.definitions)
         hashes = np.zeros(codes, np.uint64)
         for side, own in enumerate(held):
             if drawn.stored is not None:

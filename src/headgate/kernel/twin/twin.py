@@ -10,9 +10,8 @@ from itertools import groupby
 import numpy as np
 
 from headgate.kernel.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, Watch
-from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.kernel.rows import Batch
-from headgate.kernel.terms import Terms
+from headgate.kernel.progress import Progress
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.twin.twin_outcome import PlainOutcome
 from headgate.kernel.twin.twin_rows import choose_watched, in_event_order, rows_of, skip_parts
 from headgate.kernel.twin.twin_sample import GivenUp
@@ -23,7 +22,6 @@ from headgate.kernel.twin.twin_window import (
     past_order,
     plain_pair_worth,
 )
-from headgate.kernel.watched import Watching
 from headgate.policies.kinds.plain_chance import lot
 from headgate.policies.kinds.plain_score import Moment, PlainRow, as_arrivals
 
@@ -34,7 +32,8 @@ LOOK_SALT = 0x5851F42D4C957F2D
 
 
 class PlainStep(PlainOutcome):
-    """What `Step` does, said plainly: the same arguments (``codes`` is not needed), same results.
+    """What `Step` does, said plainly: the same input (``codes`` is not needed, ghosts
+    come among the stored rows), same results.
 
     ``pairs`` lists left and right numbers in the order found, ``weights`` how many pairs each
     stands for in a sample; ``counts`` is by `Count` and side.
@@ -44,20 +43,12 @@ class PlainStep(PlainOutcome):
     examples of papers have it so.
     """
 
-    def __init__(
-        self,
-        terms: Terms,
-        stored: tuple[Batch, Batch],
-        arriving: tuple[Batch, Batch],
-        codes: int,
-        progress: Progress = Progress(),  # noqa: B008 - immutable
-        watermark: int = NO_WATERMARK,
-        keep_late: bool = False,
-        watching: Watching | None = None,
-        admit_first: bool = False,
-    ) -> None:
+    def __init__(self, given: StepInput, admit_first: bool = False) -> None:
+        stored, arriving = given.stored, given.arriving
+        progress, watching = given.progress, given.watching
+        watermark, keep_late = given.watermark, given.keep_late
         super().__init__(1 if watching is None else watching.buckets)
-        terms = replace(terms, policy=terms.policy.recalling(progress.memory))
+        terms = replace(given.terms, policy=given.terms.policy.recalling(progress.memory))
         self._terms, self._before = terms, progress
         self._pools = (0, 0) if terms.pooled else (0, 1)
         self._watermark, self._keep_late = watermark, keep_late

@@ -8,8 +8,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
-from headgate.engine.table_learner import LessonsLearned
 from headgate.learning import Evidence
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.metrics import Metric, metrics_of, names_of
@@ -41,7 +41,7 @@ def stats_row(
     stats: Stats,
     state: dict[str, int],
     spent: dict[str, int],
-    learned: LessonsLearned | None,
+    learned: LearnedStep | None,
     important: bool,
     expected: Mapping[str, float],
 ) -> pd.DataFrame:
@@ -51,26 +51,26 @@ def stats_row(
     return pd.DataFrame([figures | more])
 
 
-def _monitor_figures(learned: LessonsLearned | None) -> dict[str, float]:
+def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
     if learned is None:
         return dict.fromkeys((*_MONITORED, *EVIDENCE), 0)
-    lessons = learned.lessons
+    state = learned.state
     by = learned.policy.ranks_by if learned.is_learning else None
-    total = lessons.monitor.finished + lessons.open_rows.evidence
+    total = state.monitor.finished + state.watched.evidence
     return {
         "shards_monitored": 1,
-        "watched_rows": len(lessons.open_rows.time),
-        "tracked_keys": lessons.tracked.num_rows,
+        "watched_rows": len(state.watched.time),
+        "tracked_keys": state.tracked.num_rows,
         "monitor_bytes": learned.bytes,
         "shards_neutral": int(by == RanksBy.NEITHER),
         "shards_by_age": int(by == RanksBy.AGE),
         "shards_by_key": int(by == RanksBy.FREQUENCY),
         "shards_by_residence": int(by == RanksBy.RESIDENCE),
         "shards_by_recency": int(by == RanksBy.RECENCY),
-        "tried_rows": sum(len(side.time) for side in lessons.rivals or ()),
+        "tried_rows": sum(len(side.time) for side in state.rivals or ()),
         "switched": int(learned.switched),
-        "total_pairs": lessons.monitor.pairs,
-        "total_lost": lessons.monitor.lost,
+        "total_pairs": state.monitor.pairs,
+        "total_lost": state.monitor.lost,
         **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),
     }
 

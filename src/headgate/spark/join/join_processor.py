@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
 from headgate.engine.definitions import Definitions, known_definitions
-from headgate.engine.table_rows import Screened, numbered, screen
-from headgate.engine.table_step import TableStep
+from headgate.engine.driver import Driver
+from headgate.engine.join_step import results
+from headgate.engine.placed_rows import Screened
+from headgate.engine.table_coding import TableCoding
+from headgate.engine.table_rows import TableRows, screen
 from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.pacing.pacer import covered_s
 from headgate.spark.arrivals import Arrivals
 from headgate.spark.join.join_metrics import result_rows, stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
@@ -48,49 +51,49 @@ class JoinProcessor(ShardProcessor):
         watch = Stopwatch()
         late_at, watermark = self._hear_watermark(timer_values)
         came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
-        arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
         held = (state.held(0), state.held(1))
         self._hear_limit(came.notices, state)
         plan = state.plan
         definitions, progress = self._definitions(came.notices, state)
-        pacing, pace = None, None
+        pacing = None
         # Time in which nothing came is counted with the next batch that brings something.
-        if self._plan.pacer is not None and not came.is_nothing:
-            shards = len(self._plan.labels)
-            pacing = ShardPacing(self._plan.pacer, shards, shard, state.pacing, ledger)
-            span_s = covered_s(progress, (arriving[0].rows.time, arriving[1].rows.time))
-            numbers = numbered(arriving, progress.seen)
-            (left, right), pace = pacing.admit(plan.terms.seed, numbers, span_s)
-            arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
+        if plan.pacer is not None and not came.is_nothing:
+            pacing = ShardPacing(plan.pacer, len(plan.labels), shard, state.pacing, ledger)
+        coding = TableCoding(plan.shape, definitions, state.learned_before())
+        driver = Driver[TableRows](coding, held, progress, pacing)
+        arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
         watch.lap("read_ms")
-        step = TableStep(
-            plan.terms,
-            plan.shape,
-            held,
-            arriving,
-            progress,
-            watermark=late_at,
-            keep_late=True,
-            lessons=state.lessons(),
-            shard=self._plan.labels.index(shard),
-            definitions=definitions,
-            pace=pace,
-        )
-        for blobs in result_blobs(step.results(), plan.row_bytes):
+        step = driver.begin(plan.terms_of(shard), arriving, watermark=late_at, keep_late=True)
+        rows = results(step, plan.shape, plan.labels.index(shard))
+        for blobs in result_blobs(rows, plan.row_bytes):
             yield result_rows(blobs)
         watch.lap("join_ms")
         step.raise_watermark(watermark)
+        driver.finish(step)
         if pacing is not None:
-            state.pacing = pacing.done(step.passed())
-        state.write(step, held)
+            state.pacing = pacing.text
+        state.write(step, held, driver.learned)
         watch.lap("write_ms")
-        important = definitions is not None
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
-        figures = {**state.figures, **limits_of(plan)}
-        expected = expected_of_shard(plan, progress, step, state.learned)
-        yield stats_row(step.stats, figures, watch.laps, state.learned, important, expected)
+        yield self._figures(driver, state, watch, (progress.clock, step.after.clock), definitions)
         settle()
+
+    def _figures(
+        self,
+        driver: Driver[TableRows],
+        state: ShardState,
+        watch: Stopwatch,
+        clocks: tuple[int, int],
+        definitions: Definitions | None,
+    ) -> pd.DataFrame:
+        """What the batch did."""
+        stats, figures = driver.stats, {**state.figures, **limits_of(state.plan)}
+        expected = expected_of_shard(state.plan, clocks, stats, driver.learned)
+        important = definitions is not None
+        if definitions is not None:
+            stats = replace(stats, redefined=stats.redefined + definitions.at_once)
+        return stats_row(stats, figures, watch.laps, driver.learned, important, expected)
 
     def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
         """Note the present watermark; return the one before and this one, in microseconds."""
@@ -121,7 +124,7 @@ class JoinProcessor(ShardProcessor):
         state.figures["misdefined"] += known.refused
         return known.definitions, known.progress
 
-    def _screened(self, came: Arrivals, side: int, late_at: int) -> Screened:
+    def _screened(self, came: Arrivals, side: int, late_at: int) -> Screened[TableRows]:
         """The rows of a side that can take part."""
         table, weight = came.sides[side]
         return screen(table, self._plan.shape.times[side], weight, late_at)

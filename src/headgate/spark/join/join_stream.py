@@ -1,7 +1,6 @@
 """From two DataFrames to one: pack, shuffle by shard, join, observe, unpack."""
 
 import os
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,14 +8,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, IntegerType, LongType, StructField, StructType
 
-from headgate.engine.definitions import Definitions, nothing_to_redefine
-from headgate.engine.limits import most_dead_bytes, room_for, terms_for
+from headgate.engine.definitions import nothing_to_redefine
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.carried_columns import (
     Shown,
-    arrow_schema,
     column_of,
     numbered,
     restored,
@@ -28,12 +25,12 @@ from headgate.spark.join.band_cells import LABEL_COLUMN, Labelled, Spread, can_s
 from headgate.spark.join.join_processor import JoinProcessor
 from headgate.spark.join.output_watermark import STORES, held_back
 from headgate.spark.join.published_changes import Redefined, packed_changes, packed_limits
-from headgate.spark.join.shard_plan import Allowance, ShardPlan, describe
+from headgate.spark.join.shard_plan import ShardPlan, Sharing, shard_plan
 from headgate.spark.join.shard_replay import ReplayShards, tagged
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.requirements import (
     WATERMARK,
-    check_columns,
+    bind_frames,
     check_inputs,
     check_state_store,
     check_watermarks,
@@ -43,8 +40,7 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_workers
-from headgate.spec import MaxImportance, RowWindow, SpecError, TimeWindow
-from headgate.spec.budget import RESERVE
+from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.importance import Change
 
 Mark = dict[str, int] | None
@@ -73,47 +69,39 @@ def stream(
             "both sides are the same DataFrame object: read the stream twice (two readStream "
             "calls), with a watermark and column names for each side"
         )
-    shape = _shape(join, left, right)
-    delays = check_watermarks(shape, (left, right))
+    frames = (left, right)
+    bound = bind_frames(join, frames)
+    if redefined is not None and bound.definitions is None:
+        raise nothing_to_redefine(join.goal)
+    shape = bound.shape
+    delays = check_watermarks(shape, frames)
     check_state_store(session)
     check_workers(session.sparkContext)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
-    spread = _spread(join, shape, count)
     held = watermark and any(isinstance(window, TimeWindow) for window in join.windows)
     partitions = shuffle_partitions(session, count, stores=1 + STORES * held)
-    labels = shard_labels(count, partitions)
-    definitions = _definitions(join, (left, right), (), redefined)
-    plan = _plan(
-        join, shape, (left, right), labels, partitions, RESERVE, live=True, definitions=definitions
+    plan = shard_plan(
+        join,
+        bound,
+        shard_labels(count, partitions),
+        live=True,
+        partitions=partitions,
+        columns=_described(frames),
+        sharing=None if limits is None else Sharing(most),
     )
     plan = replace(plan, row_bytes=bytes_a_row(session))
-    if limits is not None:
-        allowance = Allowance(join.budget, RESERVE, join.monitor_share(live=True), most)
-        plan = replace(plan, allowance=allowance)
     forget_when_queries_end(session)
     warm_kernel(plan.terms)
-
-    timed = plan.operator if plan.pacer is not None else None
-    packed = _packed(join, plan, left, 0, spread, timed).unionAll(
-        _packed(join, plan, right, 1, spread, timed)
-    )
+    packed = _packed_sides(join, plan, frames)
     if redefined is not None:
-        packed = packed.unionAll(packed_changes(session, redefined, labels))
+        packed = packed.unionAll(packed_changes(session, redefined, plan.labels))
     if limits is not None:
-        packed = packed.unionAll(packed_limits(session, limits, labels))
-    joined = packed.groupBy("shard").transformWithStateInPandas(
-        statefulProcessor=JoinProcessor(plan),
-        outputStructType=join_metrics.OUTPUT,
-        outputMode="append",
-        timeMode="EventTime",
-    )
-    blobs = join_metrics.observe(
-        joined, name, join_metrics.observed(shared=limits is not None)
-    ).select("blob")
+        packed = packed.unionAll(packed_limits(session, limits, plan.labels))
+    blobs = _joined(packed, plan, name)
     if watermark:
         blobs = held_back(blobs, packed, join.windows, partitions)
-    shown = _shown(shape, left, right, _marks(join, delays) if watermark else (None, None))
-    return restored(blobs.mapInArrow(Unpack(timed=timed), travelling(shown)), shown)
+    shown = _shown(shape, frames, _marks(join, delays) if watermark else (None, None))
+    return restored(blobs.mapInArrow(Unpack(timed=_timed(plan)), travelling(shown)), shown)
 
 
 def batch(
@@ -125,27 +113,19 @@ def batch(
 ) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
-    shape = _shape(join, left, right)
+    frames = (left, right)
+    bound = bind_frames(join, frames, redefined)
+    shape = bound.shape
     check_workers(session.sparkContext)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
-    spread = _spread(join, shape, count)
     labels = shard_labels(count, count)
-    definitions = _definitions(join, (left, right), redefined)
-    plan = _plan(
-        join,
-        shape,
-        (left, right),
-        labels,
-        count,
-        reserve=0.0,
-        live=False,
-        definitions=definitions,
-    )
+    plan = shard_plan(join, bound, labels, live=False, partitions=count, columns=_described(frames))
     warm_kernel(plan.terms)
-    rows = _tagged(shape, left, 0, labels, spread, right).unionAll(
-        _tagged(shape, right, 1, labels, spread, left)
+    spread = _spread(join, shape, count)
+    rows = _tagged(shape, frames, 0, labels, spread).unionAll(
+        _tagged(shape, frames, 1, labels, spread)
     )
-    shown = _shown(shape, left, right)
+    shown = _shown(shape, frames)
     results = (
         rows.repartition(count, "shard")
         .sortWithinPartitions("shard", "time", "side", "position")
@@ -158,28 +138,29 @@ def shard_count(join: Request, left: DataFrame, right: DataFrame, given: int | N
     """Into how many shards a stream is cut, where so many are asked for."""
     session = check_inputs(left, right, streaming=True)
     cores = session.sparkContext.defaultParallelism
-    return _shard_count(join, _shape(join, left, right), given, cores)
+    return _shard_count(join, bind_frames(join, (left, right)).shape, given, cores)
 
 
-def _shape(join: Request, left: DataFrame, right: DataFrame) -> Shape:
-    shape = check_columns(join.keys, join.sides, (left, right), join.suffix, join.where)
-    return shape.sampled(join.drawn).weighed(join.importance_column)
+def _described(frames: tuple[DataFrame, DataFrame]) -> tuple[str, str]:
+    """Each side's columns and types, in words."""
+    return frames[0].schema.simpleString(), frames[1].schema.simpleString()
 
 
-def _definitions(
-    join: Request,
-    frames: tuple[DataFrame, DataFrame],
-    changes: Sequence[Change],
-    source: Redefined | None = None,
-) -> Definitions | None:
-    """What is important, as known beforehand."""
-    if not isinstance(join.goal, MaxImportance):
-        if changes or source is not None:
-            raise nothing_to_redefine(join.goal)
-        return None
-    definitions = Definitions.of(join.goal, changes)
-    definitions.check((arrow_schema(frames[0]), arrow_schema(frames[1])))
-    return definitions
+def _timed(plan: ShardPlan) -> str | None:
+    """Under which name the tasks of a query note what they take; None where nobody asks."""
+    return None if plan.pacer is None else plan.operator
+
+
+def _joined(packed: DataFrame, plan: ShardPlan, name: str) -> DataFrame:
+    """The results of all shards as blobs; figures go to the observation of this name."""
+    joined = packed.groupBy("shard").transformWithStateInPandas(
+        statefulProcessor=JoinProcessor(plan),
+        outputStructType=join_metrics.OUTPUT,
+        outputMode="append",
+        timeMode="EventTime",
+    )
+    figures = join_metrics.observed(shared=plan.allowance is not None)
+    return join_metrics.observe(joined, name, figures).select("blob")
 
 
 def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> int:
@@ -195,60 +176,6 @@ def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> 
             f"use one shard, or a window in time"
         )
     return given
-
-
-def _plan(
-    join: Request,
-    shape: Shape,
-    frames: tuple[DataFrame, DataFrame],
-    labels: tuple[int, ...],
-    partitions: int,
-    reserve: float,
-    live: bool,
-    definitions: Definitions | None,
-) -> ShardPlan:
-    shards = len(labels)
-    policy = join.policy.without_model()
-    share = join.monitor_share(live)
-    terms = join.weighed(
-        terms_for(
-            join.budget,
-            join.windows,
-            policy,
-            shards,
-            reserve,
-            share,
-            shape.relation,
-            join.indexes(join.rates, keys=0),
-        )
-    )
-    facts = {
-        "left keys": ", ".join(join.keys.left),
-        "right keys": ", ".join(join.keys.right),
-        "left time and window": f"{join.left.time}, {join.left.window}",
-        "right time and window": f"{join.right.time}, {join.right.window}",
-        "policy": repr(policy),
-        "left columns": frames[0].schema.simpleString(),
-        "right columns": frames[1].schema.simpleString(),
-    }
-    if join.seed:
-        facts["seed"] = str(join.seed)
-    if join.where is not None:
-        facts["predicate"] = repr(join.where)
-    if isinstance(join.goal, MaxImportance):
-        facts["importance"] = join.goal.to_json()
-    return ShardPlan(
-        terms=terms,
-        shape=shape,
-        schemas=(arrow_schema(frames[0]), arrow_schema(frames[1])),
-        most_dead_bytes=most_dead_bytes(terms, reserve),
-        room=room_for(join.budget, policy, shards, share, join.seed) if share else None,
-        labels=labels,
-        description=describe(shards, partitions, facts),
-        operator=uuid.uuid4().hex[:16],
-        definitions=definitions,
-        pacer=join.pacer(shards),
-    )
 
 
 def _label(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
@@ -271,14 +198,14 @@ def _spread(join: Request, shape: Shape, shards: int) -> Spread | None:
 
 def _tagged(
     shape: Shape,
-    frame: DataFrame,
+    frames: tuple[DataFrame, DataFrame],
     side: int,
     labels: tuple[int, ...],
     spread: Spread | None,
-    other: DataFrame,
 ) -> DataFrame:
+    frame = frames[side]
     rows = numbered(frame)
-    columns, others = rows.schema, numbered(other).schema
+    columns, others = rows.schema, numbered(frames[1 - side]).schema
     time = column_of(frame, shape.times[side])
     if spread is None:
         keys = (shape.keys.left, shape.keys.right)[side]
@@ -292,25 +219,27 @@ def _tagged(
     return tagged(labelled, side, F.col(LABEL_COLUMN), time, columns, others)
 
 
+def _packed_sides(join: Request, plan: ShardPlan, frames: tuple[DataFrame, DataFrame]) -> DataFrame:
+    """The rows of both sides as blobs for their shards."""
+    spread = _spread(join, plan.shape, len(plan.labels))
+    left, right = (_packed(join, plan, frame, side, spread) for side, frame in enumerate(frames))
+    return left.unionAll(right)
+
+
 def _packed(
-    join: Request,
-    plan: ShardPlan,
-    frame: DataFrame,
-    side: int,
-    spread: Spread | None,
-    timed: str | None,
+    join: Request, plan: ShardPlan, frame: DataFrame, side: int, spread: Spread | None
 ) -> DataFrame:
-    shape, names = plan.shape, tuple(frame.columns)
+    shape = plan.shape
     keys = (shape.keys.left, shape.keys.right)[side]
     shard = shard_column(compared_keys(frame, keys, shape.key_types), plan.labels)
     pack = Pack(
         side,
         plan.labels,
-        names,
+        tuple(frame.columns),
         keys,
         join.policy,
-        spread,
-        timed,
+        spread=spread,
+        timed=_timed(plan),
         key_types=shape.key_types,
         row_bytes=plan.row_bytes,
     )
@@ -331,12 +260,12 @@ def _marks(join: Request, delays: tuple[int, int]) -> tuple[Mark, Mark]:
 
 
 def _shown(
-    shape: Shape, left: DataFrame, right: DataFrame, marks: tuple[Mark, Mark] = (None, None)
+    shape: Shape, frames: tuple[DataFrame, DataFrame], marks: tuple[Mark, Mark] = (None, None)
 ) -> list[Shown]:
     """The result's columns, with marks on the times."""
     shown = []
     for name, side, column in shape.output:
-        field = (left, right)[side].schema[column]
+        field = frames[side].schema[column]
         mark = marks[side] if column == shape.times[side] else None
         shown.append(Shown(name, field.dataType, field.nullable, mark))
     shown += [

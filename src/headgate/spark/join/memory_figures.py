@@ -1,8 +1,8 @@
 """What a shard of a join with a shared budget says of itself."""
 
-from headgate.engine.table_learner import LessonsLearned
-from headgate.engine.table_step import TableStep
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.engine.learned_step import LearnedStep
+from headgate.engine.stats import Stats
+from headgate.kernel.progress import NO_WATERMARK
 from headgate.planner.live_curve import FIGURES, Streams, expected_figures
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spec.budget import UNLIMITED
@@ -16,18 +16,21 @@ def limits_of(plan: ShardPlan) -> dict[str, int]:
 
 
 def expected_of_shard(
-    plan: ShardPlan, before: Progress, step: TableStep, learned: LessonsLearned | None
+    plan: ShardPlan,
+    clocks: tuple[int, int],
+    stats: Stats,
+    learned: LearnedStep | None,
 ) -> dict[str, float]:
     """What it would make of more memory, and of less; zeros where nobody asks or nothing is known.
 
     How fast rows come is known of both sides together; each side's part is that of this batch.
+    ``clocks`` are the event keys that the batch began and ended with.
     """
     nothing = dict.fromkeys(FIGURES, 0.0)
-    stats = step.stats
     came = stats.left_rows + stats.right_rows
     if plan.allowance is None or learned is None or not came:
         return nothing
-    monitor, windows = learned.lessons.monitor, plan.terms.windows
+    monitor, windows = learned.state.monitor, plan.terms.windows
     if any(monitor.by_rows) or not monitor.rate:
         return nothing
     streams = Streams(
@@ -47,5 +50,5 @@ def expected_of_shard(
         live = sum(plan.terms.most_bytes[pool] for pool in pools)
         size = stats.stored_bytes / stats.stored_rows
         most_rows, row_bytes = int(live / size), size * paid / live
-    passed = step.after.clock - before.clock >> 1 if before.clock != NO_WATERMARK else 0
+    passed = clocks[1] - clocks[0] >> 1 if clocks[0] != NO_WATERMARK else 0
     return expected_figures(streams, learned.policy.ranks_by, most_rows, row_bytes, passed)

@@ -8,7 +8,7 @@ import json
 import time
 from dataclasses import asdict, dataclass, field, replace
 
-from headgate.engine.table_rows import Numbers
+from headgate.engine.placed_rows import Numbers
 from headgate.pacing.pacer import Admitted, Pacer, PaceState, Passed
 from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
 
@@ -75,6 +75,8 @@ class ShardPacing:
                 self._state, passed, self._before.span_s, elapsed_s=self._elapsed_s
             )
         self._span_s = 0.0
+        self.text = before
+        """What to keep with the state."""
 
     def admit(self, seed: int, came: Numbers, span_s: float) -> Admitted:
         """Which of the rows that came there is time to look at, and how much work they may bring;
@@ -82,10 +84,10 @@ class ShardPacing:
         self._span_s = span_s
         return self._pacer.admit(self._state, seed, came, span_s, self._elapsed_s)
 
-    def done(self, passed: Passed) -> str:
-        """What to keep with the state, after a step that did this."""
+    def done(self, passed: Passed) -> None:
+        """Note what a step did, for the next batch."""
         usual = self._before.usual_s or self._elapsed_s
-        return replace(
+        self.text = replace(
             self._before,
             state=self._state,
             passed=passed,

@@ -1,17 +1,22 @@
 """What every shard of a streaming join must know. Small, since it is shipped with every task."""
 
 import json
+import uuid
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.definitions import Definitions
 from headgate.engine.limits import most_dead_bytes, room_for, terms_for
+from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.kernel.terms import Terms
 from headgate.learning import Room
 from headgate.pacing.pacer import Pacer
-from headgate.spec import Budget, SpecError
+from headgate.spec import Budget, MaxImportance, SpecError
+from headgate.spec.budget import RESERVE
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,10 @@ class ShardPlan:
     allowance: Allowance | None = None
     row_bytes: int | None = None
 
+    def terms_of(self, label: int) -> Terms:
+        """The terms of the shard of this label, whose random numbers are its own."""
+        return replace(self.terms, policy=self.terms.policy.for_shard(self.labels.index(label)))
+
     def within(self, amount: int) -> "ShardPlan":
         """The same plan with the limits of a budget of so many rows or bytes."""
         if self.allowance is None or self.allowance.amount == amount:
@@ -101,7 +110,14 @@ class ShardPlan:
         allowance, shards = self.allowance.of(amount), len(self.labels)
         budget, reserve = allowance.budget, allowance.reserve
         policy, share = self.terms.policy, allowance.monitor
-        limits = terms_for(budget, self.terms.windows, policy, shards, reserve, share)
+        limits = terms_for(
+            budget,
+            self.terms.windows,
+            policy,
+            shards=shards,
+            reserve=reserve,
+            monitor=share,
+        )
         terms = replace(
             self.terms,
             policy=limits.policy,
@@ -118,6 +134,94 @@ class ShardPlan:
             most_dead_bytes=most_dead_bytes(terms, reserve),
             allowance=allowance,
         )
+
+
+class Sharing(NamedTuple):
+    """A budget that is part of one over several joins, and may change while the join runs."""
+
+    most: int | None = None
+    """The budget of all of them, where that is known."""
+
+
+def shard_plan(
+    request: Request,
+    bound: BoundColumns,
+    labels: tuple[int, ...],
+    *,
+    live: bool,
+    partitions: int = 1,
+    columns: tuple[str, str] = ("", ""),
+    operator: str | None = None,
+    sharing: Sharing | None = None,
+) -> ShardPlan:
+    """What every shard of a join must know.
+
+    Parameters
+    ----------
+    request, bound
+        The join, and its columns.
+    labels
+        What the shards are called, in order.
+    live
+        Whether it is a stream, whose state holds rows given up for a while.
+    partitions
+        Into how many parts Spark shuffles.
+    columns
+        Each side's columns and types, in words, to notice when a restart has others.
+    operator
+        A name unlike any other's; made up when left out.
+    sharing
+        Where the budget may change on the way.
+    """
+    shards, share = len(labels), request.monitor_share(live)
+    policy, reserve = request.policy.without_model(), RESERVE if live else 0.0
+    terms = terms_for(
+        request.budget,
+        request.windows,
+        policy,
+        shards=shards,
+        reserve=reserve,
+        monitor=share,
+        where=bound.shape.relation,
+        indexes=request.indexes(request.rates, keys=0),
+    )
+    terms = request.weighed(terms)
+    allowance = None
+    if sharing is not None:
+        allowance = Allowance(request.budget, reserve, share, sharing.most)
+    return ShardPlan(
+        terms=terms,
+        shape=bound.shape,
+        schemas=bound.schemas,
+        most_dead_bytes=most_dead_bytes(terms, reserve),
+        room=room_for(request.budget, policy, shards, share, request.seed) if share else None,
+        labels=labels,
+        description=describe(shards, partitions, _facts(request, columns)),
+        operator=operator or uuid.uuid4().hex[:16],
+        definitions=bound.definitions,
+        pacer=request.pacer(shards),
+        allowance=allowance,
+    )
+
+
+def _facts(request: Request, columns: tuple[str, str]) -> dict[str, str]:
+    """What a restart must not change of a join."""
+    facts = {
+        "left keys": ", ".join(request.keys.left),
+        "right keys": ", ".join(request.keys.right),
+        "left time and window": f"{request.left.time}, {request.left.window}",
+        "right time and window": f"{request.right.time}, {request.right.window}",
+        "policy": repr(request.policy.without_model()),
+        "left columns": columns[0],
+        "right columns": columns[1],
+    }
+    if request.seed:
+        facts["seed"] = str(request.seed)
+    if request.where is not None:
+        facts["predicate"] = repr(request.where)
+    if isinstance(request.goal, MaxImportance):
+        facts["importance"] = request.goal.to_json()
+    return facts
 
 
 def describe(shards: int, partitions: int, plan_facts: dict[str, str]) -> str:

@@ -7,7 +7,6 @@ large the input is.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from time import process_time
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +18,14 @@ from pyspark.sql.types import StructType
 from headgate.columns.pieces import in_pieces
 from headgate.columns.plain_form import no_rows
 from headgate.columns.relabelling import relabelled
+from headgate.engine.driver import Driver
+from headgate.engine.join_step import results
+from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from, most_to_observe
-from headgate.engine.table_learner import Lessons
-from headgate.engine.table_rows import Held, Screened, numbered, screen
-from headgate.engine.table_step import TableStep
-from headgate.kernel.progress import Progress
-from headgate.pacing.pacer import PaceState, covered_s
+from headgate.engine.table_coding import TableCoding
+from headgate.engine.table_learner import nothing_learned
+from headgate.engine.table_rows import TableRows, screen
+from headgate.pacing.event_pacing import EventPacing
 from headgate.policies import Policy
 from headgate.spark.join.shard_plan import ShardPlan
 
@@ -69,27 +70,31 @@ class ReplayShards:
 
 
 class _ShardReplay:
-    def __init__(self, plan: ShardPlan, policy: Policy, shard: int) -> None:
-        self._plan, self._policy, self._shard = plan, policy, shard
-        self._held = (Held.nothing(plan.schemas[0]), Held.nothing(plan.schemas[1]))
-        self._progress = Progress()
-        self._pacing = PaceState()
-        self._began = process_time()
-        self._lessons: Lessons | None = None
+    """The replay of one shard: rows are cut into steps, and a driver takes one after the other."""
+
+    def __init__(self, plan: ShardPlan, policy: Policy, label: int) -> None:
+        self._plan, self._policy = plan, policy
+        self._shard, self._terms = plan.labels.index(label), plan.terms_of(label)
+        self._learns = plan.room is not None
+        state = None
         if plan.room is not None:
-            self._lessons = Lessons.none_yet(
-                plan.terms.windows, plan.room, plan.shape, plan.schemas
-            )
+            state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)
+        left, right = (TableRows.nothing(schema) for schema in plan.schemas)
+        self._driver = Driver[TableRows](
+            TableCoding(plan.shape, plan.definitions, state),
+            (left, right),
+            pacing=None if plan.pacer is None else EventPacing(plan.pacer),
+        )
 
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         first = 0
         while first < table.num_rows:
             size = table.num_rows
-            stored = len(self._held[0].place) + len(self._held[1].place)
-            if self._lessons is not None:
-                size = most_to_learn_from(sum(self._progress.seen), stored)
+            if self._learns:
+                seen = sum(self._driver.progress.seen)
+                size = most_to_learn_from(seen, self._driver.stored_rows)
             elif self._policy.observes:
-                size = most_to_observe(stored)
+                size = most_to_observe(self._driver.stored_rows)
             if self._plan.pacer is not None:
                 size = min(size, PACED_ROWS_AT_ONCE)
             yield from self._advance(table.slice(first, size))
@@ -97,41 +102,15 @@ class _ShardReplay:
 
     def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
-        pace, span_s = None, 0.0
-        if self._plan.pacer is not None:
-            span_s = covered_s(self._progress, (arriving[0].rows.time, arriving[1].rows.time))
-            (left, right), pace = self._plan.pacer.admit(
-                self._pacing,
-                self._plan.terms.seed,
-                numbered(arriving, self._progress.seen),
-                span_s,
-                elapsed_s=span_s,
-            )
-            arriving = (arriving[0].thinned(left), arriving[1].thinned(right))
-        step = TableStep(
-            self._plan.terms,
-            self._plan.shape,
-            self._held,
-            arriving,
-            self._progress,
-            lessons=self._lessons,
-            shard=self._plan.labels.index(self._shard),
-            definitions=self._plan.definitions,
-            pace=pace,
-        )
-        for results in step.results():
-            yield from results.combine_chunks().to_batches()
-        self._held = (step.survivors(0).compact(), step.survivors(1).compact())
-        self._progress = step.after
-        if (learned := step.learned()) is not None:
-            self._lessons = learned.lessons
-        if self._plan.pacer is not None:
-            now = process_time()
-            passed = step.passed(now - self._began)
-            self._pacing = self._plan.pacer.after(self._pacing, passed, span_s, span_s)
-            self._began = now
+        step = self._driver.begin(self._terms, arriving)
+        for rows in results(step, self._plan.shape, self._shard):
+            yield from rows.combine_chunks().to_batches()
+        self._driver.finish(step)
+        self._driver.keep(step)
+        left, right = self._driver.stored
+        self._driver.stored = (left.compact(), right.compact())
 
-    def _arrivals(self, table: pa.Table, side: int) -> Screened:
+    def _arrivals(self, table: pa.Table, side: int) -> Screened[TableRows]:
         mine = table.filter(pc.equal(table.column("side"), side))
         struct = mine.column("left" if side == 0 else "right").combine_chunks()
         schema = self._plan.schemas[side]

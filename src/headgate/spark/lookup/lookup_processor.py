@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
-from headgate.engine.table_rows import Held
+from headgate.engine.table_rows import TableRows
 from headgate.lookup.lookup_request import How
 from headgate.lookup.lookup_step import LookupStep
 from headgate.lookup.table import Table
@@ -59,7 +59,7 @@ class LookupProcessor(ShardProcessor):
         for blobs in result_blobs(step.results(), plan.row_bytes):
             yield result_rows(blobs, FIGURES)
         watch.lap("join_ms")
-        state.write(step, (cached, Held.nothing(plan.schemas[1])))
+        state.write(step, (cached, TableRows.nothing(plan.schemas[1])))
         watch.lap("write_ms")
         yield stats_row(step.lookup_stats, state.figures, watch.laps)
         settle()

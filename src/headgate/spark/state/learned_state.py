@@ -1,14 +1,16 @@
 """What a shard has learned, in the state store."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.engine.table_learner import Lessons
+from headgate.engine.learned_step import LearnedState
+from headgate.engine.table_learner import nothing_learned
 from headgate.learning.rivals import RivalRows
 from headgate.learning.standing import Standing
-from headgate.learning.watched_rows import OpenRows
+from headgate.learning.watched_rows import WatchedRows
 from headgate.policies.learned import KEEP_HISTORY
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.state.blobs import from_blob, to_blob
@@ -16,72 +18,76 @@ from headgate.spark.state.blobs import from_blob, to_blob
 VALUE = (
     "facts string, left binary, right binary, tracked binary, left_tried binary, right_tried binary"
 )
-_ROW_COLUMNS = OpenRows._fields[:-3]  # codes, values and sources mean nothing in another batch
+_ROW_COLUMNS = WatchedRows._fields[:-3]  # codes, values and sources mean nothing in another batch
 
 
-def read_lessons(plan: ShardPlan, variable: Any) -> Lessons | None:
-    """The lessons of the batches so far; None where nothing is to be learned."""
+def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
+    """What the batches so far have learned; None where nothing is to be learned."""
     if plan.room is None:
         return None
-    lessons = Lessons.none_yet(plan.terms.windows, plan.room, plan.shape, plan.schemas)
+    state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)
     kept = variable.get()
     if kept is None:
-        return lessons
-    facts, sides, tracked = kept[0], [from_blob(kept[1]), from_blob(kept[2])], from_blob(kept[3])
-    lessons.monitor.recall_facts(facts)
-    keys, counts = _parted(tracked, lessons.tracked)
-    lessons.monitor.counts = np.stack([counts.column(name).to_numpy() for name in _COUNTS], axis=1)
-    (left, *beside), (right, *beside_right) = (
-        _parted(side, known) for side, known in zip(sides, lessons.open_columns, strict=True)
+        return state
+    monitor = state.monitor
+    monitor.recall_facts(kept[0])
+    keys, counts = _parted(from_blob(kept[3]), state.tracked)
+    monitor.counts = np.stack([counts.column(name).to_numpy() for name in _COUNTS], axis=1)
+    (left, beside_left), (right, beside_right) = (
+        _parted(from_blob(blob), known)
+        for blob, known in zip(kept[1:3], state.watched_columns, strict=True)
     )
-    columns = [
-        np.concatenate([part.column(_hidden(name)).to_numpy() for part in beside + beside_right])
-        for name in _ROW_COLUMNS
-    ]
-    none = np.zeros(len(columns[0]), np.int64)
-    open_rows = OpenRows._make([*columns, none.astype(np.int32), np.empty(0), none])
+    watched = _watched_rows((beside_left, beside_right))
+    state = replace(state, watched=watched, watched_columns=(left, right), tracked=keys)
     if kept[4] is None:
-        return Lessons(lessons.monitor, open_rows, (left, right), keys)
+        return state
     if not plan.room.tried.holds(1, 1):
         # The budget has become too small for trying policies since.
-        lessons.monitor.standing, lessons.monitor.tried = Standing(), 0.0
-        return Lessons(lessons.monitor, open_rows, (left, right), keys)
-    names = lessons.monitor.standing.names
+        monitor.standing, monitor.tried = Standing(), 0.0
+        return state
+    names = monitor.standing.names
     (tried_left, rivals_left), (tried_right, rivals_right) = (
         _parted(from_blob(blob), known) for blob, known in ((kept[4], left), (kept[5], right))
     )
-    return Lessons(
-        lessons.monitor,
-        open_rows,
-        (left, right),
-        keys,
-        (rival_rows(rivals_left, names), rival_rows(rivals_right, names)),
-        (tried_left, tried_right),
+    return replace(
+        state,
+        rivals=(rival_rows(rivals_left, names), rival_rows(rivals_right, names)),
+        rival_columns=(tried_left, tried_right),
     )
 
 
-def write_lessons(variable: Any, lessons: Lessons) -> int:
-    """Keep the lessons; returns the bytes written."""
-    rows, tracked = lessons.open_rows, lessons.tracked
+def write_learned(variable: Any, state: LearnedState) -> int:
+    """Keep what was learned; returns the bytes written."""
+    tracked = state.tracked
     blobs = []
-    for side, table in enumerate(lessons.open_columns):
+    for side, table in enumerate(state.watched_columns):
+        rows = state.watched.of_side(side)
         for name in _ROW_COLUMNS:
-            column = getattr(rows, name)[rows.side == side]
-            table = table.append_column(_hidden(name), pa.array(column))
+            table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
         blobs.append(to_blob(table, compress=True))
     for side, name in enumerate(_COUNTS):
-        tracked = tracked.append_column(name, pa.array(lessons.monitor.counts[:, side]))
+        tracked = tracked.append_column(name, pa.array(state.monitor.counts[:, side]))
     blobs.append(to_blob(tracked, compress=True))
     tried: list[bytes | None] = [None, None]
-    if lessons.rivals is not None and lessons.rival_columns is not None:
-        names = lessons.monitor.standing.names
+    if state.rivals is not None and state.rival_columns is not None:
+        names = state.monitor.standing.names
         tried = [
             to_blob(rival_table(columns, rivals, names), compress=True)
-            for columns, rivals in zip(lessons.rival_columns, lessons.rivals, strict=True)
+            for columns, rivals in zip(state.rival_columns, state.rivals, strict=True)
         ]
-    facts = lessons.monitor.facts()
+    facts = state.monitor.facts()
     variable.update((facts, *blobs, *tried))
     return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
+
+
+def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
+    """Watched rows from the columns that were put beside theirs."""
+    columns = {
+        name: np.concatenate([side.column(_hidden(name)).to_numpy() for side in sides])
+        for name in _ROW_COLUMNS
+    }
+    none = np.zeros(len(columns["time"]), np.int64)
+    return WatchedRows(**columns, code=none.astype(np.int32), value=np.empty(0), source=none)
 
 
 def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:

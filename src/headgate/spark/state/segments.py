@@ -18,7 +18,7 @@ from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
 from headgate.columns.plain_form import no_rows
 from headgate.columns.row_sizes import row_bytes
 from headgate.columns.times import microseconds
-from headgate.engine.table_rows import Held
+from headgate.engine.table_rows import TableRows
 from headgate.spark.state.stored_tables import Stored
 from headgate.spark.table_buffer import gathered
 
@@ -47,13 +47,13 @@ class Segment:
         return int(row_bytes(payload(self.table))[~self.alive].sum())
 
 
-def to_table(rows: Held, with_weight: bool, with_time: bool) -> pa.Table:
+def to_table(rows: TableRows, with_weight: bool, with_time: bool) -> pa.Table:
     """Payload and bookkeeping of rows, as a segment keeps them."""
     table = gathered(chain([no_rows(rows.table.schema)], rows.pieces(SMALL_BYTES)))
-    table = table.append_column(SEQUENCE, pa.array(rows.sequence))
+    table = table.append_column(SEQUENCE, pa.array(rows.rows.sequence))
     if with_time:
-        table = table.append_column(TIME, pa.array(rows.time))
-    return table.append_column(WEIGHT, pa.array(rows.weight)) if with_weight else table
+        table = table.append_column(TIME, pa.array(rows.rows.time))
+    return table.append_column(WEIGHT, pa.array(rows.rows.weight)) if with_weight else table
 
 
 def payload(table: pa.Table) -> pa.Table:
@@ -78,13 +78,13 @@ def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
     return Segment(stored, side, table, np.ones(table.num_rows, bool), size)
 
 
-def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | None) -> Held:
+def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | None) -> TableRows:
     """The live rows of one side's segments, in the order in which they arrived.
 
     Their time is in a column of the payload, or beside it where ``time_column`` is None.
     """
     if not segments:
-        return Held.nothing(schema)
+        return TableRows.nothing(schema)
     table = pa.concat_tables([segment.table for segment in segments])
     beside, rows = _bookkeeping(table), payload(table)
     place = np.flatnonzero(np.concatenate([segment.alive for segment in segments]))
@@ -92,19 +92,13 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | Non
     weight = np.zeros(len(place))
     if WEIGHT in beside:
         weight = beside[WEIGHT].to_numpy()[place]
-    return Held(
-        table=rows,
-        place=place,
-        time=time,
-        weight=weight,
-        sequence=beside[SEQUENCE].to_numpy()[place],
-        matches=np.zeros(len(place), np.int32),
-        touched=time.copy(),
-        recent=np.zeros(len(place)),
-    )
+    stored = TableRows.arriving(rows, time, weight)
+    # Its history is filled in afterwards, so it must not share the array of times.
+    numbers = stored.rows._replace(sequence=beside[SEQUENCE].to_numpy()[place], touched=time.copy())
+    return replace(stored, place=place, rows=numbers)
 
 
-def mark_dead(segments: list[Segment], held: Held, alive: np.ndarray) -> list[Segment]:
+def mark_dead(segments: list[Segment], held: TableRows, alive: np.ndarray) -> list[Segment]:
     """The segments after some of their live rows died."""
     physical = np.zeros(sum(len(segment.alive) for segment in segments), bool)
     physical[held.place[alive]] = True

@@ -7,21 +7,22 @@ changed in the history, and the head. Everything is Arrow IPC behind a version n
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.stats import Stats
-from headgate.engine.table_learner import Lessons, LessonsLearned
-from headgate.engine.table_rows import Held
+from headgate.engine.table_rows import TableRows
 from headgate.kernel.progress import Progress
+from headgate.kernel.rows import Batch
 from headgate.policies.kinds.residence_score import Residing
 from headgate.spark.join.shard_plan import ShardPlan, check_same_join
 from headgate.spark.state.blobs import from_blob, to_blob
-from headgate.spark.state.learned_state import VALUE as LESSONS
-from headgate.spark.state.learned_state import read_lessons, write_lessons
+from headgate.spark.state.learned_state import VALUE as LEARNED
+from headgate.spark.state.learned_state import read_learned, write_learned
 from headgate.spark.state.local_copy import LocalCopy, new_name
 from headgate.spark.state.segments import (
     Segment,
@@ -54,7 +55,7 @@ _DIRECTORY = pa.schema(
 
 
 class FinishedStep(Protocol):
-    """What state must know of a step, of a join or of a lookup; `TableStep` says what it means."""
+    """What state must know of a step, of a join or of a lookup; `JoinStep` says what it means."""
 
     @property
     def stats(self) -> Stats: ...
@@ -67,11 +68,9 @@ class FinishedStep(Protocol):
 
     def alive(self, side: int) -> np.ndarray: ...
 
-    def kept_arrivals(self, side: int) -> Held: ...
+    def kept_arrivals(self, side: int) -> TableRows: ...
 
-    def survivors(self, side: int) -> Held: ...
-
-    def learned(self) -> LessonsLearned | None: ...
+    def survivors(self, side: int) -> TableRows: ...
 
 
 @dataclass
@@ -82,7 +81,7 @@ class ShardStore:
     watermark: Any
     segments: Any
     histories: Any
-    lessons: Any
+    learned: Any
 
     @classmethod
     def of(cls, handle: Any) -> "ShardStore":
@@ -92,7 +91,7 @@ class ShardStore:
             watermark=handle.getValueState("watermark", "micros long"),
             segments=handle.getMapState("segments", KEY, VALUE),
             histories=handle.getMapState("histories", KEY, VALUE),
-            lessons=handle.getValueState("lessons", LESSONS),
+            learned=handle.getValueState("lessons", LEARNED),
         )
 
 
@@ -114,8 +113,6 @@ class ShardState:
     limit: int | None = None
     """Rows or bytes that the whole join may store, where it was told so on the way."""
     figures: dict[str, int] = field(default_factory=dict)
-    learned: LessonsLearned | None = None
-    """What the batch learned, once written."""
 
     @classmethod
     def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
@@ -171,11 +168,12 @@ class ShardState:
         except SpecError:
             self.figures["misdefined"] += 1
 
-    def held(self, side: int) -> Held:
+    def held(self, side: int) -> TableRows:
         """A side's stored rows with their history."""
         shape = self.plan.shape
         time = None if shape.counted else shape.times[side]
-        rows = held_rows(self._of_side(side), self.plan.schemas[side], time)
+        held = held_rows(self._of_side(side), self.plan.schemas[side], time)
+        rows, recent = held.rows, _recent(held.rows)
         # Within a batch rows may have come in any order, so sequences need not ascend.
         order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
         for stored, _ in self.logs:
@@ -189,11 +187,16 @@ class ShardState:
             at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
             rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]
             rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
-            rows.recent[at[at_hand]] = log.column("recent").to_numpy()[mine][at_hand]
-        return rows
+            recent[at[at_hand]] = log.column("recent").to_numpy()[mine][at_hand]
+        return replace(held, rows=rows._replace(recent=recent))
 
-    def write(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
-        """Bring the state to where a step has left the join."""
+    def write(
+        self,
+        step: FinishedStep,
+        held: tuple[TableRows, TableRows],
+        learned: LearnedStep | None = None,
+    ) -> None:
+        """Bring the state to where a step has left the join, with what it learned."""
         self.batches += 1
         for side in (0, 1):
             self._update_side(step, side, held[side])
@@ -201,10 +204,9 @@ class ShardState:
         if step.keeps_history:
             self._log_history(step, held)
         self.progress = step.after
-        learned = step.learned()
-        lesson_bytes = 0
+        learned_bytes = 0
         if learned is not None:
-            lesson_bytes = self._write_lessons(learned, step.stats)
+            learned_bytes = self._write_learned(learned, step.stats)
         head_bytes = self._write_head()
         held_bytes = sum(segment.bytes for segment in self.segments)
         self.figures |= {
@@ -213,26 +215,25 @@ class ShardState:
             "segments": len(self.segments),
             "rebuilt": int(self.stored_segments.fetched or self.stored_logs.fetched),
             "written_bytes": head_bytes
-            + lesson_bytes
+            + learned_bytes
             + self.stored_segments.written_bytes
             + self.stored_logs.written_bytes,
         }
 
-    def lessons(self) -> Lessons | None:
-        """What was learned so far."""
-        return read_lessons(self.plan, self.store.lessons)
+    def learned_before(self) -> LearnedState | None:
+        """What was learned so far; None where nothing is to be learned."""
+        return read_learned(self.plan, self.store.learned)
 
-    def _write_lessons(self, learned: LessonsLearned, stats: Stats) -> int:
-        monitor = learned.lessons.monitor
+    def _write_learned(self, learned: LearnedStep, stats: Stats) -> int:
+        monitor = learned.state.monitor
         monitor.pairs += stats.pairs
         monitor.lost += stats.given_up
-        self.learned = learned
-        return write_lessons(self.store.lessons, learned.lessons)
+        return write_learned(self.store.learned, learned.state)
 
     def _of_side(self, side: int) -> list[Segment]:
         return [segment for segment in self.segments if segment.side == side]
 
-    def _update_side(self, step: FinishedStep, side: int, held: Held) -> None:
+    def _update_side(self, step: FinishedStep, side: int, held: TableRows) -> None:
         alive = step.alive(side)
         mine = self._of_side(side)
         others = [segment for segment in self.segments if segment.side != side]
@@ -272,22 +273,14 @@ class ShardState:
                 self.figures["compacted"] += end - first
             self.segments = [s for s in self.segments if s.side != side] + mine
 
-    def _log_history(self, step: FinishedStep, held: tuple[Held, Held]) -> None:
+    def _log_history(self, step: FinishedStep, held: tuple[TableRows, TableRows]) -> None:
         """Log what matched in this batch; write the log anew when it outgrows the rows."""
-        now = [step.survivors(side) for side in (0, 1)]
-        changed = []
-        for side in (0, 1):
-            alive = step.alive(side)[: len(held[side].place)]
-            was_matches, was_touched = held[side].matches[alive], held[side].touched[alive]
-            count = len(was_matches)
-            differs = np.ones(len(now[side].place), bool)
-            differs[:count] = (now[side].matches[:count] != was_matches) | (
-                now[side].touched[:count] != was_touched
-            )
-            differs[:count] |= now[side].recent[:count] != held[side].recent[alive]
-            differs[count:] = has_history(now[side])[count:]
-            changed.append(differs)
-        live = sum(len(rows.place) for rows in now)
+        now = [step.survivors(side).rows for side in (0, 1)]
+        changed = [
+            _changed(held[side].rows.where(step.alive(side)[: len(held[side])]), now[side])
+            for side in (0, 1)
+        ]
+        live = sum(len(rows.time) for rows in now)
         entries = sum(count for _, count in self.logs) + sum(int(c.sum()) for c in changed)
         if entries > max(live, SMALLEST_LOG):
             for stored, _ in self.logs:
@@ -331,19 +324,35 @@ class ShardState:
         return len(blob)
 
 
-def has_history(rows: Held) -> np.ndarray:
+def has_history(rows: Batch) -> np.ndarray:
     """Which rows are not as they were when they came."""
-    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (rows.recent > 0)
+    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (_recent(rows) > 0)
     return changed
 
 
-def _history_table(rows: list[Held], which: list[np.ndarray]) -> pa.Table:
+def _changed(before: Batch, now: Batch) -> np.ndarray:
+    """Which of the rows stored now are not as the state has them: it has those stored before."""
+    count = len(before.time)
+    differs = has_history(now)
+    differs[:count] = (
+        (now.matches[:count] != before.matches)
+        | (now.touched[:count] != before.touched)
+        | (_recent(now)[:count] != _recent(before))
+    )
+    return differs
+
+
+def _history_table(rows: list[Batch], which: list[np.ndarray]) -> pa.Table:
     return pa.table(
         {
             "side": np.repeat(np.array([0, 1], np.int8), [int(w.sum()) for w in which]),
             "sequence": np.concatenate([r.sequence[w] for r, w in zip(rows, which, strict=True)]),
             "matches": np.concatenate([r.matches[w] for r, w in zip(rows, which, strict=True)]),
             "touched": np.concatenate([r.touched[w] for r, w in zip(rows, which, strict=True)]),
-            "recent": np.concatenate([r.recent[w] for r, w in zip(rows, which, strict=True)]),
+            "recent": np.concatenate([_recent(r)[w] for r, w in zip(rows, which, strict=True)]),
         }
     )
+
+
+def _recent(rows: Batch) -> np.ndarray:
+    return np.zeros(len(rows.time)) if rows.recent is None else rows.recent

@@ -16,6 +16,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.models.cost import Allocation, Demand
 from headgate.policies import Random
@@ -82,7 +83,9 @@ def measure_allocation(case: Case, given: Allocation, seed: int) -> list[Row]:
         pooled=False,
         seed=seed,
     )
-    step = Step(terms, (Batch.empty(), Batch.empty()), (arriving[0], arriving[1]), max(case.keys))
+    step = Step(
+        StepInput(terms, (Batch.empty(), Batch.empty()), (arriving[0], arriving[1]), max(case.keys))
+    )
     # The later row of a pair made it.
     made = [
         np.maximum(sides[0].time[block.left], sides[1].time[block.right]) for block in step.pairs()

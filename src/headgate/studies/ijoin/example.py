@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from headgate.kernel.rows import Batch
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.policies import Fifo, Greedy, Policy, Size
@@ -68,7 +69,7 @@ def after(ticks: int, scheme: str, order: str) -> PlainStep:
     )
     streams = (arrivals(R[:ticks]), arrivals(S[:ticks]))
     nothing = (Batch.empty(), Batch.empty())
-    return PlainStep(terms, nothing, streams, codes=4, admit_first=order == ADMIT)
+    return PlainStep(StepInput(terms, nothing, streams, codes=4), admit_first=order == ADMIT)
 
 
 def measure(cell: Cell) -> Sequence[Row]:

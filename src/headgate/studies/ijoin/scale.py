@@ -11,12 +11,12 @@ from functools import lru_cache
 import numpy as np
 
 from headgate.api.window_join import WindowJoin
-from headgate.engine.definitions import Definitions
+from headgate.engine.key_columns import key_bytes
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
-from headgate.engine.shape import Shape
-from headgate.engine.table_rows import coded, key_bytes, screen
-from headgate.learning.learner import new_monitor
+from headgate.engine.table_coding import coded
+from headgate.engine.table_rows import screen
+from headgate.learning.learner import Learner, new_monitor
 from headgate.policies import Policy
 from headgate.spec import Budget, MaxImportance, Side, TimeWindow
 from headgate.spec.budget import MONITOR
@@ -153,8 +153,8 @@ def made(
         seed=seed,
     )
     tables, weighs = streams.tables, join.policy.weighs_keys
-    columns = (tables[0].column_names, tables[1].column_names)
-    shape = Shape.of(join.keys, join.sides, columns, join.suffix).weighed(join.importance_column)
+    bound = join.bind((tables[0].schema, tables[1].schema))
+    shape, definitions = bound.shape, bound.definitions
     held = [
         screen(
             table,
@@ -163,16 +163,17 @@ def made(
         ).rows
         for side, table in enumerate(tables)
     ]
-    definitions = Definitions.of(GOAL)
     batches, count = coded(shape, held, definitions)
-    terms = terms_for(join.budget, join.windows, join.policy, monitor=monitor)
+    terms = join.weighed(terms_for(join.budget, join.windows, join.policy, monitor=monitor))
     room = room_for(join.budget, join.policy, 1, monitor, seed)
+    learner = None
+    if monitor:
+        learner = Learner(new_monitor(join.windows, room), key_bytes=key_bytes(shape, tables))
     replay = Replay(
-        definitions.applied(join.weighed(terms)),
+        terms,
         batches[0],
         batches[1],
         count,
-        new_monitor(join.windows, room) if monitor else None,
-        key_bytes(shape, tables),
+        learner=learner,
     )
     return replay.total_importance(), dict(replay.followed)

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.engine.replay import survivors
 from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.models import AgeCurves, Frequencies
 from headgate.report.plot_style import STYLES
@@ -86,16 +86,20 @@ def run(
         arriving = tuple(
             side.take(np.flatnonzero(w)) for side, w in zip(sides, within, strict=True)
         )
-        step = Step(terms, kept, (arriving[0], arriving[1]), codes, progress)
+        step = Step(StepInput(terms, kept, (arriving[0], arriving[1]), codes, progress))
         made = sum(len(block.left) for block in step.pairs())
-        kept = (survivors(step, 0, kept[0], arriving[0]), survivors(step, 1, kept[1], arriving[1]))
+        kept = (
+            step.survivors(0, kept[0], arriving[0]),
+            step.survivors(1, kept[1], arriving[1]),
+        )
         progress = step.after
         if low >= START_US + 2 * WINDOW_S * SECOND_US:
             stored.append(step.stored_rows)
             pairs += made
     later = sides[1].time >= START_US + 2 * WINDOW_S * SECOND_US
     every = (sides[0], sides[1].take(np.flatnonzero(later)))
-    exact = Step(terms.exact(), (Batch.empty(), Batch.empty()), every, codes).count_pairs()
+    nothing = (Batch.empty(), Batch.empty())
+    exact = Step(StepInput(terms.exact(), nothing, every, codes)).count_pairs()
     return float(np.mean(stored)), pairs, exact
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from headgate.engine.limits import terms_for
-from headgate.engine.replay import survivors
 from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.policies import Policy
 from headgate.spec import Budget
 from headgate.studies.sigmod05.streams import WARM_UP, Streams
@@ -35,10 +35,10 @@ def share_of_r(streams: Streams, policy: Policy, rows: int, after: int = WARM_UP
     kept, progress, taken = [Batch.empty(), Batch.empty()], Progress(), []
     for begin in range(0, len(streams.r), EVERY):
         now = [side.take(np.arange(begin, min(begin + EVERY, len(streams.r)))) for side in sides]
-        step = Step(terms, (kept[0], kept[1]), (now[0], now[1]), codes, progress)
+        step = Step(StepInput(terms, (kept[0], kept[1]), (now[0], now[1]), codes, progress))
         for _ in step.pairs():
             pass
-        kept = [survivors(step, side, kept[side], now[side]) for side in (0, 1)]
+        kept = [step.survivors(side, kept[side], now[side]) for side in (0, 1)]
         progress = step.after
         of_r, of_s = (len(side.time) for side in kept)
         if begin + EVERY > after and of_r + of_s:

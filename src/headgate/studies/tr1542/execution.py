@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from headgate.engine.replay import survivors
 from headgate.kernel.layout import Count
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.models.skipping import Plan, Workload
 from headgate.policies import Fifo
@@ -120,14 +120,14 @@ def execute(
     left_start, right_start = (_told(sides[side], side, plan, 0, 1) for side in (0, 1))
     left, right = (_told(sides[side], side, plan, 1, 1 + blocks) for side in (0, 1))
     nothing = (Batch.empty(), Batch.empty())
-    start = Step(terms, nothing, (left_start, right_start), KEYS)
+    start = Step(StepInput(terms, nothing, (left_start, right_start), KEYS))
     for _ in start.pairs():
         pass
     kept = (
-        survivors(start, 0, nothing[0], left_start),
-        survivors(start, 1, nothing[1], right_start),
+        start.survivors(0, nothing[0], left_start),
+        start.survivors(1, nothing[1], right_start),
     )
-    step = Step(terms, kept, (left, right), KEYS, start.after)
+    step = Step(StepInput(terms, kept, (left, right), KEYS, start.after))
     pairs = step.count_pairs()
     admitted = int(step.counts[Count.ADMITTED].sum())
     lasts = blocks * BLOCK_S

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Drawing
 from headgate.kernel.layout import Count
 from headgate.kernel.rows import Batch
 from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watching
 from headgate.models import Frequencies
@@ -54,9 +55,9 @@ def measure(cell: Cell) -> Sequence[Row]:
     policy = Uniform(model.frequencies, share, seed=cell.seed, as_printed=True)
     terms = Terms((TimeWindow(round(WINDOW_S * SECOND_US)), TimeWindow(0)), policy)
     nothing = (Batch.empty(), Batch.empty())
-    step = Step(terms, nothing, sides, codes, watching=EVERY_ROW)
+    step = Step(StepInput(terms, nothing, sides, codes, watching=EVERY_ROW))
     output = sum(len(block.left) for block in step.pairs())
-    exact = Step(terms.exact(), nothing, sides, codes).count_pairs()
+    exact = Step(StepInput(terms.exact(), nothing, sides, codes)).count_pairs()
     probed = int(step.watched(0).made.sum())
     admitted = int(step.counts[Count.ADMITTED].sum())
     # The last rows meet only part of their window; the exact result says how much of it.

@@ -1,0 +1,53 @@
+"""How rows of a join become the numbers of a step."""
+
+from typing import Generic, Protocol
+
+from headgate.engine.learned_step import LearnedStep
+from headgate.engine.placed_rows import Placed, PlacedRows, Screened
+from headgate.kernel.step_input import StepInput
+from headgate.kernel.terms import Terms
+from headgate.learning.learner import Learner
+
+
+class Coding(Protocol[Placed]):
+    """Gives rows their codes, step after step."""
+
+    @property
+    def learner(self) -> Learner | None:
+        """What learns from the steps; None where nothing does."""
+        ...
+
+    def begin(
+        self,
+        terms: Terms,
+        stored: tuple[Placed, Placed],
+        arriving: tuple[Screened[Placed], Screened[Placed]],
+    ) -> StepInput:
+        """The rows of a step as the kernel wants them."""
+        ...
+
+    def end(self) -> LearnedStep | None:
+        """After the learner has learned from the step: what there is to be kept of it."""
+        ...
+
+
+class FixedCoding(Generic[Placed]):
+    """Rows that were given their codes once and for all."""
+
+    def __init__(self, codes: int, learner: Learner | None = None) -> None:
+        self._codes, self.learner = codes, learner
+
+    def begin(
+        self,
+        terms: Terms,
+        stored: tuple[PlacedRows, PlacedRows],
+        arriving: tuple[Screened[PlacedRows], Screened[PlacedRows]],
+    ) -> StepInput:
+        """The rows as they are."""
+        (left, right), (new_left, new_right) = stored, (arriving[0].rows, arriving[1].rows)
+        return StepInput(
+            terms, (left.rows, right.rows), (new_left.rows, new_right.rows), self._codes
+        )
+
+    def end(self) -> None:
+        """The learner itself keeps what is to be kept."""

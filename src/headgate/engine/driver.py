@@ -1,0 +1,110 @@
+"""A join going on step by step: the loop that every way of running it shares.
+
+Rows are let in as far as there is time, joined with what is stored, and learned from; what is left
+is handed to the next step. Where rows come from and where results go is the caller's.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Generic
+
+from headgate.engine.coding import Coding
+from headgate.engine.join_step import JoinStep
+from headgate.engine.learned_step import LearnedStep
+from headgate.engine.placed_rows import Placed, Screened, numbered
+from headgate.engine.stats import Stats
+from headgate.kernel.pace import Pace
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.terms import Terms
+from headgate.pacing.event_pacing import Pacing
+from headgate.pacing.pacer import covered_s
+
+Arriving = tuple[Screened[Placed], Screened[Placed]]
+
+
+class Driver(Generic[Placed]):
+    """What a join has come to, and its next step.
+
+    For every step: `begin` it, take its pairs, and `finish` it; then `keep` what it stores, unless
+    that is kept elsewhere.
+
+    Parameters
+    ----------
+    coding
+        Gives rows their codes; its learner learns from every step.
+    stored
+        The rows stored so far.
+    progress
+        How far the join has come.
+    pacing
+        Keeps steps within their processor time; None where that is no limit.
+    """
+
+    def __init__(
+        self,
+        coding: Coding[Placed],
+        stored: tuple[Placed, Placed],
+        progress: Progress = Progress(),  # noqa: B008 - immutable
+        pacing: Pacing | None = None,
+    ) -> None:
+        self._coding, self._pacing = coding, pacing
+        self.stored, self.progress = stored, progress
+        self._came = progress.seen
+        """Rows of each side so far, those included for which there was no time."""
+        self.stats = Stats()
+        self.learned: LearnedStep | None = None
+        """What the last step learned, where keys are kept by value."""
+        self.followed: Counter[str] = Counter()
+        """How many arrivals were judged by each policy, where one is learned."""
+
+    @property
+    def stored_rows(self) -> int:
+        """Rows stored, of both sides."""
+        return len(self.stored[0]) + len(self.stored[1])
+
+    def begin(
+        self,
+        terms: Terms,
+        arriving: Arriving[Placed],
+        watermark: int = NO_WATERMARK,
+        keep_late: bool = False,
+    ) -> JoinStep[Placed]:
+        """The next step, about to make its first pair; see `StepInput` for what it goes by."""
+        arriving, pace = self._admitted(terms, arriving)
+        given = self._coding.begin(replace(terms, pace=pace), self.stored, arriving)
+        given = given._replace(progress=self.progress, watermark=watermark, keep_late=keep_late)
+        learner = self._coding.learner
+        if learner is not None:
+            given = learner.before(given)
+            # Kept with the rows where the policy is one that goes by what was known when they came.
+            left, right = (rows.weight for rows in given.arriving)
+            arriving = (arriving[0].weighed(left), arriving[1].weighed(right))
+        return JoinStep(given, self.stored, arriving)
+
+    def finish(self, step: JoinStep[Placed]) -> None:
+        """Once a step has made its last pair: learn from it and go on from there."""
+        learner = self._coding.learner
+        if learner is not None and learner.policy is not None:
+            learner.after(step.kernel)
+            self.learned = self._coding.end()
+            self.followed[learner.policy.label] += sum(step.arrived)
+        self.progress = step.after
+        self.stats = self.stats.then(step.stats)
+        if self._pacing is not None:
+            self._pacing.done(step.passed())
+
+    def keep(self, step: JoinStep[Placed]) -> None:
+        """Store what a step has left."""
+        self.stored = (step.survivors(0), step.survivors(1))
+
+    def _admitted(
+        self, terms: Terms, arriving: Arriving[Placed]
+    ) -> tuple[Arriving[Placed], Pace | None]:
+        """The rows there is time to look at, and how much work they may bring."""
+        if self._pacing is None:
+            return arriving, None
+        span_s = covered_s(self.progress, (arriving[0].time, arriving[1].time))
+        numbers = numbered(arriving, self._came)
+        self._came = (self._came[0] + len(numbers[0]), self._came[1] + len(numbers[1]))
+        (left, right), pace = self._pacing.admit(terms.seed, numbers, span_s)
+        return (arriving[0].thinned(left), arriving[1].thinned(right)), pace

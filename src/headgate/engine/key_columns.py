@@ -1,0 +1,65 @@
+"""The columns that decide what matches, as codes and numbers."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.columns.key_codes import NULL, encode_together
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
+from headgate.engine.shape import Shape
+
+
+class Coded(NamedTuple):
+    """Keys as codes on one scale, and what a predicate looks at as numbers on another."""
+
+    codes: list[np.ndarray]
+    values: list[np.ndarray]
+    """Empty arrays where there is no predicate."""
+    distinct: int
+    """How many different codes there are."""
+
+
+def code_tables(
+    shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()
+) -> Coded:
+    """Code tables of the left and the right side in turn, and then some of keys alone."""
+    count = 1
+    codes = [np.zeros(table.num_rows, np.int32) for table in (*tables, *more_keys)]
+    if shape.keys.left:
+        keys = [shape.key_columns(table, place % 2) for place, table in enumerate(tables)]
+        codes, count = encode_together([*keys, *(table.columns for table in more_keys)])
+    if shape.condition is None:
+        return Coded(codes, [np.empty(0) for _ in tables], count)
+    names = shape.condition.columns
+    numbers = shape.condition.numbers_together(
+        [table.column(names[place % 2]) for place, table in enumerate(tables)]
+    )
+    for place, (_, missing) in enumerate(numbers):
+        codes[place] = np.where(missing, np.int32(NULL), codes[place])
+    return Coded(codes, [value for value, _ in numbers], count)
+
+
+def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
+    """The columns of a side that decide what matches: keys, and what a predicate looks at."""
+    names = list((shape.keys.left, shape.keys.right)[side])
+    if shape.condition is not None and shape.condition.columns[side] not in names:
+        names.append(shape.condition.columns[side])
+    return table.select(names)
+
+
+def key_bytes(shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()) -> int:
+    """The most that what decides a match takes; tables are as for `code_tables`."""
+    deciding = [matched(shape, table, place % 2) for place, table in enumerate(tables)]
+    sizes = [int(row_bytes(table).max(initial=0)) for table in (*deciding, *more_keys)]
+    return max(max(sizes) - BOOKKEEPING_BYTES, 0)
+
+
+def keys_of(shape: Shape, table: pa.Table, side: int) -> pa.Table:
+    """The keys of a side's rows, in the types in which they are compared."""
+    names = list((shape.keys.left, shape.keys.right)[side])
+    keys = table.select(names).rename_columns(list(shape.keys.left))
+    for place, column in enumerate(shape.key_columns(table, side)):
+        keys = keys.set_column(place, shape.keys.left[place], column)
+    return keys

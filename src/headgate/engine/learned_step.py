@@ -1,0 +1,69 @@
+"""What a step on Arrow tables learned, and what one hands to the next; keys are kept as values.
+
+Codes mean something within a step only, so what is learned by key is kept beside the columns that
+decide what matches.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from headgate.learning import Evidence, Monitor
+from headgate.learning.rivals import BothRows
+from headgate.learning.watched_rows import WatchedRows
+from headgate.policies import Policy
+
+
+@dataclass(frozen=True)
+class LearnedState:
+    """What one step hands to the next beside the rows and the progress.
+
+    Parameters
+    ----------
+    monitor
+        The models so far. A step changes it, so read it anew for every step.
+    watched
+        The watched rows whose window is open, left ones first.
+    watched_columns
+        Of each side's watched rows, the columns that decide what matches.
+    tracked
+        The keys the monitor counts, in its order.
+    rivals, rival_columns
+        Of each side, the rows that other policies are tried on, and the columns that decide what
+        they match; None where none are.
+    """
+
+    monitor: Monitor
+    watched: WatchedRows
+    watched_columns: tuple[pa.Table, pa.Table]
+    tracked: pa.Table
+    rivals: BothRows | None = None
+    rival_columns: tuple[pa.Table, pa.Table] | None = None
+
+
+@dataclass(frozen=True)
+class LearnedStep:
+    """What a step learned.
+
+    Parameters
+    ----------
+    state
+        For the next step.
+    evidence
+        Of this step alone.
+    policy
+        The policy that was followed.
+    bytes
+        What the monitor takes now.
+    is_learning
+        Whether the policy was chosen by what was learned.
+    switched
+        Whether it is another than before.
+    """
+
+    state: LearnedState
+    evidence: Evidence
+    policy: Policy
+    bytes: int
+    is_learning: bool
+    switched: bool = False

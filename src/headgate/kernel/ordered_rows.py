@@ -1,0 +1,89 @@
+"""All rows of a step, as they were given and in event order."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.kernel import event_order
+from headgate.kernel.rows import Batch
+from headgate.kernel.step_input import StepInput
+
+SIDES = np.array([0, 1, 0, 1, 0, 1], np.uint8)
+"""Of the groups: stored rows, arrivals, ghosts, each left and right."""
+ARRIVING = (2, 3)
+"""Which groups arrive."""
+
+
+class OrderedRows(NamedTuple):
+    """The rows of a step, group after group, and where each stands in event order."""
+
+    groups: tuple[Batch, ...]
+    ends: np.ndarray
+    """Where each group ends among the rows as given."""
+    time: np.ndarray
+    side: np.ndarray
+    sequence: np.ndarray
+    order: np.ndarray
+    """By position in event order: which row, as given."""
+    place: np.ndarray
+    """By row as given: its position in event order."""
+    seen: tuple[int, int]
+    """Rows of each side so far, arrivals included."""
+
+    @classmethod
+    def of(cls, given: StepInput) -> "OrderedRows":
+        """The rows sorted, arrivals numbered on from those seen before."""
+        groups = given.groups
+        lengths = np.array([len(group.time) for group in groups])
+        ends = np.cumsum(lengths)
+        time = np.concatenate([group.time for group in groups])
+        side = np.repeat(SIDES, lengths)
+        sequence = np.concatenate([group.sequence for group in groups])
+        place = np.empty(len(time), np.int64)
+        seen = np.array(given.progress.seen, np.int64)
+        order = event_order.event_order(time, side)
+        event_order.number_arrivals(
+            order, place, side, (int(ends[1]), int(ends[3])), sequence, seen
+        )
+        return cls(
+            groups, ends, time, side, sequence, order, place, seen=(int(seen[0]), int(seen[1]))
+        )
+
+    @property
+    def total(self) -> int:
+        """Rows of all groups."""
+        return len(self.time)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Rows of each group."""
+        return np.diff(self.ends, prepend=0)
+
+    @property
+    def left_rows(self) -> int:
+        """Rows of the left side, ghosts included."""
+        return int(self.lengths[::2].sum())
+
+    @property
+    def stored(self) -> int:
+        """Rows stored before the step."""
+        return int(self.ends[1])
+
+    @property
+    def arriving(self) -> int:
+        """Rows that come with the step."""
+        return int(self.ends[3] - self.ends[1])
+
+    def own(self, which: int) -> slice:
+        """Where the rows of a group stand among the rows as given."""
+        return slice(self.ends[which] - self.lengths[which], self.ends[which])
+
+    def of_side(self, values: np.ndarray, side: int) -> np.ndarray:
+        """The entries of a side's rows, by number, out of an array over all rows as given."""
+        parts = np.split(values, self.ends[:-1])
+        return np.concatenate(parts[side::2])
+
+    def without_ghosts(self, side: int) -> int:
+        """Stored rows and arrivals of a side."""
+        lengths = self.lengths
+        return int(lengths[side] + lengths[side + 2])

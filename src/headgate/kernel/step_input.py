@@ -1,0 +1,40 @@
+"""What a step is given: terms, rows, and how far the join has come."""
+
+from typing import NamedTuple
+
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.terms import Terms
+from headgate.kernel.watched import Watching
+
+
+class StepInput(NamedTuple):
+    """All that a step goes by.
+
+    Rows of a side are numbered stored rows first, then arrivals, then ghosts, as given.
+    """
+
+    terms: Terms
+    """Windows, policy and limits."""
+    stored: tuple[Batch, Batch]
+    """Rows of the left and of the right side that earlier steps kept."""
+    arriving: tuple[Batch, Batch]
+    codes: int
+    """How many different key codes there are."""
+    progress: Progress = Progress()
+    """What the previous step left in `after`."""
+    watermark: int = NO_WATERMARK
+    """No row at or before this time will come any more."""
+    keep_late: bool = False
+    """Whether rows may come out of order across steps, so that stored rows past their window are
+    worth keeping while there is room."""
+    watching: Watching | None = None
+    """Which arrivals to follow through their whole window; none when left out."""
+    ghosts: tuple[Batch, Batch] | None = None
+    """Rows watched by earlier steps that are not stored any more."""
+
+    @property
+    def groups(self) -> tuple[Batch, ...]:
+        """Stored rows, arrivals and ghosts, each left and right."""
+        ghosts = self.ghosts or (Batch.empty(), Batch.empty())
+        return (*self.stored, *self.arriving, *ghosts)

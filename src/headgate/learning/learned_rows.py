@@ -1,0 +1,24 @@
+"""What a learner keeps of single rows and keys, from one step to the next."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.learning.rivals import BothRows
+from headgate.learning.watched_rows import WatchedRows
+
+
+class LearnedRows(NamedTuple):
+    """Rows and keys that a monitor's figures belong to; keys are told by their codes in a step."""
+
+    watched: WatchedRows
+    """The rows whose window is open."""
+    tracked: np.ndarray
+    """Codes of the keys that are counted, in the monitor's order."""
+    rivals: BothRows | None = None
+    """Rows that other policies are tried on; None where none are."""
+
+    @classmethod
+    def none(cls) -> "LearnedRows":
+        """Nothing learned so far."""
+        return cls(WatchedRows.none(), np.empty(0, np.int64))
