@@ -11,10 +11,10 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests test-one test-two help venv java postgres demo test check format bench study soak golden docs lock clean
+.PHONY: check-code check-doctests test-one test-two help venv java postgres demo test test-plain test-long check format bench study soak golden docs lock clean
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(STAMP) ## create .venv with the locked packages and Headgate itself
 
@@ -31,20 +31,29 @@ postgres: ## check for a PostgreSQL server, for tests; install it when root on D
 demo: venv java ## a join under a budget, on Spark, in about a minute
 	@$(BIN)/headgate demo
 
-test: check java postgres ## check, then every test that is not slow
+test: check java postgres ## check, then the usual round of tests
 	@echo "== tests, in two processes side by side"
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
 
 # Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
-WITH_PLAIN := tests/spark/test_lookup.py $(wildcard tests/spark/test_[opst]*.py)
+# The kernel is compiled once, by the doctests of `check`, and found on disk by both.
+WITH_PLAIN := $(wildcard tests/spark/test_[lops]*.py)
 
 test-one: venv java postgres
-	@$(BIN)/pytest -m "not slow and not spark" -o cache_dir=.pytest_cache/one
-	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/one $(WITH_PLAIN)
+	@$(BIN)/pytest -m "not slow and not long and not spark" -o cache_dir=.pytest_cache/one
+	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/one $(WITH_PLAIN)
 
 test-two: venv java
-	@$(BIN)/pytest -m "spark and not slow" -o cache_dir=.pytest_cache/two \
+	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/two \
 		$(addprefix --ignore=,$(WITH_PLAIN))
+
+UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
+
+test-plain: venv ## the kernel as plain Python, without compilation, against its twin
+	@NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow and not long and not spark" $(UNCOMPILED)
+
+test-long: venv java postgres ## every night: all policies and studies, ten times the inputs, drawn anew
+	@HEADGATE_TESTS=long $(BIN)/pytest -m "not slow"
 
 check: venv ## lint, format, types, import layers, doctests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-code check-doctests

@@ -9,16 +9,29 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.thoroughness import LONG, examples
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+settings.register_profile("headgate", examples(100))
+settings.load_profile("headgate")
 
-# The same examples every time: a failure is then that of the change at hand.
-settings.register_profile("same", derandomize=True)
-settings.load_profile("same")
+if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+    from tests.uncompiled import run_uncompiled
+
+    run_uncompiled()
 
 # Tests go by the usual costs, whatever this machine was calibrated to.
 os.environ["HEADGATE_CALIBRATION"] = str(Path(__file__).parent / "not-calibrated.json")
+
+QUICK_TO_START = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Tests run many queries over few rows, which are planned and compiled far longer than they run.
+The long round leaves Spark as users have it."""
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +40,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    session = (
+    builder = (
         SparkSession.builder.master("local[2]")
         .appName("headgate tests")
         .config("spark.ui.enabled", "false")
@@ -41,8 +54,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         )
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        .getOrCreate()
     )
+    for name, value in ({} if LONG else QUICK_TO_START).items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def berlin(spark: "SparkSession") -> "Iterator[SparkSession]":
+    """A session whose clocks are put forward and back."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", before)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models import AgeCurve, AgeCurves, Frequencies, MemoryCurve, best_split
 from headgate.spec import SpecError
+from tests.thoroughness import examples
 
 curves = st.lists(st.integers(0, 9), min_size=1, max_size=12).filter(any)
 
@@ -67,7 +68,7 @@ def test_the_inverse_undoes_the_cumulative_curve(matches: list[int], share: floa
 corners = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=8)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(corners, corners, st.integers(0, 60))
 def test_no_split_of_memory_beats_the_best(
     left: list[tuple[int, int]], right: list[tuple[int, int]], rows: int

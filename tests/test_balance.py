@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models import AgeCurve, AgeCurves, Frequencies
@@ -22,6 +22,7 @@ from headgate.planner.live_curve import (
 from headgate.planner.quality_curve import QualityCurve
 from headgate.policies.policy import RanksBy
 from headgate.spec.quantity import SECOND_US
+from tests.thoroughness import examples
 
 WHOLE = 1000
 
@@ -99,7 +100,7 @@ class TestBalancer:
         drive(balancer, joins, ["a", "b"] * 30)
         assert joins["a"].limit == pytest.approx(800, abs=30)
 
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(data=st.data())
     def test_limits_in_force_never_exceed_the_budget(self, data: st.DataObject) -> None:
         """Whoever takes long to hear, whoever has batches when, and however needs change."""

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models import (
@@ -29,6 +29,7 @@ from headgate.models import (
     strongly_dominates,
 )
 from headgate.spec import SpecError
+from tests.thoroughness import examples
 
 
 def chances(most: int = 5) -> st.SearchStrategy[list[float]]:
@@ -67,14 +68,14 @@ def chain_firsts(step: Noise, target: int, horizon: int) -> np.ndarray:
 
 
 @given(step=noises(), target=st.integers(-5, 5))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_first_references_of_a_walk_are_those_of_its_paths(step: Noise, target: int) -> None:
     found = first_reference(RandomWalk(0, step), Now(4, 100), np.array([100 + target]), 7)[:, 0]
     assert np.abs(found - chain_firsts(step, target, 7)).max() < 1e-12
 
 
 @given(process=processes(), step=st.integers(0, 3), value=st.integers(-4, 4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_reference_is_counted_once(process: Process, step: int, value: int) -> None:
     values = np.arange(-6, 7)
     firsts = first_reference(process, Now(step, value), values, 25)
@@ -131,7 +132,7 @@ def curves(most: int = 7) -> st.SearchStrategy[np.ndarray]:
 
 
 @given(benefits=curves(), most=st.integers(0, 7))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_dominated_subset_is_the_largest(benefits: np.ndarray, most: int) -> None:
     def safe(members: tuple[int, ...]) -> bool:
         others = set(range(len(benefits))) - set(members)
@@ -164,7 +165,7 @@ def test_the_papers_four_candidates() -> None:
     caching=st.booleans(),
     survival=st.sampled_from([ExponentialLife(3), ExponentialLife(20), FixedLife(6)]),
 )
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_heeb_agrees_with_dominance(
     process: Process, step: int, caching: bool, survival: ExponentialLife | FixedLife
 ) -> None:
@@ -182,7 +183,7 @@ def test_heeb_agrees_with_dominance(
 
 
 @given(chances=st.lists(st.integers(1, 50), min_size=2, max_size=8), caching=st.booleans())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_stationary_stream_is_ranked_as_by_prob(chances: list[int], caching: bool) -> None:
     """Section 7.2: rows of the least frequent value go first."""
     process, values = Stationary(chances), np.arange(len(chances))
@@ -199,7 +200,7 @@ def test_a_stationary_stream_is_ranked_as_by_prob(chances: list[int], caching: b
     uniform=st.booleans(),
     caching=st.booleans(),
 )
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_a_walk_without_drift_is_ranked_by_distance(
     bound: int, sigma: float, uniform: bool, caching: bool
 ) -> None:
@@ -215,7 +216,7 @@ def test_a_walk_without_drift_is_ranked_by_distance(
 
 
 @given(values=st.lists(st.integers(0, 5), min_size=5, max_size=40), step=st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_known_stream_is_cached_by_longest_forward_distance(values: list[int], step: int) -> None:
     """Section 7.1: the value referenced last, or never, goes first."""
     ahead = values[step + 1 :]

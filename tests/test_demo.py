@@ -23,6 +23,7 @@ from headgate.demo.demo_picture import save_picture
 from headgate.demo.demo_view import View
 from headgate.policies import ALL_POLICIES, Random
 from headgate.spark import session
+from tests.thoroughness import usually
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -183,7 +184,7 @@ class TestOnSpark:
         with pytest.raises(Exception, match=r"option side='sellers'.*auctions.*bids"):
             self._load(spark, "sellers")
 
-    @pytest.mark.parametrize("percent", [25, 300])
+    @pytest.mark.parametrize("percent", usually((25,), (25, 300)))
     def test_the_live_join_sees_every_row_and_stays_within_its_budget(
         self, spark: "SparkSession", percent: int
     ) -> None:

@@ -57,6 +57,7 @@ def test_a_sampled_average_comes_with_an_interval(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_two_joins_share_a_memory_as_they_run(spark: SparkSession) -> None:
     seen = list(example("shared_budget").rounds(spark, rows=500, memory=1000, last=3))
     for pair in seen:
@@ -67,6 +68,7 @@ def test_two_joins_share_a_memory_as_they_run(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_running_query_takes_up_what_the_desk_publishes(spark: SparkSession) -> None:
     news = example("changing_importance")
     seen = list(news.hours(spark, articles=2_000, memory=100, last=5, changed_after=1))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headgate as hg
@@ -30,6 +30,7 @@ from headgate.policies.policy import Arrivals
 from headgate.policies.structures import curve_tables
 from headgate.policies.structures.curve_tables import MOST_KEPT_TABLES, curve_tables_of
 from headgate.spec import RowWindow, SpecError, TimeWindow
+from tests.thoroughness import examples
 
 STEP = TimeWindow(10)
 TREND = LinearTrend(1, 0, Noise.normal(3.3, 10))
@@ -43,7 +44,7 @@ PROCESSES = (
 SECOND = 1_000_000
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     process=st.sampled_from(PROCESSES),
     caching=st.booleans(),

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.spec import parse_importance
 from headgate.spec.importance.importance import cleaned
 from tests.importances import INF, ROWS, checked, message
+from tests.thoroughness import examples
 
 # Cleaning
 
@@ -69,7 +70,7 @@ def test_categories_of_every_type(values: pa.Array, category: Any) -> None:
     assert checked(hg.Categories("c", {category: 4}, 1), pa.table({"c": values})) == [1, 4, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     table=st.dictionaries(st.text(max_size=2), st.floats(0, 1e9), min_size=1),
     rows=st.lists(st.none() | st.text(max_size=2)),
@@ -159,7 +160,7 @@ def plain_histogram(edges: list[Any], worth: list[float], value: Any) -> float:
     return 0.0
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), real=st.booleans(), whole_edges=st.booleans())
 def test_histograms_are_a_loop_over_bins(
     data: st.DataObject, real: bool, whole_edges: bool

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headgate as hg
@@ -23,16 +23,10 @@ from headgate.models.cost.structure import Structure
 from headgate.policies import Fifo, Heeb, Ijoin, Life, Lru, Policy, Prob, Random
 from headgate.sampling import PpsCluster, Uniform
 from headgate.spec import SpecError, TimeWindow
-from tests.checks.arrivals import (
-    EVERY_ROW,
-    Case,
-    cases,
-    count_pairs,
-    cuts,
-    deliveries,
-    run,
-    watchings,
-)
+from tests.checks.arrivals import Case
+from tests.checks.generated import cases, cuts, deliveries, watchings
+from tests.checks.runs import EVERY_ROW, count_pairs, run
+from tests.thoroughness import examples
 
 POLICIES: tuple[type[Policy], ...] = (
     Fifo,
@@ -47,7 +41,7 @@ POLICIES: tuple[type[Policy], ...] = (
 )
 """One of each kind of score, and the samples."""
 PAIRS_OF_INDEXES = [(left, right) for left in Structure for right in Structure]
-careful = settings(max_examples=30, deadline=None, derandomize=True)
+careful = examples(30)
 
 
 def kept_in(case: Case, left: Structure, right: Structure, node: int, bucket: int) -> Case:
@@ -95,7 +89,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
             assert sorted(made.pairs) == sorted(usual.pairs)
             assert [step.watched for step in made.steps] == [step.watched for step in usual.steps]
 
-    @settings(max_examples=25, deadline=None, derandomize=True)
+    @examples(25)
     @given(data=st.data())
     def test_a_probe_that_finds_the_buffer_full_is_made_again(self, data: st.DataObject) -> None:
         case = data.draw(cases(Fifo))
@@ -107,7 +101,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
                 assert sorted(made.pairs) == sorted(usual.pairs)
                 assert made.steps[0].watched == usual.steps[0].watched
 
-    @settings(max_examples=25, deadline=None, derandomize=True)
+    @examples(25)
     @given(data=st.data())
     def test_pairs_are_counted_alike(self, data: st.DataObject) -> None:
         case = data.draw(cases(Fifo)).with_ample_memory()

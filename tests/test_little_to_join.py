@@ -11,6 +11,7 @@ import pytest
 import headgate as hg
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, keyed
+from tests.thoroughness import spread
 from tests.ways import WAYS
 
 ROWS = 2_400
@@ -66,8 +67,7 @@ def exact(case: str, windows: tuple[int, int]) -> Counter:
     return ids(streams_of(case, windows).join("fifo", AMPLE).pairs)
 
 
-@pytest.mark.parametrize("case", SIDES)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "case"), spread(WAYS, SIDES, apart=3))
 def test_a_join_answers_where_there_is_little_to_join(way: str, case: str) -> None:
     asked = {"policy": "auto", **WAYS[way]}
     for windows in WINDOWS:

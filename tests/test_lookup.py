@@ -1,10 +1,7 @@
 """Lookups in process: exact answers, the hits of a plain cache, never more than the budget."""
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import ClassVar
 
 import duckdb
 import numpy as np
@@ -12,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headgate as hg
@@ -23,81 +20,19 @@ from headgate.lookup import cache_simulation
 from headgate.lookup.lookup_stats import LookupStats
 from headgate.lookup.lookup_step import LookupStep
 from headgate.lookup.parquet_table import ParquetTable
-from headgate.lookup.reduction import as_streams
 from headgate.lookup.sql_names import table_name
 from headgate.lookup.table_errors import ConnectionLost
-from headgate.models import (
-    ExponentialLife,
-    Frequencies,
-    Noise,
-    Now,
-    RandomWalk,
-    estimated_benefit,
+from tests.lookups import (
+    CONSUMPTION,
+    POLICIES,
+    careful,
+    every_policy,
+    keys_of_streams,
+    lookup,
+    rooms,
+    steps,
+    stream,
 )
-from headgate.policies import Heeb, JoinToLive
-from headgate.policies.kinds.fixed_score import FixedScore
-from headgate.policies.offline import Opt
-from headgate.policies.offline.lfd import longest_forward_distance
-from headgate.policies.policy import Arrivals
-
-KEYS = 12
-POLICIES: dict[str, tuple[Callable[[list], cache_simulation.Worth], bool]] = {
-    "lru": (lambda keys: cache_simulation.lru, False),
-    "lfu": (lambda keys: cache_simulation.lfu, True),
-    "fifo": (lambda keys: cache_simulation.fifo, False),
-    "random": (lambda keys: cache_simulation.random(0), False),
-    "lfd": (cache_simulation.lfd, False),
-    "prob": (lambda keys: lambda row, now: SHARES.get(row.key, 0.0), False),
-}
-"""Worth in the plain cache, and whether newcomers always get in."""
-SHARES = {key: 1 / (2 + key * key) for key in range(KEYS)}
-MODEL = Frequencies.of_mappings(SHARES, SHARES)
-CONSUMPTION = pa.table(
-    {
-        "temperature": pa.array(range(KEYS), pa.int64()),
-        "energy": [100.0 - key for key in range(KEYS)],
-        "note": ["x" * (7 * key % 40) for key in range(KEYS)],
-    }
-)
-
-every_policy = pytest.mark.parametrize("policy", list(POLICIES))
-careful = settings(max_examples=40, deadline=None, derandomize=True)
-keys_of_streams = st.lists(st.integers(0, KEYS - 1), max_size=60)
-rooms = st.integers(1, 8)
-
-
-def lookup(policy: str, budget: hg.Budget, table: object = None, **more: object) -> hg.CachedLookup:
-    """A lookup by temperature."""
-    table = hg.ArrowTable(CONSUMPTION) if table is None else table
-    if policy == "prob":
-        more["frequencies"] = MODEL
-    return hg.CachedLookup(on="temperature", table=table, budget=budget, policy=policy, **more)
-
-
-def stream(keys: Sequence[int | None]) -> pa.Table:
-    """Numbered days with a temperature each."""
-    return pa.table({"day": range(len(keys)), "temperature": pa.array(keys, pa.int64())})
-
-
-def steps(
-    asked: hg.CachedLookup, given: pa.Table, cuts: Sequence[int]
-) -> Iterator[tuple[LookupStep, TableRows]]:
-    """A lookup cut as asked for, step after step, each with the cache it leaves."""
-    stored, progress = TableRows.nothing(asked.schema), Progress()
-    for first, end in zip([0, *cuts], [*cuts, given.num_rows], strict=True):
-        step = LookupStep(
-            asked.terms(),
-            asked.shape(given.schema),
-            asked.table,
-            asked.schema,
-            stored,
-            given.slice(first, end - first),
-            progress,
-            asked.how,
-            asked.policy,
-        )
-        stored, progress = step.survivors(0).compact(), step.after
-        yield step, stored
 
 
 @every_policy
@@ -298,85 +233,6 @@ def test_the_clock_goes_on_for_longer_than_any_stream() -> None:
     assert step.after.seen == (late + 5, late + 5)
 
 
-class TestSimulation:
-    """The plain cache itself."""
-
-    def test_perfect_lfu_remembers_what_it_gave_up(self) -> None:
-        keys = list("aabbcbcc")
-        perfect = cache_simulation.simulate(keys, 1, cache_simulation.perfect_lfu(keys))
-        # "b" gets in when it has come as often as "a", though "a" alone was cached so far.
-        assert perfect == [False, True, False, False, False, True, False, False]
-
-    @careful
-    @given(keys=keys_of_streams, room=rooms)
-    def test_nothing_beats_lfd(self, keys: list[int], room: int) -> None:
-        best = sum(cache_simulation.simulate(keys, room, cache_simulation.lfd(keys)))
-        others = [
-            *((worth(keys), takes) for worth, takes in POLICIES.values()),
-            (cache_simulation.perfect_lfu(keys), False),
-        ]
-        assert all(sum(cache_simulation.simulate(keys, room, *other)) <= best for other in others)
-
-    @careful
-    @given(keys=keys_of_streams, room=rooms)
-    def test_the_plan_of_lfd_is_the_plain_one(self, keys: list[int], room: int) -> None:
-        plan = longest_forward_distance(np.array(keys, np.int64), room)
-        assert sum(plan.is_hit) == sum(
-            cache_simulation.simulate(keys, room, cache_simulation.lfd(keys))
-        )
-
-
-class Planned(FixedScore):
-    """Keeps supplies until a place known beforehand; what has been met is past its place."""
-
-    name: ClassVar[str] = "planned"
-    weighs_keys: ClassVar[bool] = True
-    until: ClassVar[dict[tuple[int, int], float]] = {}
-
-    def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        pairs = zip(*(column.to_pylist() for column in columns), strict=True)
-        return np.array([self.until.get(pair, 0.0) for pair in pairs])
-
-    def score(self, arrivals: Arrivals) -> np.ndarray:
-        return arrivals.weight
-
-
-def results_of_the_join(
-    keys: list[int], room: int, policy: hg.policies.Policy | None = None
-) -> int:
-    """How many rows the window join of references and supplies makes, at best if so asked."""
-    start = pd.Timestamp("2026-01-01")
-    sides = []
-    for numbered, shift in zip(as_streams(keys), (0, 1), strict=True):
-        times = [start + pd.Timedelta(seconds=2 * n + shift) for n in range(len(keys))]
-        columns = {"v": [v for v, _ in numbered], "i": [i for _, i in numbered], "at": times}
-        sides.append(pa.Table.from_pandas(pd.DataFrame(columns)))
-    join = hg.WindowJoin(
-        on=["v", "i"],
-        left=hg.Side(time="at", window="1000 days"),
-        right=hg.Side(time="at", window="0 seconds"),
-        budget=hg.Budget(rows=room),
-        policy=policy or "fifo",
-    )
-    if policy is None:
-        return Opt.for_join(join, sides[1], sides[0]).value
-    return join.run(sides[1], sides[0]).stats.pairs
-
-
-@careful
-@given(keys=st.lists(st.integers(0, KEYS - 1), min_size=1, max_size=60), room=rooms)
-def test_a_cache_is_a_join_in_which_matched_rows_are_worthless(keys: list[int], room: int) -> None:
-    """SIGMOD 2005, section 3.1: the join of R' and S' has as many rows as the cache has hits."""
-    # Supplies that were met go first, then the oldest: the row whose key was used longest ago.
-    by_age = results_of_the_join(keys, room, JoinToLive(matches=1))
-    assert by_age == lookup("lru", hg.Budget(rows=room)).run(stream(keys)).stats.hits
-    plan = longest_forward_distance(np.array(keys), room)
-    Planned.until = dict(zip(as_streams(keys)[1], plan.kept_until.tolist(), strict=True))
-    planned = results_of_the_join(keys, room, Planned())
-    assert planned == lookup("lfd", hg.Budget(rows=room)).run(stream(keys)).stats.hits
-    assert planned == results_of_the_join(keys, room)
-
-
 class TestRetry:
     """Lost connections."""
 
@@ -497,27 +353,3 @@ class TestErrors:
         monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
         with pytest.raises(hg.SpecError, match=r'pip install "headgate\[lookup\]"'):
             hg.DuckDbTable("energy.duckdb", "consumption")
-
-
-WALK = RandomWalk(0, Noise.of({-1: 0.3, 0: 0.3, 1: 0.4}))
-"""Not symmetric, so that no two values are worth the same."""
-
-
-@cache
-def first_reference_worth(offset: int, room: int) -> float:
-    """What a value is worth, so far from where the walk is now, by the definition."""
-    now, value = Now(0, 0), np.array([offset])
-    return float(estimated_benefit(WALK, now, value, ExponentialLife(room), caching=True)[0])
-
-
-@careful
-@given(keys=keys_of_streams, room=rooms)
-def test_heeb_makes_the_hits_of_a_plain_cache_that_sums_over_the_future(
-    keys: list[int], room: int
-) -> None:
-    def worth(row: cache_simulation.Cached, now: int) -> float:
-        return first_reference_worth(row.key - keys[now], room)
-
-    wanted = sum(cache_simulation.simulate(keys, room, worth))
-    asked = lookup(Heeb.of_references(WALK), hg.Budget(rows=room))
-    assert asked.run(stream(keys)).stats.hits == wanted

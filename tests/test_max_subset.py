@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models.cost import WorkCost
@@ -17,6 +17,7 @@ from headgate.policies.offline.subset import (
     greedy_max_subset,
 )
 from headgate.spec import SpecError
+from tests.thoroughness import examples
 
 SIDE = 4
 
@@ -63,7 +64,7 @@ def is_induced(graph: JoinGraph, subset: Subset) -> bool:
     return np.array_equal(subset.made, subset.kept[graph.ends].all(axis=0))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(small_graphs(), works, budgets)
 def test_the_exact_answer_is_the_best_of_all_sets_of_pairs(
     graph: JoinGraph, work: WorkCost, budget: int
@@ -73,7 +74,7 @@ def test_the_exact_answer_is_the_best_of_all_sets_of_pairs(
     assert found.pairs == best_free(graph, work, budget)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(small_graphs(most=16), works, budgets)
 def test_the_exact_induced_answer_is_the_best_of_all_sets_of_rows(
     graph: JoinGraph, work: WorkCost, budget: int
@@ -148,7 +149,7 @@ def test_a_balanced_clique_is_found_as_in_the_proof_of_theorem_1(
     assert (found.pairs == 9) == is_clique
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(small_graphs(), works, budgets, st.sampled_from([1e-9, 1e-3, 1e6]))
 def test_the_unit_of_cost_does_not_matter(
     graph: JoinGraph, work: WorkCost, budget: int, unit: float

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headgate as hg
@@ -15,6 +15,7 @@ from headgate.spark.packing import SHARD_COLUMN, Pack, Unpack, padded
 from headgate.spark.shard_processor import FRAME_BYTES, result_blobs
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.table_buffer import MEMORY_BYTES, TableBuffer
+from tests.thoroughness import examples
 
 
 def wide(rows: int, width: int, seed: int = 0) -> pa.Table:
@@ -32,7 +33,7 @@ def test_cuts_cover_all_rows_and_only_a_single_row_is_larger(sizes: list[int], m
         assert sum(sizes[part]) <= most or part.stop - part.start == 1
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     chunks=st.lists(st.integers(0, 5), min_size=1, max_size=5),
     data=st.data(),

@@ -22,6 +22,7 @@ from headgate.models.cost import load_calibration
 from headgate.spec.bounded_json import read_json
 from headgate.spec.importance import Expression, evaluation
 from headgate.spec.importance.spark_sql import Translation
+from tests.thoroughness import examples
 
 SCHEMA = pa.schema(
     {
@@ -243,7 +244,7 @@ KINDS = st.one_of(
     st.builds(lambda value: {"kind": "source", "value": value}, VALUES),
     VALUES,
 )
-SLOW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(examples(300), suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW

@@ -30,7 +30,8 @@ from headgate.policies import (
 from headgate.policies.chance import uniform
 from headgate.policies.policy import Arrivals
 from headgate.spec import RowWindow, SpecError, TimeWindow, Window
-from tests.checks.arrivals import Arrival, Case, Part, Run, run
+from tests.checks.arrivals import Arrival, Case
+from tests.checks.runs import Part, Run, run
 
 COMMON, RARE, OTHER = 0, 1, 2
 LEFT, RIGHT = 0, 1

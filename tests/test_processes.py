@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models import (
@@ -25,6 +25,7 @@ from headgate.models import (
 )
 from headgate.models.process.noise import normal_chance, stretch_chances
 from headgate.spec import SpecError
+from tests.thoroughness import examples
 
 # The temperatures are not part of the project: they are looked for in HEADGATE_DATA, or beside it.
 FILE = "melbourne-daily-max-temperatures.csv"
@@ -102,7 +103,7 @@ def test_the_same_seed_draws_the_same_values_from_step_0(process: Process) -> No
 
 
 @given(noise=noises(), drift=st.integers(-3, 3), other=noises())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_steps_of_a_walk_add_up(noise: Noise, drift: int, other: Noise) -> None:
     walk = RandomWalk(drift, noise)
     by_hand = np.ones(1)
@@ -124,7 +125,7 @@ def test_steps_of_a_walk_add_up(noise: Noise, drift: int, other: Noise) -> None:
     noise=noises(),
     step=st.integers(0, 5000),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_a_trend_looks_the_same_from_every_state_of_a_moment(
     slope: float, intercept: float, noise: Noise, step: int
 ) -> None:
@@ -176,7 +177,7 @@ def test_a_moment_is_in_its_own_frame(process: Process) -> None:
     step=st.integers(0, 200),
     season=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_near_frames_expect_the_future_where_it_is(
     phi: float, sigma: float, present: float, step: int, season: bool
 ) -> None:
@@ -359,7 +360,7 @@ def test_what_cannot_be_is_refused_with_a_reason(wrong: Callable[[], object], sa
 
 
 @given(first=st.floats(-60, 60), sigma=st.floats(0.05, 30), count=st.integers(2, 80))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_neighbours_have_the_chances_they_have_alone(
     first: float, sigma: float, count: int
 ) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.columns.compaction import compacted
@@ -11,8 +11,9 @@ from headgate.columns.plain_form import plain
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
 from tests.arrow_values import KINDS, STORABLE, make_array, nested_types
 from tests.row_sizes import most_bytes, plain_row_bytes
+from tests.thoroughness import examples
 
-careful = settings(max_examples=60, deadline=None, derandomize=True)
+careful = examples(60)
 every_type = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 

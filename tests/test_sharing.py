@@ -4,13 +4,14 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models import AgeCurve, MemoryCurve, best_split, together
 from headgate.planner.budget_allocation import alloc, prop
 from headgate.planner.quality_curve import Measure, QualityCurve
 from headgate.spec import SpecError
+from tests.thoroughness import examples
 
 GRID = 120
 NAMES = "abc"
@@ -84,7 +85,7 @@ def standings(measure: Measure, quality: np.ndarray, weight: float) -> np.ndarra
 
 @pytest.mark.parametrize("measure", Measure)
 class TestAlloc:
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(data=st.data())
     def test_no_allocation_is_better_by_more_than_one_percent(
         self, measure: Measure, data: st.DataObject
@@ -97,7 +98,7 @@ class TestAlloc:
         sign = 1 if measure is Measure.RECALL else -1
         assert found.worst == sign * reached
 
-    @settings(max_examples=200, deadline=None)
+    @examples(200)
     @given(data=st.data())
     def test_all_memory_is_handed_out_and_no_more(
         self, measure: Measure, data: st.DataObject
@@ -107,7 +108,7 @@ class TestAlloc:
             assert sum(found.memory.values()) == pytest.approx(memory, rel=1e-9)
             assert min(found.memory.values()) >= 0
 
-    @settings(max_examples=200, deadline=None)
+    @examples(200)
     @given(data=st.data())
     def test_the_worst_off_is_never_worse_off_than_under_prop(
         self, measure: Measure, data: st.DataObject
@@ -119,7 +120,7 @@ class TestAlloc:
 
 
 class TestWhoGetsWhat:
-    @settings(max_examples=100, deadline=None)
+    @examples(100)
     @given(
         powers=st.lists(st.floats(0.2, 5), min_size=2, max_size=5),
         part=st.floats(0.05, 0.95),

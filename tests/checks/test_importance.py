@@ -1,12 +1,10 @@
 """Rows that matter more than others, under scores that change all the time."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.kernel.layout import Count
@@ -19,21 +17,15 @@ from headgate.policies.importance_levels import importance_levels
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
-from tests.checks.arrivals import Arrival, Case, cases, cuts, deliveries, run, watchings
+from tests.checks.arrivals import Arrival, Case
 from tests.checks.bumpy import Bumpy, Observing
+from tests.checks.generated import cases, cuts, deliveries, watchings
+from tests.checks.runs import run
+from tests.thoroughness import examples
 
 IMPORTANCES = (1.0, 0.0, 0.3, 1.0, 2.0, 2.1, 40.0)
-Test = Callable[..., None]
-
-
-def check(test: Test | None = None, examples: int = 60) -> Test:
-    """Run a test for policies of each kind, on generated inputs."""
-    if test is None:
-        return partial(check, examples=examples)
-    kinds = (Age, Life, Heeb, Bumpy, Observing)
-    every_kind = pytest.mark.parametrize("policy", kinds, ids=lambda policy: policy.name)
-    careful = settings(max_examples=examples, deadline=None, derandomize=True)
-    return every_kind(careful(given(data=st.data())(test)))
+KINDS = (Age, Life, Heeb, Bumpy, Observing)
+every_kind = pytest.mark.parametrize("policy", KINDS, ids=lambda policy: policy.name)
 
 
 @st.composite
@@ -47,16 +39,35 @@ def weighted(draw: st.DrawFn, policy: type[Policy]) -> Case:
     return replace(case, importance=tuple(drawn))
 
 
-@check(examples=60)
-def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObject) -> None:
+@every_kind
+@examples(60)
+@given(data=st.data())
+def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
+    """The kernel agrees with plain Python; a split input gives the same answer, whichever levels
+    its parts have; only the ratios of importance matter."""
     case = data.draw(weighted(policy))
-    keep_late = data.draw(st.booleans())
-    watching = data.draw(watchings)
+    keep_late, watching = data.draw(st.booleans()), data.draw(watchings)
     kernel, plain = (run(case, None, keep_late, kind, watching) for kind in (Step, PlainStep))
     assert kernel == plain
+    if policy is Observing:
+        return  # it learns from step to step, by what is stored
+    whole, split = run(case), run(case, data.draw(cuts(case)))
+    assert split.pairs == whole.pairs == kernel.pairs
+    assert split.alive == whole.alive
+    assert split.steps[-1].after == whole.steps[-1].after
+    for side in (0, 1):
+        for what in (Count.SHED, Count.REFUSED):
+            assert split.count(what, side) == whole.count(what, side)
+    importance = case.importance or ()
+    doubled = replace(case, importance=tuple(2 * one for one in importance))
+    alike = replace(case, importance=(1.0,) * len(importance))
+    assert run(doubled) == whole
+    assert run(alike) == run(replace(case, importance=None))
 
 
-@check(examples=60)
+@every_kind
+@examples(60)
+@given(data=st.data())
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
 ) -> None:
@@ -66,33 +77,6 @@ def test_kernel_agrees_with_plain_python_out_of_order(
     runs = (run(case, parts, keep_late, kind) for kind in (Step, PlainStep))
     for kernel, plain in zip(*(each.steps for each in runs), strict=True):
         assert kernel == plain
-
-
-@check
-def test_a_split_input_gives_the_same_answer(policy: type[Policy], data: st.DataObject) -> None:
-    """Whichever levels its parts have; not where the policy learns from step to step."""
-    if policy is Observing:
-        return
-    case = data.draw(weighted(policy))
-    whole, split = run(case), run(case, data.draw(cuts(case)))
-    assert split.pairs == whole.pairs
-    assert split.alive == whole.alive
-    assert split.steps[-1].after == whole.steps[-1].after
-    for side in (0, 1):
-        for what in (Count.SHED, Count.REFUSED):
-            assert split.count(what, side) == whole.count(what, side)
-
-
-@check
-def test_only_ratios_matter(policy: type[Policy], data: st.DataObject) -> None:
-    if policy is Observing:
-        return
-    case = data.draw(weighted(policy))
-    importance = case.importance or ()
-    doubled = replace(case, importance=tuple(2 * one for one in importance))
-    alike = replace(case, importance=(1.0,) * len(importance))
-    assert run(doubled) == run(case)
-    assert run(alike) == run(replace(case, importance=None))
 
 
 def test_what_matters_more_stays() -> None:
@@ -105,7 +89,7 @@ def test_what_matters_more_stays() -> None:
     assert run(case).alive == [0, 3, 6, 7]
 
 
-@settings(deadline=None)
+@examples(100)
 @given(
     importance=st.lists(st.floats(1e-30, 1e30) | st.sampled_from((0.0, 1.0)), max_size=60),
     cut=st.integers(0, 60),

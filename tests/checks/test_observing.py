@@ -3,18 +3,21 @@
 import json
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.spec import TimeWindow
-from tests.checks.arrivals import Arrival, Case, cases, deliveries, run
+from tests.checks.arrivals import Arrival, Case
 from tests.checks.bumpy import Observing
+from tests.checks.generated import cases, deliveries
+from tests.checks.runs import run
+from tests.thoroughness import examples
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@examples(100)
 @given(data=st.data())
 def test_kernel_and_plain_python_tell_a_policy_the_same(data: st.DataObject) -> None:
     case = data.draw(cases(Observing))

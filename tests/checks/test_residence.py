@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.kernel.layout import Count
@@ -16,7 +16,10 @@ from headgate.policies import Ijoin
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
-from tests.checks.arrivals import Arrival, Case, cases, deliveries, run
+from tests.checks.arrivals import Arrival, Case
+from tests.checks.generated import cases, deliveries
+from tests.checks.runs import run
+from tests.thoroughness import examples
 
 SCHEMES = {
     "every third decision": Ijoin(recompute=3),
@@ -30,7 +33,7 @@ SCHEMES = {
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=80, deadline=None, derandomize=True)
+@examples(50)
 @given(data=st.data())
 def test_kernel_agrees_with_plain_python(scheme: str, data: st.DataObject) -> None:
     case = data.draw(cases(Ijoin))
@@ -42,7 +45,7 @@ def test_kernel_agrees_with_plain_python(scheme: str, data: st.DataObject) -> No
         assert kernel == plain
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(20)
 @given(data=st.data())
 def test_fewer_computations_are_counted_as_fewer(data: st.DataObject) -> None:
     case = data.draw(cases(Ijoin))

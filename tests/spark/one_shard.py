@@ -29,7 +29,7 @@ class ShardBatch(NamedTuple):
 
 
 class OneShard:
-    """The only shard of a join, fed by hand.
+    """A shard of a join, fed by hand; the only one, unless others come before it.
 
     Parameters
     ----------
@@ -37,6 +37,8 @@ class OneShard:
         Name of the local copies; choose one no other test uses.
     shared
         Whether its budget may change on the way.
+    place
+        How many shards come before it.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class OneShard:
         schemas: tuple[pa.Schema, pa.Schema],
         operator: str,
         shared: bool = False,
+        place: int = 0,
     ):
         if join.budget.monitor is None and not join.policy.learns:
             join = join.within(_unmonitored(join.budget))
@@ -54,7 +57,7 @@ class OneShard:
         self.plan = shard_plan(
             join,
             bound,
-            (LABEL,),
+            (*range(LABEL + 1, LABEL + 1 + place), LABEL),
             live=True,
             operator=operator,
             sharing=Sharing(MOST) if shared else None,

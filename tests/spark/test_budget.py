@@ -12,9 +12,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.policies import ALL_POLICIES, Ijoin, Policy
+from headgate.policies import ALL_POLICIES, Ijoin, Lru, Policy, Random
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
+from tests.thoroughness import LONG, spread
 
 pytestmark = pytest.mark.spark
 
@@ -26,6 +27,7 @@ SCHEMAS = (
 ROWS = 60
 MEMORY = 9_000
 IDS = ["left_id", "right_id"]
+SPLITS = {"pooled": "pooled", "split": (1, 3)}
 
 
 def make_side(rng: np.random.Generator, side: int, rows: int) -> pa.Table:
@@ -70,10 +72,23 @@ def make_join(policy: str, budget: hg.Budget) -> hg.WindowJoin:
 EXACT = multiset(make_join("random", hg.Budget(rows=10_000)).run(*SIDES).pairs)
 
 
-@pytest.mark.parametrize("policy", ALL_POLICIES, ids=lambda policy: policy.name)
-@pytest.mark.parametrize("batches", [7, 60])
+@pytest.mark.parametrize(
+    ("batches", "policy"),
+    [
+        *(pytest.param(7, policy, id=f"7-{policy.name}") for policy in ALL_POLICIES),
+        *(
+            pytest.param(
+                60,
+                policy,
+                id=f"60-{policy.name}",
+                marks=() if policy in (Random, Lru) else pytest.mark.long,
+            )
+            for policy in ALL_POLICIES
+        ),
+    ],
+)
 def test_every_policy_in_batches_gives_what_it_gives_in_one_run(
-    policy: type[Policy], batches: int
+    batches: int, policy: type[Policy]
 ) -> None:
     # A batch begins with all priorities computed anew, unless every decision does.
     asked = Ijoin(recompute="successive") if policy is Ijoin else policy.name
@@ -88,12 +103,11 @@ def test_every_policy_in_batches_gives_what_it_gives_in_one_run(
         assert metrics["stored_rows"] <= metrics["peak_rows"] <= ROWS
 
 
-@pytest.mark.parametrize("policy", ALL_POLICIES, ids=lambda policy: policy.name)
-@pytest.mark.parametrize("split", ["pooled", (1, 3)], ids=["pooled", "split"])
-def test_every_policy_holds_no_more_bytes_than_its_budget(
-    policy: type[Policy], split: object
-) -> None:
-    got = drive(make_join(policy.name, hg.Budget(memory=MEMORY, split=split)), 40)
+@pytest.mark.parametrize(
+    ("policy", "split"), spread([policy.name for policy in ALL_POLICIES], SPLITS, apart=2)
+)
+def test_every_policy_holds_no_more_bytes_than_its_budget(policy: str, split: str) -> None:
+    got = drive(make_join(policy, hg.Budget(memory=MEMORY, split=SPLITS[split])), 30)
     assert got.pairs <= EXACT
     assert got.pairs.total() < EXACT.total()
     for metrics in got.metrics:
@@ -164,56 +178,53 @@ def drive(join: hg.WindowJoin, batches: int) -> Driven:
 KINDS = ("random", "fifo", "life", "lru")
 
 
-def test_streams_within_rows_equal_replays_for_each_kind_of_score(
+def test_streams_equal_replays_on_one_shard_and_stay_within_memory_on_several(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    joins = {policy: make_join(policy, hg.Budget(rows=ROWS)) for policy in KINDS}
-    got = stream_together(spark, tmp_path, joins, shards=1)
-    for policy, join in joins.items():
+    kinds = (("random", "lru"), ("fifo", "life")) if LONG else (("lru",), ("life",))
+    by_rows = {policy: make_join(policy, hg.Budget(rows=ROWS)) for policy in kinds[0]}
+    by_bytes = {policy: make_join(policy, hg.Budget(memory=2 * MEMORY)) for policy in kinds[1]}
+    asked = {name: (join, 1) for name, join in by_rows.items()}
+    asked |= {name: (join, 3) for name, join in by_bytes.items()}
+    got = stream_together(spark, tmp_path, asked)
+    for policy, join in by_rows.items():
         assert got[policy].pairs == multiset(join.run(*SIDES).pairs), policy
         for metrics in got[policy].metrics:
             assert metrics["stored_rows"] <= metrics["peak_rows"] <= ROWS
-
-
-def test_streams_within_memory_stay_within_it_on_every_shard(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    joins = {policy: make_join(policy, hg.Budget(memory=2 * MEMORY)) for policy in KINDS}
-    got = stream_together(spark, tmp_path, joins, shards=3)
-    for driven in got.values():
-        assert driven.pairs <= EXACT
-        assert driven.pairs.total() < EXACT.total()
-        for metrics in driven.metrics:
+    for policy in by_bytes:
+        assert got[policy].pairs <= EXACT
+        assert got[policy].pairs.total() < EXACT.total()
+        for metrics in got[policy].metrics:
             assert metrics["held_bytes"] <= 2 * MEMORY
             assert metrics["stored_bytes"] <= metrics["peak_bytes"] <= 2 * MEMORY
 
 
 def test_bounded_joins_on_one_shard_equal_runs_in_process(spark: SparkSession) -> None:
     frames = [spark.createDataFrame(side).coalesce(1) for side in SIDES]
-    for policy in ALL_POLICIES:
-        join = make_join(policy.name, hg.Budget(rows=ROWS))
+    for policy in [policy.name for policy in ALL_POLICIES] if LONG else KINDS:
+        join = make_join(policy, hg.Budget(rows=ROWS))
         wanted = multiset(join.run(*SIDES).pairs)
-        assert multiset(join.batch(*frames, shards=1)) == wanted, policy.name
-        some = multiset(join.batch(*frames, shards=4))
-        assert some <= EXACT
-        assert some.total() < EXACT.total()
+        assert multiset(join.batch(*frames, shards=1)) == wanted, policy
+    some = multiset(join.batch(*frames, shards=4))
+    assert some <= EXACT
+    assert some.total() < EXACT.total()
 
 
 def stream_together(
-    spark: SparkSession, folder: Path, joins: dict[str, hg.WindowJoin], shards: int
+    spark: SparkSession, folder: Path, joins: dict[str, tuple[hg.WindowJoin, int]]
 ) -> dict[str, Driven]:
-    """Several joins of the same streams in one query, told apart by a column."""
+    """Several joins of the same streams in one query, each on so many shards."""
     left, right = (
         read_side(
             spark,
-            write_side(folder / TIMES[side], cut(SIDES[side], TIMES[side], 5)),
+            write_side(folder / TIMES[side], cut(SIDES[side], TIMES[side], 4)),
             SCHEMAS[side],
             TIMES[side],
         )
         for side in (0, 1)
     )
     union = None
-    for name, join in joins.items():
+    for name, (join, shards) in joins.items():
         one = join.stream(left, right, shards=shards, name=name, watermark=False)
         one = one.withColumn("join", F.lit(name))
         union = one if union is None else union.unionAll(one)

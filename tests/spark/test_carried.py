@@ -14,6 +14,7 @@ import headgate as hg
 from headgate.spark.requirements import WATERMARK
 from headgate.spark.sources import with_watermark
 from tests.spark.streams import START_US, collect, multiset, read_side, timestamps, write_side
+from tests.thoroughness import LONG
 
 pytestmark = pytest.mark.spark
 
@@ -273,7 +274,7 @@ class TestNames:
             )
         )
         assert exact.total() == 4 * ROWS
-        for place, join in enumerate((weighing, odd_join())):
+        for place, join in enumerate((weighing, odd_join()) if LONG else (weighing,)):
             result = join.stream(*streams)
             assert result.columns == shown
             assert WATERMARK in result.schema[AT].metadata

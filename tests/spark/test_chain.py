@@ -103,6 +103,7 @@ def run(frame: DataFrame, folder: Path, mode: str = "append") -> StreamingQuery:
     return query
 
 
+@pytest.mark.long
 def test_results_can_be_counted_by_minute(
     spark: SparkSession, streams: list[DataFrame], tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_join_feeds_another_and_both_report(
     assert query.lastProgress["observedMetrics"].keys() == {"bids", "payments"}
 
 
+@pytest.mark.long
 def test_results_are_filtered_and_written_to_files(
     spark: SparkSession, streams: list[DataFrame], tmp_path: Path
 ) -> None:

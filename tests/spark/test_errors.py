@@ -269,22 +269,25 @@ class TestRestarts:
         for name in ("left", "right"):
             (tmp_path / f"{name}_later").rename(tmp_path / name / "0002.parquet")
 
-        more = left.withColumn("more", F.lit(1))
+        more, more_right = (side.withColumn("more", F.lit(1)) for side in (left, right))
         for changed, says in (
             (
-                make_join(left=side_of("61 seconds")).stream(left, right, shards=2),
-                ["left time and window was opened_at, 1 minute and is now opened_at, 61 seconds"],
-            ),
-            (
-                make_join(policy="fifo").stream(left, right, shards=3),
+                make_join(policy="fifo", left=side_of("61 seconds")).stream(left, right, shards=3),
                 [
+                    "left time and window was opened_at, 1 minute and is now opened_at, 61 seconds",
                     "shards was 2 and is now 3",
                     "policy was Learned(wanted='auto') and is now Fifo()",
                 ],
             ),
             (
-                make_join(on=("key", "note")).stream(more, right, shards=2),
-                ["left keys was key and is now key, note", "left columns was struct<"],
+                make_join(on=("key", "note"), where=hg.Band("more", lower=0, upper=2)).stream(
+                    more, more_right, shards=2
+                ),
+                [
+                    "left keys was key and is now key, note",
+                    "left columns was struct<",
+                    "predicate was ",
+                ],
             ),
         ):
             with pytest.raises(StreamingQueryException) as raised:

@@ -24,6 +24,7 @@ from tests.spark.streams import (
     timestamps,
     write_side,
 )
+from tests.thoroughness import LONG, usually
 
 pytestmark = pytest.mark.spark
 
@@ -155,12 +156,12 @@ STREAMS = {
 }
 
 
-@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("case", usually(("an integer key", "other keys"), STREAMS))
 def test_a_stream_gives_what_sparks_own_join_gives(
     spark: SparkSession, tmp_path: Path, case: str
 ) -> None:
     on, windows, shards = STREAMS[case]
-    batches = make_batches(seed=11)
+    batches = make_batches(seed=16)
     frames = []
     for side, name in enumerate(("left", "right")):
         folder = write_side(tmp_path / name, batches[side])
@@ -169,11 +170,12 @@ def test_a_stream_gives_what_sparks_own_join_gives(
     left, right = frames
 
     got = collect(make_join(on, windows).stream(left, right, shards=shards), tmp_path / "a")
-    theirs = collect(in_spark(left, right, on, windows), tmp_path / "b")
     kept = punctual(batches, TIMES, DELAYS_US)
     assert got.rows.total() > 20
-    assert got.rows == theirs.rows
     assert got.rows == in_duckdb(*kept, on, windows)
+    if case == "an integer key" or LONG:
+        theirs = collect(in_spark(left, right, on, windows), tmp_path / "b")
+        assert got.rows == theirs.rows
 
     rows = [sum(table.num_rows for table in side) for side in batches]
     nulls = sum(table.column(TIMES[side]).null_count for side in (0, 1) for table in batches[side])

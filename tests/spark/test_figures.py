@@ -169,7 +169,11 @@ def test_figures_are_true_in_every_batch_also_in_one_without_rows(
     assert len(set(batches.empty)) >= 6, batches.empty
 
 
-@pytest.mark.parametrize("marked", [False, True], ids=["no watermark", "watermark"])
+@pytest.mark.parametrize(
+    "marked",
+    [pytest.param(False, id="no watermark", marks=pytest.mark.long), True],
+    ids=["no watermark", "watermark"],
+)
 def test_a_lookup_says_what_it_caches_in_every_batch(
     spark: SparkSession, tmp_path: Path, marked: bool
 ) -> None:

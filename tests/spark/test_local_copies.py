@@ -18,9 +18,9 @@ import pytest
 
 import headgate as hg
 from headgate.spark.join.task_ledger import Ledger
+from headgate.spark.state import local_copy, local_files
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.state.local_files import forget_dead, is_ours, local_folder, owned_folder
-from headgate.spark.state.shard_state import local_copy, local_files
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps
 

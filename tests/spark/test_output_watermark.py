@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 import headgate as hg
 from headgate.spark.requirements import WATERMARK
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
+from tests.thoroughness import usually
 
 pytestmark = pytest.mark.spark
 
@@ -24,8 +25,12 @@ SCHEMAS = {
     "third": "k bigint, at timestamp",
 }
 TIMES = {"left": "lt", "right": "rt", "third": "at"}
-FILES, FIRST_RUN = 7, 4
-"""A file is a micro-batch; the query is stopped after the first four and started again."""
+TIMES_OF = ("lt", "rt")
+"""Of results."""
+FILES = 6
+WITHOUT_A_STOP = ((0, FILES),)
+WITH_A_STOP = ((0, 3), (3, FILES))
+"""The files, each a micro-batch, that a query reads before it is stopped and started again."""
 
 
 def make_files(seed: int) -> dict[str, list[pa.Table]]:
@@ -110,9 +115,13 @@ def by_minute(time: str) -> Callable[[DataFrame, DataFrame], DataFrame]:
 
 
 def emitted(
-    spark: SparkSession, folder: Path, build: Callable[..., DataFrame], mode: str = "append"
+    spark: SparkSession,
+    folder: Path,
+    build: Callable[..., DataFrame],
+    mode: str = "append",
+    runs: tuple[tuple[int, int], ...] = WITHOUT_A_STOP,
 ) -> dict[int, Counter]:
-    """What a query put out, batch by batch, over a stop in the middle."""
+    """What a query put out, batch by batch."""
     batches: dict[int, Counter] = {}
 
     def keep(frame: DataFrame, number: int) -> None:
@@ -120,7 +129,7 @@ def emitted(
         if rows:
             batches[number] = rows
 
-    for first, last in ((0, FIRST_RUN), (FIRST_RUN, FILES)):
+    for first, last in runs:
         frames = []
         for name, schema in SCHEMAS.items():
             write_side(folder / name, FILES_OF[name][first:last], first)
@@ -137,22 +146,29 @@ def emitted(
     return batches
 
 
+def by_both_times(results: DataFrame, third: DataFrame) -> DataFrame:
+    counted = [by_minute(time)(results, third).withColumn("by", F.lit(time)) for time in TIMES_OF]
+    return counted[0].unionAll(counted[1])
+
+
 @pytest.mark.parametrize(
     "after",
     [
-        pytest.param(by_minute("lt"), id="counted by left time"),
-        pytest.param(by_minute("rt"), id="counted by right time"),
+        pytest.param(by_both_times, id="counted by left time and by right time"),
         pytest.param(
             lambda results, third: results.select("k", "lt").dropDuplicates(["k", "lt"]),
             id="deduplicated by left time",
+            marks=pytest.mark.long,
         ),
         pytest.param(
             lambda results, third: results.select("k", "rt").dropDuplicatesWithinWatermark(),
             id="deduplicated within the watermark",
+            marks=pytest.mark.long,
         ),
         pytest.param(
             lambda results, third: own_again(results.select("k", "lt"), third),
             id="joined by Spark on left time",
+            marks=pytest.mark.long,
         ),
     ],
 )
@@ -160,18 +176,22 @@ def test_an_operator_after_the_join_puts_out_what_it_does_after_sparks_own_join(
     after: Callable[[DataFrame, DataFrame], DataFrame], spark: SparkSession, tmp_path: Path
 ) -> None:
     wanted = emitted(
-        spark, tmp_path / "own", lambda left, right, third: after(own(left, right), third)
+        spark,
+        tmp_path / "own",
+        lambda left, right, third: after(own(left, right), third),
+        runs=WITH_A_STOP,
     )
     got = emitted(
         spark,
         tmp_path / "headgate",
         lambda left, right, third: after(JOIN.stream(left, right), third),
+        runs=WITH_A_STOP,
     )
-    assert sum(rows.total() for rows in wanted.values()) > 20
+    assert sum(rows.total() for rows in wanted.values()) > 10
     assert got == wanted
 
 
-@pytest.mark.parametrize("time", ["lt", "rt"])
+@pytest.mark.parametrize("time", usually(("lt",), ("lt", "rt")))
 def test_a_second_join_on_either_time_finds_all_that_sparks_own_joins_find(
     time: str, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -200,7 +220,7 @@ def test_a_second_join_on_either_time_finds_all_that_sparks_own_joins_find(
     assert got == wanted
 
 
-@pytest.mark.parametrize("kind", ODD_JOINS)
+@pytest.mark.parametrize("kind", usually(("band",), ODD_JOINS))
 def test_results_of_other_joins_are_counted_as_those_of_sparks_own(
     kind: str, spark: SparkSession, tmp_path: Path
 ) -> None:

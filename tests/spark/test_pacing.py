@@ -20,6 +20,7 @@ from tests.spark.streams import (
     timestamps,
     write_side,
 )
+from tests.thoroughness import usually
 
 pytestmark = pytest.mark.spark
 
@@ -74,7 +75,7 @@ def join(cpu: float = CPU) -> hg.WindowJoin:
     )
 
 
-@pytest.mark.parametrize("keys", [50, 25, 8])
+@pytest.mark.parametrize("keys", usually((25,), (50, 25, 8)))
 def test_a_minute_takes_its_part_of_a_core(monkeypatch: pytest.MonkeyPatch, keys: int) -> None:
     """At three factors of overload, some two, four and twelve, once windows are full."""
     live = Live(monkeypatch, join())

@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
@@ -26,6 +26,7 @@ from tests.spark.streams import (
     timestamps,
     write_side,
 )
+from tests.thoroughness import examples
 
 pytestmark = pytest.mark.spark
 
@@ -146,7 +147,12 @@ def test_a_band_has_a_shard_a_core_where_copies_wait_for_nobody(
 
 
 @pytest.mark.parametrize(
-    ("case", "shards"), [("band", 3), ("band and key", None), ("comparison", None)]
+    ("case", "shards"),
+    [
+        ("band", 3),
+        pytest.param("band and key", None, marks=pytest.mark.long),
+        pytest.param("comparison", None, marks=pytest.mark.long),
+    ],
 )
 def test_a_stream_gives_what_sql_gives(
     spark: SparkSession, tmp_path: Path, batches: tuple, case: str, shards: int | None
@@ -213,6 +219,7 @@ def test_what_cannot_be_served_is_refused_at_the_call(
         make_join(**asked).batch(*frames, shards=shards)
 
 
+@pytest.mark.long
 def test_a_checkpoint_is_not_taken_up_with_another_predicate(
     spark: SparkSession, tmp_path: Path, batches: tuple
 ) -> None:
@@ -245,7 +252,7 @@ def whole_numbers(largest: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.one_of(st.integers(-30, 30), st.sampled_from(EDGES)), max_size=largest)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(150)
 @given(data=st.data())
 def test_partners_meet_in_exactly_one_shard(data: st.DataObject) -> None:
     real = data.draw(st.booleans())

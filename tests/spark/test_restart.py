@@ -28,7 +28,7 @@ from tests.spark.streams import START_US, collect, multiset, timestamps, write_s
 pytestmark = pytest.mark.spark
 
 SCRIPT = Path(__file__).with_name("killed_query.py")
-BATCHES = 9
+BATCHES = 7
 PATIENCE_SECONDS = 240
 
 
@@ -76,7 +76,14 @@ def own_copy(inputs: Path, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("policy", ["auto", "sample", pytest.param("hist", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "auto",
+        pytest.param("sample", marks=pytest.mark.long),
+        pytest.param("hist", marks=pytest.mark.slow),
+    ],
+)
 def test_a_stopped_query_carries_on_as_if_it_had_not_been(
     spark: SparkSession,
     inputs: Path,
@@ -86,7 +93,7 @@ def test_a_stopped_query_carries_on_as_if_it_had_not_been(
 ) -> None:
     frame = joined(spark, own_copy(inputs, tmp_path), policy)
     rebuilt = []
-    for stop_after in (1, 4, None):
+    for stop_after in (1, 3, None):
         query = (
             frame.writeStream.format("parquet")
             .option("path", str(tmp_path / "out"))
@@ -128,7 +135,7 @@ def test_a_killed_query_carries_on_as_if_it_had_not_been(
 ) -> None:
     folder, local = own_copy(inputs, tmp_path / "query"), tmp_path / "local"
     local.mkdir()
-    for run, kill_in_batch in enumerate((2, 5, None)):
+    for run, kill_in_batch in enumerate((2, 4, None)):
         with running("local[2]", folder, policy, SPARK_LOCAL_DIRS=str(local)) as process:
             if kill_in_batch is None:
                 assert process.wait(PATIENCE_SECONDS) == 0, output_of(process)

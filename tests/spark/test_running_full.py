@@ -25,6 +25,7 @@ from headgate.spark.state.learned_state import rival_table
 from headgate.spec.budget import AMPLE
 from tests.spark.one_shard import LABEL, OneShard, ShardBatch
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
+from tests.thoroughness import spread, usually
 from tests.ways import WAYS
 
 pytestmark = pytest.mark.spark
@@ -143,8 +144,7 @@ def check_figures(filling: Filling, metrics: list[dict[str, Any]]) -> None:
     assert first == filling.batch
 
 
-@pytest.mark.parametrize("filling", FILLINGS, ids=str)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "filling"), spread(WAYS, FILLINGS, apart=3))
 def test_a_join_goes_on_within_its_budget_whenever_memory_runs_full(
     way: str, filling: Filling
 ) -> None:
@@ -208,13 +208,13 @@ class TestTrials:
 
 
 QUERIES = {
-    TINY: (("rows, auto", 0), ("sample, auto", 1), ("importance, auto", 2), ("rows, lru", 1)),
-    LARGE: (("rows, auto", 2), ("sample, auto", 0), ("importance, auto", 1), ("rows, hist", 2)),
+    TINY: (("rows, auto", 0), ("sample, auto", 1), ("importance, auto", 2), ("rows, hist", 2)),
+    LARGE: (("sample, auto", 0), ("importance, auto", 1)),
 }
 """Joins that share a query, by the size of its batches, and when the memory of each runs full."""
 
 
-@pytest.mark.parametrize("size", QUERIES)
+@pytest.mark.parametrize("size", usually((LARGE,), QUERIES))
 def test_queries_go_on_within_their_budgets_whenever_memory_runs_full(
     spark: SparkSession, tmp_path: Path, size: int
 ) -> None:
@@ -236,7 +236,7 @@ def test_queries_go_on_within_their_budgets_whenever_memory_runs_full(
         check_figures(Filling(batch, size), metrics_of(query, way))
 
 
-KEYS, ROWS, BATCHES = 5_000, 2_500, 6
+KEYS, ROWS, BATCHES = 5_000, 2_500, 4
 
 
 def test_the_join_that_is_written_first_goes_on_when_memory_runs_full_and_after_restarts(
@@ -276,8 +276,10 @@ def test_the_join_that_is_written_first_goes_on_when_memory_runs_full_and_after_
             query.awaitTermination()
             metrics += metrics_of(query, "headgate")
         assert [figures["left_rows"] for figures in metrics] == [ROWS] * BATCHES
-        assert [figures["stored_rows"] for figures in metrics] == [5_000] + [9_500] * 5
-        assert [figures["tried_rows"] > 0 for figures in metrics] == [False] + [True] * 5
+        assert [figures["stored_rows"] for figures in metrics] == [5_000] + [9_500] * (BATCHES - 1)
+        assert [figures["tried_rows"] > 0 for figures in metrics] == [False] + [True] * (
+            BATCHES - 1
+        )
         outputs.append(multiset(spark.read.parquet(str(folder / "out"))))
     assert outputs[0] == outputs[1]
     exact = join.within(AMPLE).run(*tables).pairs

@@ -54,6 +54,21 @@ def test_a_shard_draws_the_same_sample_as_in_process(scheme: str) -> None:
     assert pa.concat_tables(got).sort_by(keys).equals(wanted.sort_by(keys))
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_shards_draw_by_coins_of_their_own(scheme: str) -> None:
+    left, right = OWN.streams.tables
+    drawn = [
+        ids(
+            OneShard(request(scheme), (left.schema, right.schema), uuid.uuid4().hex, place=place)
+            .batch(left, right)
+            .pairs
+        )
+        for place in (0, 1)
+    ]
+    assert min(map(len, drawn)) > 0
+    assert drawn[0] != drawn[1]
+
+
 @pytest.fixture(scope="module")
 def frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[DataFrame]:
     folder = tmp_path_factory.mktemp("sampled")

@@ -49,6 +49,14 @@ def one_shard(budget: hg.Budget, window: str, policy: str = "random") -> OneShar
     return OneShard(join, (SCHEMA_LEFT, SCHEMA_RIGHT), uuid.uuid4().hex)
 
 
+def test_a_row_at_the_watermark_of_the_batch_before_is_late() -> None:
+    shard = one_shard(hg.Budget(rows=100), "1 hour")
+    watermark = START_US // 1000 + 10_000
+    shard.batch(rows(SCHEMA_LEFT, 0, np.zeros(3, int)), watermark_ms=watermark)
+    after = shard.batch(rows(SCHEMA_LEFT, 9, np.zeros(3, int)))
+    assert (after.metrics["late"], after.metrics["stored_rows"]) == (2, 4)
+
+
 def test_many_small_batches_leave_few_segments_and_every_row() -> None:
     rng = np.random.default_rng(71)
     shard = one_shard(hg.Budget(rows=10_000), "1 hour")
@@ -85,15 +93,15 @@ def steady() -> dict[int, list[dict[str, int]]]:
         rng = np.random.default_rng(72)
         shard = one_shard(hg.Budget(rows=budget), "100 hours", "fifo")
         batches = []
-        for number in range(260):
+        for number in range(130):
             parts = [
-                rows(schema, 250 * number, rng.integers(0, 1 << 40, 250))
+                rows(schema, 500 * number, rng.integers(0, 1 << 40, 500))
                 for schema in (SCHEMA_LEFT, SCHEMA_RIGHT)
             ]
-            watermark = START_US // 1000 + 250_000 * number + 1
+            watermark = START_US // 1000 + 500_000 * number + 1
             batches.append(shard.batch(*parts, watermark_ms=watermark).metrics)
         assert batches[-1]["stored_rows"] == budget
-        figures[budget] = batches[130:]
+        figures[budget] = batches[65:]
     return figures
 
 

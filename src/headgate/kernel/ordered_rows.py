@@ -46,7 +46,14 @@ class OrderedRows(NamedTuple):
             order, place, side, (int(ends[1]), int(ends[3])), sequence, seen
         )
         return cls(
-            groups, ends, time, side, sequence, order, place, seen=(int(seen[0]), int(seen[1]))
+            groups,
+            ends,
+            time,
+            side,
+            sequence,
+            order=order,
+            place=place,
+            seen=(int(seen[0]), int(seen[1])),
         )
 
     @property

@@ -49,10 +49,10 @@ class Batch(NamedTuple):
             code,
             size,
             weight,
-            np.zeros(len(time), np.int64),
-            np.zeros(len(time), np.int32),
-            time,
-            np.empty(0) if value is None else value,
+            sequence=np.zeros(len(time), np.int64),
+            matches=np.zeros(len(time), np.int32),
+            touched=time,
+            value=np.empty(0) if value is None else value,
         )
 
     @classmethod

@@ -45,15 +45,15 @@ class RivalRows(NamedTuple):
         none = np.zeros(0, np.int64)
         by_rival = np.zeros((rivals, 0), np.int64)
         return cls(
-            none,
-            none,
-            none,
-            none.astype(np.int32),
-            np.empty(0),
-            by_rival.astype(np.bool_),
-            by_rival.astype(np.int32),
-            by_rival,
-            none,
+            time=none,
+            size=none,
+            sequence=none,
+            code=none.astype(np.int32),
+            value=np.empty(0),
+            held=by_rival.astype(np.bool_),
+            matches=by_rival.astype(np.int32),
+            touched=by_rival,
+            source=none,
         )
 
     def where(self, keep: np.ndarray) -> "RivalRows":
@@ -222,15 +222,15 @@ class _Gathering:
         """The rows that anybody stores now."""
         stored, new = self._stored, self._arrivals
         every = RivalRows(
-            self.time,
-            np.concatenate([stored.size, new.size]),
-            np.concatenate([stored.sequence, sequence[chosen]]),
-            np.concatenate([stored.code, new.code]),
-            joined((stored.value, new.value)),
-            self._held,
-            self._matches,
-            self._touched,
-            np.concatenate([np.arange(len(stored.time)), len(stored.time) + chosen]),
+            time=self.time,
+            size=np.concatenate([stored.size, new.size]),
+            sequence=np.concatenate([stored.sequence, sequence[chosen]]),
+            code=np.concatenate([stored.code, new.code]),
+            value=joined((stored.value, new.value)),
+            held=self._held,
+            matches=self._matches,
+            touched=self._touched,
+            source=np.concatenate([np.arange(len(stored.time)), len(stored.time) + chosen]),
         )
         anybody: np.ndarray = np.any(self._held, axis=0)
         return every.where(anybody)

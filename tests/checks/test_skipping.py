@@ -1,10 +1,10 @@
-"""What is left undone for want of processor time, × every policy that is no sample."""
+"""Work skipped for want of processor time, × every policy that is no sample."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.kernel.layout import Count
@@ -18,11 +18,14 @@ from headgate.kernel.twin.twin import PlainStep
 from headgate.kernel.watched import Watching
 from headgate.policies import ALL_POLICIES, Fifo, Policy
 from headgate.spec import TimeWindow
-from tests.checks.arrivals import Case, cases, cuts, deliveries, exact_pairs, run, watchings
+from tests.checks.arrivals import Case, exact_pairs
+from tests.checks.generated import cases, cuts, deliveries, watchings
+from tests.checks.runs import run
+from tests.thoroughness import examples
 
 POLICIES = [policy for policy in ALL_POLICIES if not policy.is_offline and not policy.learns]
 each_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-few_examples = settings(max_examples=15, deadline=None, derandomize=True)
+few_examples = examples(15)
 SHARES = (0.0, 0.25, 0.5, 0.9, 1.0)
 
 

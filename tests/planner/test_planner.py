@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 import headgate as hg
 from headgate.models import LinearTrend
 from headgate.models.cost import Calibration, Weight, Weights, WorkCost
-from headgate.planner.fitted_models import frequencies_between, moving_between
-from headgate.planner.planning_case import Case
 from headgate.planner.rules.sampling import EQ, PPS, UNIFORM
 from headgate.planner.rules.shards import MUCH
 from headgate.planner.tried_policies import foretold
@@ -20,52 +17,7 @@ from headgate.policies import Age, Fifo, Heeb, Learned, Life, Lru, Prob, Random
 from headgate.policies.offline import Opt
 from headgate.studies.planned.streams import WINDOW_S, pieces
 from headgate.studies.streams import Streams, keyed, zipf
-from headgate.trials import simulate
-
-SECONDS = 80.0
-
-
-@pytest.fixture(autouse=True)
-def uncalibrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever this machine was measured to cost, plans here do not know."""
-    monkeypatch.setenv("HEADGATE_CALIBRATION", str(tmp_path / "calibration.json"))
-
-
-def profile_of(streams: Streams, **more: Any) -> hg.Profile:
-    asked = streams.request("auto", hg.Budget(rows=1))
-    return hg.profile(*streams.tables, on="key", left=asked.left, right=asked.right, **more)
-
-
-@pytest.fixture(scope="module")
-def by_age() -> tuple[Streams, hg.Profile]:
-    streams = pieces("bell", SECONDS, seed=5).first
-    return streams, profile_of(streams)
-
-
-@pytest.fixture(scope="module")
-def by_key() -> tuple[Streams, hg.Profile]:
-    streams = pieces("Zipf, uncorrelated", SECONDS, seed=5).first
-    return streams, profile_of(streams)
-
-
-@pytest.fixture(scope="module")
-def evenly() -> tuple[Streams, hg.Profile]:
-    """Neither age nor key tells rows apart."""
-    random = np.random.default_rng(5)
-    times = [np.sort(random.uniform(0, SECONDS, 16_000)) for _ in range(2)]
-    keys = [random.integers(0, 500, 16_000) for _ in range(2)]
-    streams = keyed((keys[0], keys[1]), (times[0], times[1]), (WINDOW_S, WINDOW_S))
-    return streams, profile_of(streams)
-
-
-def planned(
-    given: tuple[Streams, hg.Profile], rows: float = 0.2, policy: Any = "auto", **more: Any
-) -> "hg.Plan[hg.WindowJoin]":
-    """A plan with room for a part of what the exact join holds."""
-    streams, found = given
-    split = more.pop("split", "pooled")
-    budget = hg.Budget(rows=max(round(rows * found.stored_rows.rows), 1), split=split)
-    return streams.request(policy, budget, **more).plan(found)
+from tests.planner.planned_joins import SECONDS, planned, profile_of
 
 
 class TestPolicy:
@@ -388,46 +340,3 @@ class TestWhatIsShown:
         streams, found = by_key
         kept = hg.Profile.from_json(found.to_json())
         assert planned((streams, kept)).explain() == planned(by_key).explain()
-
-
-class TestKeptRows:
-    def test_many_rows_are_kept_in_part_and_tell_the_same(self) -> None:
-        streams = pieces("many keys", 40.0, seed=2).first
-        found = profile_of(streams)
-        assert found.trace.rows < 200_000 < sum(found.trace.whole) * 1.1
-        assert found.trace.looking.any()
-        rows = round(0.2 * found.stored_rows.rows)
-        case = Case(streams.request("random", hg.Budget(rows=rows)), found)
-        for policy, told in (("random", Random()), ("prob", None)):
-            if told is None:
-                names = np.arange(found.trace.codes)
-                told = Prob(frequencies_between(found.trace, names, (1.0, 1.0), None))
-            seen = simulate(case.trace, told, case.budget).recall
-            asked = streams.request(
-                policy,
-                case.budget,
-                **({"frequencies": found.frequencies} if policy == "prob" else {}),
-            )
-            assert seen.value == pytest.approx(asked.run(*streams.tables).recall, abs=0.03)
-
-    def test_all_of_a_small_input_are(self, by_key: Any) -> None:
-        streams, found = by_key
-        assert found.trace.is_whole
-        assert found.trace.rows == sum(table.num_rows for table in streams.tables)
-
-    def test_nothing_is_kept_of_nothing(self, by_key: Any) -> None:
-        streams, _ = by_key
-        empty = Streams(streams.left.slice(0, 0), streams.right.slice(0, 0), streams.windows)
-        assert profile_of(empty).trace is None
-
-    def test_values_that_do_not_come_step_by_step_do_not_move(self, by_key: Any) -> None:
-        assert moving_between(by_key[1].trace, None) is None
-
-    def test_what_a_monitor_gives_back_is_scaled_too(self) -> None:
-        streams = pieces("many rows", 60.0, seed=2).first
-        found = profile_of(streams)
-        rows = round(0.5 * found.stored_rows.rows)
-        case = Case(streams.request("auto", hg.Budget(rows=rows)), found)
-        assert not case.trace.is_whole
-        learned = simulate(case.trace, "auto", case.budget)
-        assert learned.stats.peak_rows <= rows * case.trace.scale.rows + 1

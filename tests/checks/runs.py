@@ -1,0 +1,216 @@
+"""Drivers that run an input in one step or several, and all that can be known after each."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.kernel.layout import Count, Watch
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.rows import Batch
+from headgate.kernel.step import Step
+from headgate.kernel.step_input import StepInput
+from headgate.kernel.terms import Terms
+from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.watched import Watched, Watching
+from tests.checks.arrivals import NULL, Case, weigh
+
+KEYS = 4
+IMPORTANCES = (1.0, 3.0, 0.0, 1.0, 2.5, 8.0, 1.0)
+EVERY_ROW = Watching(5, 1.0, 3)
+
+
+class Part(NamedTuple):
+    """What is handed over in one step: rows by their place in the input."""
+
+    rows: Sequence[int]
+    watermark: int = NO_WATERMARK
+    terms: Terms | None = None
+    """Where the budget changes on the way; else the terms of the case."""
+
+
+class Snapshot(NamedTuple):
+    """All that can be known after a step, in places of the input."""
+
+    pairs: list[tuple[int, int]]
+    weights: list[float]
+    worths: list[float]
+    """The importance of each pair."""
+    lives: list[int]
+    """Sums of the lifetimes of rows that left, and of their squares."""
+    alive: list[int]
+    counts: list[list[int]]
+    histories: dict[int, tuple[int, int, float]]
+    sequences: dict[int, int]
+    watched: dict[int, tuple[int, float, float]]
+    """State, partners met and pairs made of each row."""
+    ages: list[list[int]]
+    stored: tuple[int, int]
+    after: Progress
+
+
+class Kept(NamedTuple):
+    """What a step hands to the next of a row that is stored or still watched."""
+
+    sequence: int
+    matches: int
+    touched: int
+    recent: float
+    watch: int
+    met: float
+    made: float
+
+
+class Run(NamedTuple):
+    """The snapshots of all steps."""
+
+    steps: list[Snapshot]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """All pairs, in order."""
+        return [pair for step in self.steps for pair in step.pairs]
+
+    @property
+    def alive(self) -> list[int]:
+        """Rows stored at the end."""
+        return self.steps[-1].alive
+
+    def count(self, what: Count, side: int) -> int:
+        """How often something happened over all steps."""
+        return sum(step.counts[what][side] for step in self.steps)
+
+
+def run(
+    case: Case,
+    parts: Sequence[Part] | None = None,
+    keep_late: bool = False,
+    engine: type[Step] | type[PlainStep] = Step,
+    watching: Watching | None = None,
+) -> Run:
+    """Run the parts, or the whole input at once, each step carrying on what the last one left."""
+    parts = [Part(range(len(case.arrivals)))] if parts is None else parts
+    weights = weigh(case)
+    stored: tuple[list[int], list[int]] = ([], [])
+    kept: dict[int, Kept] = {}
+    progress = Progress()
+    steps = []
+    for part in parts:
+        rows = tuple([i for i in part.rows if case.arrivals[i].side == side] for side in (0, 1))
+        given = StepInput(
+            part.terms or case.terms,
+            tuple(_carried(case, weights, stored[side], kept) for side in (0, 1)),
+            tuple(_arriving(case, weights, rows[side]) for side in (0, 1)),
+            codes=KEYS,
+            progress=progress,
+            watermark=part.watermark,
+            keep_late=keep_late,
+            watching=watching,
+        )
+        snapshot = _snapshot(engine(given), (stored[0] + rows[0], stored[1] + rows[1]))
+        steps.append(snapshot)
+        open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == Watch.OPEN}
+        survivors = set(snapshot.alive) | open_rows
+        stored = tuple([i for i in stored[s] + rows[s] if i in survivors] for s in (0, 1))
+        kept = {
+            i: Kept(
+                snapshot.sequences[i],
+                *snapshot.histories[i],
+                Watch.GHOST if i not in snapshot.alive else snapshot.watched[i][0],
+                *snapshot.watched[i][1:],
+            )
+            for i in survivors
+        }
+        progress = snapshot.after
+    return Run(steps)
+
+
+def count_pairs(case: Case) -> int:
+    """How many pairs the engine counts when it does not list them."""
+    weights = weigh(case)
+    sides = tuple([i for i, row in enumerate(case.arrivals) if row.side == side] for side in (0, 1))
+    arriving = tuple(_arriving(case, weights, rows) for rows in sides)
+    nothing = (Batch.empty(), Batch.empty())
+    return Step(StepInput(case.terms, nothing, arriving, codes=KEYS)).count_pairs()
+
+
+def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
+    mine = [case.arrivals[i] for i in rows]
+    where = case.terms.where
+    codes = [NULL if case.is_null(row) else row.key if case.keyed else 0 for row in mine]
+    return Batch.of_arrivals(
+        np.array([row.time for row in mine], np.int64),
+        np.array(codes, np.int32),
+        np.array([row.size for row in mine], np.int64),
+        weights[rows],
+        None
+        if where is None
+        else np.array([case.value(row) for row in mine], np.float64 if where.real else np.int64),
+    )._replace(importance=_importance(case, rows), effort=_effort(case, rows))
+
+
+def _effort(case: Case, rows: list[int]) -> np.ndarray | None:
+    if case.effort is None:
+        return None
+    return np.array([case.effort[i] for i in rows], np.float64).reshape(-1, 2).T
+
+
+def _importance(case: Case, rows: list[int]) -> np.ndarray | None:
+    """By definition and row; all count alike where nothing is said."""
+    if case.importance is not None:
+        drawn = np.array([case.importance[i] for i in rows], np.float64)
+        return np.tile(drawn, (len(case.terms.changes) + 1, 1))
+    if not case.terms.combine:
+        return None
+    which = np.arange(len(case.terms.changes) + 1)[:, None]
+    return np.array(IMPORTANCES)[(5 * np.array(rows, int) + 3 * which) % len(IMPORTANCES)]
+
+
+def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, Kept]) -> Batch:
+    return _arriving(case, weights, rows)._replace(
+        sequence=np.array([kept[i].sequence for i in rows], np.int64),
+        matches=np.array([kept[i].matches for i in rows], np.int32),
+        touched=np.array([kept[i].touched for i in rows], np.int64),
+        recent=np.array([kept[i].recent for i in rows], np.float64),
+        watched=Watched(
+            np.array([kept[i].watch for i in rows], np.uint8),
+            np.array([kept[i].met for i in rows], np.float64),
+            np.array([kept[i].made for i in rows], np.float64),
+        ),
+    )
+
+
+def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Snapshot:
+    if isinstance(step, Step):
+        blocks = list(step.pairs())
+        pairs = [pair for block in blocks for pair in np.stack(block[:2], axis=1).tolist()]
+        weights = [weight for block in blocks for weight in block.weight.tolist()]
+        worths = [worth for block in blocks for worth in block.importance.tolist()]
+    else:
+        pairs, weights, worths = step.pairs, step.weights, step.worths
+    left, right = places
+    alive, histories, sequences, watched = [], {}, {}, {}
+    for side in (0, 1):
+        own = places[side]
+        alive += [i for i, is_alive in zip(own, step.alive(side), strict=True) if is_alive]
+        matches, touched = (values.tolist() for values in step.histories(side))
+        recent = step.recent(side).tolist()
+        histories |= dict(zip(own, zip(matches, touched, recent, strict=True), strict=True))
+        sequences |= dict(zip(own, step.sequences(side).tolist(), strict=True))
+        states = zip(*(column.tolist() for column in step.watched(side)), strict=True)
+        watched |= dict(zip(own, states, strict=True))
+    return Snapshot(
+        pairs=[(left[a], right[b]) for a, b in pairs],
+        weights=weights,
+        worths=worths,
+        # Whole microseconds and their squares, whatever order they were added up in.
+        lives=[round(total * unit) for total, unit in zip(step.lives, (1e6, 1e12), strict=True)],
+        alive=alive,
+        counts=step.counts.tolist(),
+        histories=histories,
+        sequences=sequences,
+        watched=watched,
+        ages=step.ages.tolist(),
+        stored=(step.stored_rows, step.stored_bytes),
+        after=step.after,
+    )
