@@ -48,7 +48,7 @@ class Step:
         self._judged = JudgedRows.of(terms, self._given, self._began_at)
         records = Records.of(given, self._given, self._judged)
         self._number = records.number
-        self._desk = arrays_of(given, self._given, self._judged, records)
+        self._arrays = arrays_of(given, self._given, self._judged, records)
         self._windows = setup.windows_of(
             terms, self._given.left_rows, self._given.total, given.codes
         )
@@ -58,18 +58,18 @@ class Step:
         if self._is_taken_up:
             return
         self._is_taken_up = True
-        self._terms.policy.kind.take_up(self._desk, self._own)
-        advance.restore(self._desk)
+        self._terms.policy.kind.take_up(self._arrays, self._own)
+        advance.restore(self._arrays)
 
     def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: numbers of the left rows and of the right rows."""
         self.take_up()
         size = PAIRS_AT_ONCE
         block = self._room_for_pairs(size)
-        at, end = 0, len(self._desk.rows)
+        at, end = 0, len(self._arrays.rows)
         while at < end:
             before = at
-            at, made = advance.advance(self._desk, self._windows, block, at)
+            at, made = advance.advance(self._arrays, self._windows, block, at)
             if made:
                 yield self._numbered(block.pairs[:made], block.passed[:made])
             elif at == before:
@@ -80,7 +80,7 @@ class Step:
     @property
     def _own(self) -> Any:
         """What the policy's kind has beside the kernel's arrays."""
-        return self._desk.own[KINDS.index(self._terms.policy.kind)]
+        return self._arrays.own[KINDS.index(self._terms.policy.kind)]
 
     def _room_for_pairs(self, size: int) -> Block:
         policy = self._terms.policy
@@ -93,44 +93,44 @@ class Step:
     def raise_watermark(self, watermark: int) -> None:
         """After the last pair: expire rows that nothing after this watermark can meet."""
         self._alive.clear()
-        self._desk.terms["watermark"] = watermark
-        departure.let_go_behind_watermark(self._desk)
+        self._arrays.terms["watermark"] = watermark
+        departure.let_go_behind_watermark(self._arrays)
 
     def count_pairs(self) -> int:
         """Process everything and count the pairs, without listing them.
 
         Meant for terms without limits: a history policy does not learn of uncounted matches.
         """
-        self._desk.terms["count_only"] = 1
+        self._arrays.terms["count_only"] = 1
         self.take_up()
-        advance.advance(self._desk, self._windows, self._room_for_pairs(0), 0)
+        advance.advance(self._arrays, self._windows, self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
     @property
     def counts(self) -> np.ndarray:
         """What happened so far, by `Count` and side."""
-        return self._desk.tally
+        return self._arrays.tally
 
     @property
     def stored_rows(self) -> int:
         """Rows stored now."""
-        return int(self._desk.pools["rows"].sum())
+        return int(self._arrays.pools["rows"].sum())
 
     @property
     def stored_bytes(self) -> int:
         """Bytes stored now."""
-        return int(self._desk.pools["bytes"].sum())
+        return int(self._arrays.pools["bytes"].sum())
 
     @property
     def after(self) -> Progress:
         """What the next step must know."""
         thresholds = (self._thresholds_passed(0), self._thresholds_passed(1))
         return self._before._replace(
-            clock=int(self._desk.terms["clock"][0]),
+            clock=int(self._arrays.terms["clock"][0]),
             seen=self._given.seen,
             thresholds=thresholds,
             memory=self._memory(),
-            **self._terms.policy.kind.progress(self._desk, self._own),
+            **self._terms.policy.kind.progress(self._arrays, self._own),
         )
 
     def _memory(self) -> str:
@@ -138,16 +138,16 @@ class Step:
         policy = self._terms.policy
         if not policy.observes:
             return ""
-        came = self._given.order[self._desk.links["arriving"] != 0]
+        came = self._given.order[self._arrays.links["arriving"] != 0]
         arrivals = Arrivals(*(column[came] for column in self._judged.arrivals))
-        return policy.kind.memory(policy, self._desk, arrivals)
+        return policy.kind.memory(policy, self._arrays, arrivals)
 
     def _thresholds_passed(self, pool: int) -> Thresholds:
         """The pool's thresholds, less those that were there before any row now stored."""
-        thresholds = self._desk.thresholds[pool][: self._desk.pools["thresholds"][pool]]
+        thresholds = self._arrays.thresholds[pool][: self._arrays.pools["thresholds"][pool]]
         if not thresholds.size:
             return ()
-        links, rows = self._desk.links, self._desk.rows
+        links, rows = self._arrays.links, self._arrays.rows
         stored = links["alive"] != 0
         after = np.zeros(len(thresholds), bool)
         for side, seen in enumerate(("left", "right")):
@@ -161,7 +161,7 @@ class Step:
             return self._alive[side]
         places = self._given.of_side(self._given.place, side)
         alive: np.ndarray = (
-            self._desk.links["alive"][places[: self._given.without_ghosts(side)]] != 0
+            self._arrays.links["alive"][places[: self._given.without_ghosts(side)]] != 0
         )
         if self._is_done:
             self._alive[side] = alive
@@ -174,14 +174,16 @@ class Step:
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """For each stored row and arrival of a side, its matches and when last touched."""
-        rows = self._desk.rows
+        rows = self._arrays.rows
         own = self._given.without_ghosts(side)
         matches, touched = (self._by_number(rows[name], side) for name in ("matches", "touched"))
         return matches[:own], touched[:own]
 
     def recent(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, its matches of late."""
-        return self._by_number(self._desk.rows["recent"], side)[: self._given.without_ghosts(side)]
+        return self._by_number(self._arrays.rows["recent"], side)[
+            : self._given.without_ghosts(side)
+        ]
 
     def brought_forward(self, side: int, rows: Batch) -> Batch:
         """A side's stored rows and arrivals with their numbers and their history up to now."""
@@ -198,7 +200,7 @@ class Step:
     @property
     def definition(self) -> int:
         """Which definition of importance holds now."""
-        return int(self._desk.terms["definition"][0])
+        return int(self._arrays.terms["definition"][0])
 
     @property
     def redefined(self) -> int:
@@ -209,21 +211,21 @@ class Step:
     @property
     def lives(self) -> tuple[float, float]:
         """Of the rows that left: the sum of their lifetimes in seconds, and of the squares."""
-        total, squares = self._desk.lives.sum(axis=0)
+        total, squares = self._arrays.lives.sum(axis=0)
         return float(total), float(squares)
 
     def watched(self, side: int) -> Watched:
         """For each row of a side, whether it is watched, and what it met."""
-        rows = self._desk.rows
+        rows = self._arrays.rows
         return Watched(
-            self._by_number(self._desk.links["watch"], side),
+            self._by_number(self._arrays.links["watch"], side),
             self._by_number(rows["met"], side),
             self._by_number(rows["made"], side),
         )
 
     def watched_rows(self, side: int) -> tuple[np.ndarray, Watched]:
         """The numbers of a side's watched rows, ascending, and what is known of these alone."""
-        links, rows = self._desk.links, self._desk.rows
+        links, rows = self._arrays.links, self._arrays.rows
         place = np.flatnonzero(links["watch"])
         place = place[links["side"][place] == side]
         number = self._number[place].astype(np.int64)
@@ -235,21 +237,21 @@ class Step:
     @property
     def ages(self) -> np.ndarray:
         """Partners that watched rows met in this step, by side and bucket of age."""
-        return self._desk.ages
+        return self._arrays.ages
 
     def sequences(self, side: int) -> np.ndarray:
         """For each stored row and arrival of a side, its place among the side's rows."""
         return self._given.of_side(self._given.sequence, side)[: self._given.without_ghosts(side)]
 
     def _numbered(self, block: np.ndarray, passed: np.ndarray) -> PairBlock:
-        links, partner = self._desk.links, block["partner"]
+        links, partner = self._arrays.links, block["partner"]
         from_left = links["side"][block["probe"]] == 0
         one, other = self._number[block["probe"]], self._number[partner]
         weight, cluster = np.empty(0), np.empty(0, np.int64)
         sampler = self._terms.policy.sampler
         if sampler is not None:
             weight = sampler.inverse_chance(passed, self._weight_of(partner))
-            cluster = 2 * self._desk.rows["sequence"][partner] + links["side"][partner]
+            cluster = 2 * self._arrays.rows["sequence"][partner] + links["side"][partner]
         left, right = np.where(from_left, one, other), np.where(from_left, other, one)
         importance = np.empty(0)
         if self._terms.combine:
@@ -260,10 +262,10 @@ class Step:
     def _worth(self, block: np.ndarray) -> np.ndarray:
         """The importance of pairs, as defined when they were made."""
         probe, partner = block["probe"], block["partner"]
-        time = np.maximum(self._desk.rows["time"][probe], self._began_at)
+        time = np.maximum(self._arrays.rows["time"][probe], self._began_at)
         definition = definition_at(self._terms.changes, time)
-        one, other = (self._desk.worth.importance[definition, row] for row in (probe, partner))
-        from_left = self._desk.links["side"][probe] == 0
+        one, other = (self._arrays.worth.importance[definition, row] for row in (probe, partner))
+        from_left = self._arrays.links["side"][probe] == 0
         left, right = np.where(from_left, one, other), np.where(from_left, other, one)
         return pair_importance(self._terms.combine, left, right)
 

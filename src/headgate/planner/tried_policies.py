@@ -33,7 +33,7 @@ ENOUGH = 3
 NEGLIGIBLE = 0.002
 """Of recall: less than that is no reason for anything."""
 
-Lesson = Callable[[Span | None], Policy]
+Learned = Callable[[Span | None], Policy]
 """A policy with what is learned in a stretch of time, or in all of it."""
 
 
@@ -57,7 +57,7 @@ class Candidate:
     label: str
     policy: Policy
     model: str = "none"
-    learned: Lesson | None = None
+    learned: Learned | None = None
 
 
 @dataclass(frozen=True, eq=False)

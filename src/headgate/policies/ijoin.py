@@ -99,13 +99,13 @@ class Ijoin(ResidenceScore):
         """The thresholds and rates; negative where they follow from the stay."""
         every = {"auto": AS_FITS, "successive": 1, "adaptive": AS_NEEDED}
         return Residence(
-            _threshold_us(self.maturity, "maturity"),
-            _threshold_us(self.unproductivity, "unproductivity"),
-            -1.0 if self.decay is None else float(self.decay),
-            -1.0 if self.penalty is None else float(self.penalty),
-            math.nan if self.initial is None else float(self.initial),
-            self.recompute if isinstance(self.recompute, int) else every[self.recompute],
-            float(self.epsilon),
+            maturity_us=_threshold_us(self.maturity, "maturity"),
+            unproductive_us=_threshold_us(self.unproductivity, "unproductivity"),
+            decay=-1.0 if self.decay is None else float(self.decay),
+            penalty=-1.0 if self.penalty is None else float(self.penalty),
+            initial=math.nan if self.initial is None else float(self.initial),
+            every=self.recompute if isinstance(self.recompute, int) else every[self.recompute],
+            epsilon=float(self.epsilon),
         )
 
 

@@ -130,7 +130,7 @@ def enter(tree: BTree, side: int, group: int, row: int) -> None:
         return
     right = _new_node(tree, side)
     kept = (most + ONE) >> ONE
-    _move_keys(tree, side, leaf, kept, right, ZERO, most + ONE - kept)
+    _move_keys(tree, side, leaf, kept, target=right, place=ZERO, count=most + ONE - kept)
     tree.counts[side, leaf] = kept
     tree.counts[side, right] = most + ONE - kept
     tree.links[side, right, 0] = tree.links[side, leaf, 0]
@@ -177,8 +177,8 @@ def _add_child(tree: BTree, side: int, separator: int, child: int) -> None:
         kept = most >> ONE
         moved = most - kept
         separator = keys[kept]
-        _move_keys(tree, side, node, kept + ONE, right, ZERO, moved)
-        _move_children(tree, side, node, kept + ONE, right, ZERO, moved + ONE)
+        _move_keys(tree, side, node, kept + ONE, target=right, place=ZERO, count=moved)
+        _move_children(tree, side, node, kept + ONE, target=right, place=ZERO, count=moved + ONE)
         tree.counts[side, node] = kept
         tree.counts[side, right] = moved
         child = right
@@ -219,12 +219,12 @@ def _fill_up(tree: BTree, side: int, node: int) -> None:
         if place > ZERO:
             left = np.int64(tree.links[side, parent, place - ONE])
             if tree.counts[side, left] > fewest:
-                _take_last(tree, side, parent, place - ONE, left, node, is_leaf)
+                _take_last(tree, side, parent, place - ONE, left=left, node=node, is_leaf=is_leaf)
                 return
         if place < last:
             right = np.int64(tree.links[side, parent, place + ONE])
             if tree.counts[side, right] > fewest:
-                _take_first(tree, side, parent, place, node, right, is_leaf)
+                _take_first(tree, side, parent, place, node=node, right=right, is_leaf=is_leaf)
                 return
         if place > ZERO:
             _merge(tree, side, parent, place - ONE, is_leaf)
@@ -292,13 +292,13 @@ def _merge(tree: BTree, side: int, parent: int, place: int, is_leaf: bool) -> No
     left, right = np.int64(links[place]), np.int64(links[place + ONE])
     count, more = np.int64(tree.counts[side, left]), np.int64(tree.counts[side, right])
     if is_leaf:
-        _move_keys(tree, side, right, ZERO, left, count, more)
+        _move_keys(tree, side, right, ZERO, target=left, place=count, count=more)
         tree.links[side, left, 0] = tree.links[side, right, 0]
         tree.counts[side, left] = count + more
     else:
         tree.keys[side, left, count] = tree.keys[side, parent, place]
-        _move_keys(tree, side, right, ZERO, left, count + ONE, more)
-        _move_children(tree, side, right, ZERO, left, count + ONE, more + ONE)
+        _move_keys(tree, side, right, ZERO, target=left, place=count + ONE, count=more)
+        _move_children(tree, side, right, ZERO, target=left, place=count + ONE, count=more + ONE)
         tree.counts[side, left] = count + more + ONE
     last = np.int64(tree.counts[side, parent]) - ONE
     for at in range(place, last):

@@ -79,7 +79,15 @@ def index_rows(
             -seen_from.upper,
             seen_from.inverted,
         )
-        _sweep(spots, rows, value[rows], starts[which], starts[1 - which], ends, at_least)
+        _sweep(
+            spots,
+            rows,
+            value[rows],
+            own=starts[which],
+            other=starts[1 - which],
+            ends=ends,
+            at_least=at_least,
+        )
     return Ranges(spots, rows, marks.no_marks(len(rows)))
 
 

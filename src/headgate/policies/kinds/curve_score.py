@@ -50,16 +50,16 @@ class Values(NamedTuple):
 def curve_rows(arrays: Any, own: Values) -> CurveRows:
     """The part of the arrays that scores along curves are about."""
     return CurveRows(
-        arrays.links,
-        arrays.rows,
-        arrays.sides,
-        arrays.pools,
-        arrays.terms,
-        arrays.side_rows,
-        arrays.groups,
-        own.curve_tables,
-        own.sorted_values,
-        own.heard,
+        links=arrays.links,
+        rows=arrays.rows,
+        sides=arrays.sides,
+        pools=arrays.pools,
+        terms=arrays.terms,
+        side_rows=arrays.side_rows,
+        groups=arrays.groups,
+        curve_tables=own.curve_tables,
+        sorted_values=own.sorted_values,
+        heard=own.heard,
     )
 
 

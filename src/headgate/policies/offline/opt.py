@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import pyarrow as pa
 
-from headgate.policies.offline.chains import Plan, plan_chains
 from headgate.policies.offline.course import LEFT, RIGHT, Course, Events, events_of_tables, meetings
 from headgate.policies.offline.planned import Planned
 from headgate.policies.offline.queues import plan_queues
+from headgate.policies.offline.row_chains import Plan, plan_chains
 from headgate.spec import (
     Budget,
     Goal,

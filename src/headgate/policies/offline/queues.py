@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.compiling import compiled
-from headgate.policies.offline.chains import Plan
 from headgate.policies.offline.course import Course
 from headgate.policies.offline.network import Network
 from headgate.policies.offline.planned import NOT_KEPT
+from headgate.policies.offline.row_chains import Plan
 
 
 class Chain(NamedTuple):
@@ -93,7 +93,15 @@ def plan_queues(course: Course, sides: tuple[int, ...], memory: int) -> Plan:
         held[np.flatnonzero(chain.carried) - 1] = next(flows)
         next(flows)
         queue = np.empty(len(chain.rows), np.int64)
-        _name_rows(chain.rows, chain.probes, entered, held, queue, end, events)
+        _name_rows(
+            chain.rows,
+            chain.probes,
+            entered=entered,
+            held=held,
+            queue=queue,
+            end=end,
+            events=events,
+        )
     return Plan(end, float((flow * network.gain).sum()), network.arcs)
 
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.policies.offline.chains import plan_chains
 from headgate.policies.offline.planned import NOT_KEPT
+from headgate.policies.offline.row_chains import plan_chains
 from headgate.spec import SpecError
 
 

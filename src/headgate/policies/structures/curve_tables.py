@@ -93,15 +93,17 @@ def lay_out(left: Curves, right: Curves) -> CurveTables:
         counts = np.bincount(curve, minlength=frames * ages) + 1
         pieces[side, :frames, :ages] = counts.reshape(frames, ages)
     return CurveTables(
-        table,
-        np.array([one.lowest for one in both], np.int64),
-        np.array([one.lowest + (one.table.shape[2] << one.grain) - 1 for one in both], np.int64),
-        np.array([one.grain for one in both], np.int64),
-        first,
-        rising,
-        pieces,
-        np.array([one.table.shape[1] for one in both], np.int64),
-        np.array([one.class_us for one in both], np.int64),
+        table=table,
+        lowest=np.array([one.lowest for one in both], np.int64),
+        highest=np.array(
+            [one.lowest + (one.table.shape[2] << one.grain) - 1 for one in both], np.int64
+        ),
+        grain=np.array([one.grain for one in both], np.int64),
+        first=first,
+        rising=rising,
+        pieces=pieces,
+        classes=np.array([one.table.shape[1] for one in both], np.int64),
+        class_us=np.array([one.class_us for one in both], np.int64),
     )
 
 

@@ -82,18 +82,18 @@ class Resident(NamedTuple):
 def resident(arrays: Any, own: Residences) -> Resident:
     """That part of the arrays."""
     return Resident(
-        arrays.links,
-        arrays.rows,
-        arrays.sides,
-        arrays.pools,
-        arrays.terms,
-        arrays.side_rows,
-        arrays.heap,
-        own.residence,
-        own.rounds,
-        own.green,
-        arrays.worth.importance,
-        arrays.tally,
+        links=arrays.links,
+        rows=arrays.rows,
+        sides=arrays.sides,
+        pools=arrays.pools,
+        terms=arrays.terms,
+        side_rows=arrays.side_rows,
+        heap=arrays.heap,
+        residence=own.residence,
+        rounds=own.rounds,
+        green=own.green,
+        importance=arrays.worth.importance,
+        tally=arrays.tally,
     )
 
 

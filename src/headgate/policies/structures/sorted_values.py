@@ -113,18 +113,18 @@ def sort_values(
     older[1] = left_rows
     single = no_marks(count)
     return SortedValues(
-        value,
-        np.ascontiguousarray(heard.origin, np.int64),
-        np.ascontiguousarray(heard.frame, np.int32),
-        place,
-        order.astype(np.int32),
-        (np.cumsum(new) - 1).astype(np.int32),
-        by_value[new],
-        begins,
-        np.array([0, right_slot, len(begins) - 1], np.int64),
-        older,
-        np.full((2, classes, pieces), right_slot, np.int64),
-        Marks(np.zeros((levels, classes, single.words.size), np.int64), single.levels),
+        value=value,
+        origin=np.ascontiguousarray(heard.origin, np.int64),
+        frame=np.ascontiguousarray(heard.frame, np.int32),
+        place=place,
+        rows=order.astype(np.int32),
+        slot=(np.cumsum(new) - 1).astype(np.int32),
+        values=by_value[new],
+        begins=begins,
+        sides=np.array([0, right_slot, len(begins) - 1], np.int64),
+        older=older,
+        cursor=np.full((2, classes, pieces), right_slot, np.int64),
+        stored=Marks(np.zeros((levels, classes, single.words.size), np.int64), single.levels),
     )
 
 
