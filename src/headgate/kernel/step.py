@@ -58,7 +58,8 @@ class Step:
         if self._is_taken_up:
             return
         self._is_taken_up = True
-        self._terms.policy.kind.take_up(self._arrays, self._own)
+        policy = self._terms.policy
+        policy.kind.take_up(policy, self._arrays, self._own)
         advance.restore(self._arrays)
 
     def pairs(self) -> Iterator[PairBlock]:
@@ -88,6 +89,7 @@ class Step:
             np.empty(size, layout.PAIR),
             np.empty(size if policy.samples else 0),
             np.empty(size if policy.kind.chooses_pairs else 0, np.int64),
+            policy.kind.callback(policy),
         )
 
     def raise_watermark(self, watermark: int) -> None:

@@ -44,17 +44,6 @@ class Ages(NamedTuple):
     edges: np.ndarray  # int64 (group, piece): youngest stored row as old, from the second piece on
 
 
-class AgedRows(NamedTuple):
-    """The part of the arrays that a shed looks at; all of them are dear to pass."""
-
-    rows: np.ndarray
-    sides: np.ndarray
-    terms: np.ndarray
-    groups: np.ndarray
-    pieces: np.ndarray
-    edges: np.ndarray
-
-
 @inlined
 def tie(row: int, slope: float) -> np.int64:
     """Order among equal scores: the elder goes first, unless scores rise with age."""
@@ -68,25 +57,25 @@ def score_at(piece: Any, age: int) -> float:
 
 
 @inlined
-def moved_edge(arrays: AgedRows, side: int, group: int, at: int, now: int) -> np.int64:
+def moved_edge(arrays: Any, own: Ages, side: int, group: int, at: int, now: int) -> np.int64:
     """The youngest stored row at least as old as a piece: on from where it was. O(1) a row."""
     rows = arrays.rows
-    age = arrays.pieces[side, at].age
-    edge = arrays.edges[group, at]
+    age = own.pieces[side, at].age
+    edge = own.edges[group, at]
     younger = np.int64(arrays.groups[group].eldest if edge == NONE else rows[edge].younger)
     while younger != NONE and now - rows[younger].time >= age:
         edge = younger
         younger = np.int64(rows[edge].younger)
-    arrays.edges[group, at] = edge
+    own.edges[group, at] = edge
     return np.int64(edge)
 
 
 @compiled
-def worst_by_age(arrays: AgedRows, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst_by_age(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np.int64]:
     """Each piece of each group offers its eldest row where scores fall, else its youngest."""
     now = arrays.terms[0].clock >> 1
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
-    pieces = arrays.pieces.shape[1]
+    pieces = own.pieces.shape[1]
     groups = arrays.groups.size // 2
     for side in range(2):
         if arrays.sides[side].pool != pool:
@@ -97,10 +86,10 @@ def worst_by_age(arrays: AgedRows, pool: int) -> tuple[np.int64, float, np.int64
             if edge == NONE:
                 continue
             for at in range(pieces):
-                piece = arrays.pieces[side, at]
+                piece = own.pieces[side, at]
                 beyond = np.int64(NONE)
                 if at + 1 < pieces:
-                    beyond = moved_edge(arrays, side, number, at + 1, now)
+                    beyond = moved_edge(arrays, own, side, number, at + 1, now)
                 if edge == beyond:
                     continue
                 row = edge
@@ -136,13 +125,6 @@ def build(arrays: Any, own: Ages, pool: int) -> None:
     for row in range(arrays.rows.size):
         if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
             enter(arrays, own, row)
-
-
-@inlined
-def worst(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np.int64]:
-    """The row worth least. O(pieces) a level of importance."""
-    aged = AgedRows(arrays.rows, arrays.sides, arrays.terms, arrays.groups, own.pieces, own.edges)
-    return worst_by_age(aged, pool)
 
 
 @inlined
@@ -185,7 +167,7 @@ class AgeKind(Kind):
     uses_heap = False
     plain = PlainAgeScore
     enter, leave, build = enter, leave, build
-    worst, standing, forget = worst, standing, forget
+    worst, standing, forget = worst_by_age, standing, forget
 
     @staticmethod
     def arrays(given: Given) -> Ages:

@@ -16,11 +16,10 @@ from headgate.policies.policy import Arrivals, Policy, RanksBy
 from headgate.policies.structures import sorted_values as by_value
 from headgate.policies.structures.curve_tables import Curves as Curves
 from headgate.policies.structures.curve_tables import (
-    CurveTables,
     curve_tables_of,
     no_curve_tables,
 )
-from headgate.policies.structures.sorted_values import HEARD, CurveRows, SortedValues
+from headgate.policies.structures.sorted_values import HEARD, Values
 from headgate.policies.structures.sorted_values import Frames as Frames
 from headgate.spec import Window
 
@@ -38,41 +37,16 @@ class Departures(NamedTuple):
     stayed_us: np.ndarray  # int64: how long they were stored
 
 
-class Values(NamedTuple):
-    """What the kind has beside the kernel's arrays."""
-
-    curve_tables: CurveTables  # the curves
-    sorted_values: SortedValues  # rows by value
-    heard: np.ndarray  # HEARD, a side: where the other stream has got to
-
-
-@inlined
-def curve_rows(arrays: Any, own: Values) -> CurveRows:
-    """The part of the arrays that scores along curves are about."""
-    return CurveRows(
-        links=arrays.links,
-        rows=arrays.rows,
-        sides=arrays.sides,
-        pools=arrays.pools,
-        terms=arrays.terms,
-        side_rows=arrays.side_rows,
-        groups=arrays.groups,
-        curve_tables=own.curve_tables,
-        sorted_values=own.sorted_values,
-        heard=own.heard,
-    )
-
-
 @inlined
 def enter(arrays: Any, own: Values, row: int) -> None:
     """Put a stored row among those by value."""
-    by_value.enter(curve_rows(arrays, own), row)
+    by_value.enter(arrays, own, row)
 
 
 @inlined
 def leave(arrays: Any, own: Values, row: int) -> None:
     """Take it out."""
-    by_value.leave(curve_rows(arrays, own), row)
+    by_value.leave(arrays, own, row)
 
 
 @inlined
@@ -86,15 +60,14 @@ def build(arrays: Any, own: Values, pool: int) -> None:
 @inlined
 def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
     """The row worth least."""
-    return by_value.worst(curve_rows(arrays, own), pool)
+    return by_value.worst(arrays, own, pool)
 
 
 @inlined
 def standing(arrays: Any, own: Values, row: int) -> tuple[float, np.int64]:
     """The score of the newcomer's offset."""
-    part = curve_rows(arrays, own)
     side = arrays.links[row].side
-    return by_value.judge(part, row, side, by_value.age_class(part, row, side))
+    return by_value.judge(arrays, own, row, side, by_value.age_class(arrays, own, row, side))
 
 
 @inlined
@@ -107,7 +80,7 @@ def forget(arrays: Any, own: Values, definition: int) -> None:
 def on_arrival(arrays: Any, own: Values, row: int) -> None:
     """An arrival in order says where its stream has got to."""
     if 2 * arrays.rows[row].time + arrays.links[row].side >= arrays.terms[0].clock:
-        by_value.hear(curve_rows(arrays, own), row)
+        by_value.hear(arrays, own, row)
 
 
 @inlined

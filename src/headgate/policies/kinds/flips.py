@@ -89,7 +89,7 @@ class FlipsKind(Kind):
         return Coins(np.empty(0, FLIP), np.ones(1))
 
     @staticmethod
-    def take_up(arrays: Any, own: Coins) -> None:
+    def take_up(policy: Any, arrays: Any, own: Coins) -> None:
         """Coins are not stored with rows, the matches made are."""
         coins.take_up(arrays, own)
 

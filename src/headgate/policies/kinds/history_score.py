@@ -10,15 +10,13 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import types
 
 from headgate.compiling import callback, compiled, inlined
-from headgate.policies.kinds.kind import Block, Given, Kind
+from headgate.policies.kinds.kind import SIGNATURE, Block, Given, Kind
 from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
 from headgate.policies.policy import Policy
 from headgate.policies.structures import heap
 
-SIGNATURE = types.float64(types.int64, types.int64, types.int64, types.float64)
 MOST_MATCHES = 2**31 - 1
 
 
@@ -27,28 +25,19 @@ def history_score(function: Callable[[int, int, int, float], float]) -> Any:
     return callback(SIGNATURE)(function)
 
 
-@history_score
-def no_history(matches: int, touched: int, time: int, parameter: float) -> float:
-    """Stands in for policies whose score no match changes."""
-    return 0.0
-
-
 class Rescoring(NamedTuple):
     """What the kind has beside the kernel's arrays."""
 
     parameter: np.ndarray  # float64, one
-    rescore: Any  # made with `history_score`
 
 
 @compiled
-def rescore_stored(arrays: Any, own: Rescoring) -> None:
+def rescore_stored(arrays: Any, own: Rescoring, rescore: Any) -> None:
     """Give stored rows the score their history earned them."""
     for row in range(arrays.rows.size):
         record = arrays.rows[row]
         if not arrays.links[row].arriving:
-            record.score = own.rescore(
-                record.matches, record.touched, record.time, own.parameter[0]
-            )
+            record.score = rescore(record.matches, record.touched, record.time, own.parameter[0])
 
 
 @inlined
@@ -58,11 +47,11 @@ def note_matches(
     """Bring the history of an arrival and of its partners up to date."""
     if arrays.terms[0].count_only:
         return end, np.int64(0)
-    parameter = own.parameter[0]
+    parameter, rescore = own.parameter[0], block.callback
     record = arrays.rows[row]
     record.matches = end - first
     record.touched = record.time
-    record.score = own.rescore(record.matches, record.touched, record.time, parameter)
+    record.score = rescore(record.matches, record.touched, record.time, parameter)
     for at in range(first, end):
         number = np.int64(block.pairs[at].partner)
         partner = arrays.rows[number]
@@ -70,7 +59,7 @@ def note_matches(
             partner.matches += 1
         partner.touched = max(partner.touched, record.time)
         before = partner.score
-        partner.score = own.rescore(partner.matches, partner.touched, partner.time, parameter)
+        partner.score = rescore(partner.matches, partner.touched, partner.time, parameter)
         pool = arrays.sides[arrays.links[number].side].pool
         # A risen score is put right when the row surfaces in the heap; a fallen one would not be.
         if partner.score < before and arrays.pools[pool].ranked:
@@ -109,18 +98,23 @@ class HistoryKind(Kind):
     @staticmethod
     def arrays(given: Given) -> Rescoring:
         """How the policy scores."""
-        return Rescoring(np.array([given.policy.parameter], np.float64), type(given.policy).rescore)
+        return Rescoring(np.array([given.policy.parameter], np.float64))
 
     @staticmethod
     @cache
     def no_arrays() -> Rescoring:
         """No score."""
-        return Rescoring(np.zeros(1), no_history)
+        return Rescoring(np.zeros(1))
 
     @staticmethod
-    def take_up(arrays: Any, own: Rescoring) -> None:
+    def callback(policy: "HistoryScore") -> Any:
+        """How the policy scores."""
+        return type(policy).rescore
+
+    @staticmethod
+    def take_up(policy: "HistoryScore", arrays: Any, own: Rescoring) -> None:
         """Scores are not stored with rows, their history is."""
-        rescore_stored(arrays, own)
+        rescore_stored(arrays, own, type(policy).rescore)
 
 
 @dataclass(frozen=True)

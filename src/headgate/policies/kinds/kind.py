@@ -16,14 +16,24 @@ the rows in a heap.
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba import types
 
-from headgate.compiling import inlined
+from headgate.compiling import callback, inlined
 from headgate.policies.structures import heap
 from headgate.spec import Window
 
 if TYPE_CHECKING:
     from headgate.policies.kinds.plain_score import PlainScore
     from headgate.policies.policy import Arrivals
+
+
+SIGNATURE = types.float64(types.int64, types.int64, types.int64, types.float64)
+
+
+@callback(SIGNATURE)
+def no_callback(matches: int, touched: int, time: int, parameter: float) -> float:
+    """Stands in where a policy brings no compiled function."""
+    return 0.0
 
 
 class Given(NamedTuple):
@@ -45,6 +55,7 @@ class Block(NamedTuple):
     pairs: np.ndarray  # PAIR
     passed: np.ndarray  # float64: samples: the threshold that each pair's stored row has passed
     spent: np.ndarray  # int64: rows that a probe leaves without anything to wait for
+    callback: Any  # what `Kind.callback` gave. Among the arrays it would make every call slow
 
 
 @inlined
@@ -125,7 +136,12 @@ class Kind:
         return ()
 
     @staticmethod
-    def take_up(arrays: Any, own: Any) -> None:
+    def callback(policy: Any) -> Any:
+        """A compiled function of `SIGNATURE` that the policy brings; verbs find it in `Block`."""
+        return no_callback
+
+    @staticmethod
+    def take_up(policy: Any, arrays: Any, own: Any) -> None:
         """Before stored rows are taken up: give them the scores that their history earned."""
 
     @staticmethod

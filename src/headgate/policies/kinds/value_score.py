@@ -6,7 +6,7 @@ least of them.
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,15 +16,6 @@ from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.structures import lists
 from headgate.policies.structures.no_row import LAST, NONE
-
-
-class ValuedRows(NamedTuple):
-    """The part of the arrays that a shed looks at; all of them are dear to pass."""
-
-    links: np.ndarray
-    sides: np.ndarray
-    terms: np.ndarray
-    groups: np.ndarray
 
 
 @inlined
@@ -45,7 +36,7 @@ def value_order(arrays: Any, row: int) -> np.int64:
 
 
 @compiled
-def worst_by_value(arrays: ValuedRows, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst_by_value(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, np.int64]:
     """Each class of each side offers its eldest row. O(classes)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     classes = arrays.groups.size // 2
@@ -84,13 +75,6 @@ def build(arrays: Any, own: Any, pool: int) -> None:
 
 
 @inlined
-def worst(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, np.int64]:
-    """The row worth least. O(classes) a level of importance."""
-    valued = ValuedRows(arrays.links, arrays.sides, arrays.terms, arrays.groups)
-    return worst_by_value(valued, pool)
-
-
-@inlined
 def standing(arrays: Any, own: Any, row: int) -> tuple[float, np.int64]:
     """The score of what is left of the newcomer's window."""
     weight = arrays.groups[arrays.rows[row].group].weight
@@ -120,7 +104,7 @@ class ValueKind(Kind):
     uses_heap = False
     plain = PlainValueScore
     enter, leave, build = enter, leave, build
-    worst, standing = worst, standing
+    worst, standing = worst_by_value, standing
 
     @staticmethod
     def classes(policy: "ValueScore", arrivals: Arrivals) -> tuple[np.ndarray, np.ndarray]:

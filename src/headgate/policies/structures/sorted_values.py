@@ -66,22 +66,12 @@ class SortedValues(NamedTuple):
     stored: Marks  # (level of importance, class, place): who is stored
 
 
-class CurveRows(NamedTuple):
-    """The part of the arrays that scores along curves are about.
+class Values(NamedTuple):
+    """What scores along curves have beside the kernel's arrays."""
 
-    Large functions are not inlined, and all arrays together are dear to pass.
-    """
-
-    links: np.ndarray
-    rows: np.ndarray
-    sides: np.ndarray
-    pools: np.ndarray
-    terms: np.ndarray
-    side_rows: np.ndarray
-    groups: np.ndarray
-    curve_tables: CurveTables
-    sorted_values: SortedValues
-    heard: np.ndarray
+    curve_tables: CurveTables  # the curves
+    sorted_values: SortedValues  # rows by value
+    heard: np.ndarray  # HEARD, a side: where the other stream has got to
 
 
 @cache
@@ -129,28 +119,25 @@ def sort_values(
 
 
 @inlined
-def hear(arrays: CurveRows, row: int) -> None:
+def hear(arrays: Any, own: Values, row: int) -> None:
     """An arrival says where its stream has got to; rows of the other side are judged by that."""
-    other = arrays.heard[1 - arrays.links[row].side]
-    other.origin = arrays.sorted_values.origin[row]
-    other.frame = arrays.sorted_values.frame[row]
+    other = own.heard[1 - arrays.links[row].side]
+    other.origin = own.sorted_values.origin[row]
+    other.frame = own.sorted_values.frame[row]
 
 
 @inlined
-def age_class(arrays: CurveRows, row: int, side: int) -> int:
+def age_class(arrays: Any, own: Values, row: int, side: int) -> int:
     """The class of age a row was last known to be in."""
     index = arrays.rows[row].side_index
     at = 0
-    while (
-        at + 1 < arrays.curve_tables.classes[side]
-        and index < arrays.sorted_values.older[side, at + 1]
-    ):
+    while at + 1 < own.curve_tables.classes[side] and index < own.sorted_values.older[side, at + 1]:
         at += 1
     return at
 
 
 @inlined
-def level_of(arrays: CurveRows, row: int, side: int) -> Any:
+def level_of(arrays: Any, row: int, side: int) -> Any:
     """A row's level of importance."""
     levels = arrays.groups.size // 2
     # Where there is one, the row need not be fetched from memory.
@@ -158,55 +145,55 @@ def level_of(arrays: CurveRows, row: int, side: int) -> Any:
 
 
 @inlined
-def marks_of(arrays: CurveRows, level: int, age: int) -> Marks:
+def marks_of(own: Values, level: int, age: int) -> Marks:
     """Who is stored of a level of importance and class of age."""
-    return Marks(arrays.sorted_values.stored.words[level, age], arrays.sorted_values.stored.levels)
+    return Marks(own.sorted_values.stored.words[level, age], own.sorted_values.stored.levels)
 
 
 @inlined
-def enter(arrays: CurveRows, row: int) -> None:
+def enter(arrays: Any, own: Values, row: int) -> None:
     """Put a stored row among those by value."""
     side = arrays.links[row].side
-    own = marks_of(arrays, level_of(arrays, row, side), age_class(arrays, row, side))
-    take(own, arrays.sorted_values.place[row])
+    marks = marks_of(own, level_of(arrays, row, side), age_class(arrays, own, row, side))
+    take(marks, own.sorted_values.place[row])
 
 
 @inlined
-def leave(arrays: CurveRows, row: int) -> None:
+def leave(arrays: Any, own: Values, row: int) -> None:
     """Take a row out of those by value."""
     side = arrays.links[row].side
-    own = marks_of(arrays, level_of(arrays, row, side), age_class(arrays, row, side))
-    free(own, arrays.sorted_values.place[row])
+    marks = marks_of(own, level_of(arrays, row, side), age_class(arrays, own, row, side))
+    free(marks, own.sorted_values.place[row])
 
 
 @inlined
-def grow_older(arrays: CurveRows, side: int) -> None:
+def grow_older(arrays: Any, own: Values, side: int) -> None:
     """Move rows on to the class of their present age."""
-    sorted_values, curve_tables = arrays.sorted_values, arrays.curve_tables
-    own = arrays.sides[side]
+    sorted_values, curve_tables = own.sorted_values, own.curve_tables
+    ours = arrays.sides[side]
     now = arrays.terms[0].clock >> 1
     for age in range(1, curve_tables.classes[side]):
         at = sorted_values.older[side, age]
-        while at < own.end:
+        while at < ours.end:
             row = arrays.side_rows[at]
             if now - arrays.rows[row].time < age * curve_tables.class_us[side]:
                 break
-            if arrays.links[row].alive and arrays.pools[own.pool].ranked:
+            if arrays.links[row].alive and arrays.pools[ours.pool].ranked:
                 level = level_of(arrays, row, side)
-                free(marks_of(arrays, level, age - 1), sorted_values.place[row])
-                take(marks_of(arrays, level, age), sorted_values.place[row])
+                free(marks_of(own, level, age - 1), sorted_values.place[row])
+                take(marks_of(own, level, age), sorted_values.place[row])
             at += 1
         sorted_values.older[side, age] = at
 
 
 @inlined
-def worth(arrays: CurveRows, side: int, age: int, offset: int) -> Any:
+def worth(own: Values, side: int, age: int, offset: int) -> Any:
     """The score of an offset, where there is a frame and importance is 1."""
-    curve_tables = arrays.curve_tables
+    curve_tables = own.curve_tables
     if offset < curve_tables.lowest[side] or offset > curve_tables.highest[side]:
         return 0.0
     at = (offset - curve_tables.lowest[side]) >> curve_tables.grain[side]
-    return curve_tables.table[side, arrays.heard[side].frame, age, at]
+    return curve_tables.table[side, own.heard[side].frame, age, at]
 
 
 @inlined
@@ -218,11 +205,11 @@ def order_of(row: int, offset: int, rising: bool) -> Any:
 
 
 @inlined
-def judge(arrays: CurveRows, row: int, side: int, age: int) -> tuple[float, np.int64]:
+def judge(arrays: Any, own: Values, row: int, side: int, age: int) -> tuple[float, np.int64]:
     """A row's score now, and its order among equal scores."""
-    curve_tables = arrays.curve_tables
-    frame = arrays.heard[side].frame
-    offset = arrays.sorted_values.value[row] - arrays.heard[side].origin
+    curve_tables = own.curve_tables
+    frame = own.heard[side].frame
+    offset = own.sorted_values.value[row] - own.heard[side].origin
     if frame == NO_FRAME:
         return 0.0, order_of(row, offset, True)
     near = min(max(offset, -MOST_APART), MOST_APART)
@@ -231,16 +218,16 @@ def judge(arrays: CurveRows, row: int, side: int, age: int) -> tuple[float, np.i
         piece += 1
     rising = curve_tables.rising[side, frame, age, piece] != 0
     weight = arrays.groups[arrays.rows[row].group].weight
-    return weight * worth(arrays, side, age, offset), order_of(row, offset, rising)
+    return weight * worth(own, side, age, offset), order_of(row, offset, rising)
 
 
 @inlined
-def seek(arrays: CurveRows, side: int, age: int, piece: int, edge: int) -> Any:
+def seek(own: Values, side: int, age: int, piece: int, edge: int) -> Any:
     """The side's first slot with a value of at least ``edge``.
 
     Starts from where it was last time: streams move on a little at a time.
     """
-    sorted_values = arrays.sorted_values
+    sorted_values = own.sorted_values
     low, high = sorted_values.sides[side], sorted_values.sides[side + 1]
     at = min(max(sorted_values.cursor[side, age, piece], low), high)
     for _ in range(NEAR):
@@ -267,31 +254,29 @@ def seek(arrays: CurveRows, side: int, age: int, piece: int, edge: int) -> Any:
 
 
 @inlined
-def stretch_of(arrays: CurveRows, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
+def stretch_of(own: Values, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
     """The places of a piece: where it begins and ends."""
-    sorted_values, curve_tables = arrays.sorted_values, arrays.curve_tables
-    own = arrays.heard[side]
+    sorted_values, curve_tables = own.sorted_values, own.curve_tables
+    heard = own.heard[side]
     low, high = sorted_values.sides[side], sorted_values.sides[side + 1]
-    if own.frame != NO_FRAME:
+    if heard.frame != NO_FRAME:
         if piece > 0:
-            edge = own.origin + curve_tables.first[side, own.frame, age, piece]
-            low = seek(arrays, side, age, piece, edge)
-        if piece + 1 < curve_tables.pieces[side, own.frame, age]:
-            edge = own.origin + curve_tables.first[side, own.frame, age, piece + 1]
-            high = seek(arrays, side, age, piece + 1, edge)
+            edge = heard.origin + curve_tables.first[side, heard.frame, age, piece]
+            low = seek(own, side, age, piece, edge)
+        if piece + 1 < curve_tables.pieces[side, heard.frame, age]:
+            edge = heard.origin + curve_tables.first[side, heard.frame, age, piece + 1]
+            high = seek(own, side, age, piece + 1, edge)
     return np.int64(sorted_values.begins[low]), np.int64(sorted_values.begins[max(low, high)])
 
 
 @inlined
-def worst_within(
-    arrays: CurveRows, level: int, age: int, begin: int, end: int, rising: bool
-) -> Any:
+def worst_within(own: Values, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
     """The stored row worth least of a piece: at its low end where it rises, else at its high end.
 
     NOWHERE when nobody of that level of importance and class of age is in it.
     """
-    sorted_values = arrays.sorted_values
-    stored = marks_of(arrays, level, age)
+    sorted_values = own.sorted_values
+    stored = marks_of(own, level, age)
     first = np.int64(begin)
     if not rising:
         last = last_taken(stored, end - 1)
@@ -303,20 +288,20 @@ def worst_within(
 
 
 @compiled
-def worst(arrays: CurveRows, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
     """Each piece of each class of age offers a row of each level. O(pieces · levels · log rows)."""
     least, least_order, found = np.inf, LAST, np.int64(NONE)
-    curve_tables = arrays.curve_tables
+    curve_tables = own.curve_tables
     levels = arrays.groups.size // 2
     for side in range(2):
         if arrays.sides[side].pool != pool:
             continue
-        heard = arrays.heard[side]
-        grow_older(arrays, side)
+        heard = own.heard[side]
+        grow_older(arrays, own, side)
         for age in range(curve_tables.classes[side]):
             pieces = 1 if heard.frame == NO_FRAME else curve_tables.pieces[side, heard.frame, age]
             for piece in range(pieces):
-                begin, end = stretch_of(arrays, side, age, piece)
+                begin, end = stretch_of(own, side, age, piece)
                 if begin == end:
                     continue
                 rising = (
@@ -324,14 +309,14 @@ def worst(arrays: CurveRows, pool: int) -> tuple[np.int64, float, np.int64]:
                     or curve_tables.rising[side, heard.frame, age, piece] != 0
                 )
                 for level in range(levels):
-                    row = worst_within(arrays, level, age, begin, end, rising)
+                    row = worst_within(own, level, age, begin, end, rising)
                     if row == NOWHERE:
                         continue
-                    offset = arrays.sorted_values.value[row] - heard.origin
+                    offset = own.sorted_values.value[row] - heard.origin
                     score = 0.0
                     if heard.frame != NO_FRAME:
                         weight = arrays.groups[side * levels + level].weight
-                        score = weight * worth(arrays, side, age, offset)
+                        score = weight * worth(own, side, age, offset)
                     order = order_of(row, offset, rising)
                     if score < least or (score == least and order < least_order):
                         least, least_order, found = score, order, row
