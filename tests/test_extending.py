@@ -1,0 +1,24 @@
+"""A kind of score and an index are one file and one line: both are added, and tried."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.timeout(1800)
+def test_a_kind_of_score_and_an_index_can_be_added(request: pytest.FixtureRequest) -> None:
+    # Another kernel is compiled, which takes minutes; what it takes is kept for the next time, and
+    # apart from the usual kernel's.
+    kept = request.config.cache.mkdir("extension")
+    done = subprocess.run(
+        [sys.executable, "-c", "from tests.extension import add, check; add(); check()"],
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(kept)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
