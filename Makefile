@@ -37,7 +37,7 @@ test: check java postgres ## check, then the usual round of tests
 
 # Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
 # The kernel is compiled once, by the doctests of `check`, and found on disk by both.
-WITH_PLAIN := $(wildcard tests/spark/test_[lops]*.py)
+WITH_PLAIN := $(filter-out tests/spark/test_pieces.py,$(wildcard tests/spark/test_[lops]*.py))
 
 test-one: venv java postgres
 	@$(BIN)/pytest -m "not slow and not long and not spark" -o cache_dir=.pytest_cache/one

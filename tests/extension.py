@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 
 from headgate.compiling import inlined
 from headgate.kernel import ranking, setup
@@ -21,6 +22,7 @@ from headgate.policies import kinds
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
 from headgate.policies.policy import Policy
+from tests.uncompiled import run_uncompiled
 
 
 class Bases(NamedTuple):
@@ -162,9 +164,17 @@ def check() -> None:
     """A join ranked by the one and kept in the other, against plain Python."""
     from headgate.kernel.twin.twin import PlainStep
     from headgate.policies import Fifo
-    from tests.checks.arrivals import cases, cuts, run, watchings
+    from tests.checks.generated import cases, cuts, watchings
+    from tests.checks.runs import run
 
-    careful = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    if config.DISABLE_JIT:
+        run_uncompiled()
+    careful = settings(
+        max_examples=30 if config.DISABLE_JIT else 150,
+        deadline=None,
+        derandomize=True,
+        database=None,
+    )
 
     @careful
     @given(data=st.data())

@@ -9,14 +9,25 @@ import pytest
 
 
 @pytest.mark.timeout(1800)
-def test_a_kind_of_score_and_an_index_can_be_added(request: pytest.FixtureRequest) -> None:
-    # Another kernel is compiled, which takes minutes; what it takes is kept for the next time, and
-    # apart from the usual kernel's.
+@pytest.mark.parametrize(
+    "compiled",
+    [
+        False,
+        # Another kernel is compiled, which takes minutes.
+        pytest.param(True, marks=pytest.mark.long),
+    ],
+    ids=["as plain Python", "compiled"],
+)
+def test_a_kind_of_score_and_an_index_can_be_added(
+    compiled: bool, request: pytest.FixtureRequest
+) -> None:
+    # What is compiled is kept for the next time, apart from the usual kernel's.
     kept = request.config.cache.mkdir("extension")
     done = subprocess.run(
         [sys.executable, "-c", "from tests.extension import add, check; add(); check()"],
         cwd=Path(__file__).parent.parent,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(kept)},
+        env=os.environ
+        | {"NUMBA_CACHE_DIR": str(kept), "NUMBA_DISABLE_JIT": str(int(not compiled))},
         capture_output=True,
         text=True,
         check=False,

@@ -21,7 +21,7 @@ class Progress(NamedTuple):
     thresholds: tuple[Thresholds, Thresholds] = ((), ())
     """Samples: the scores given up that stored rows have passed, by pool; see `thresholds.py`."""
     frames: tuple[tuple[int, int], tuple[int, int]] = ((0, -1), (0, -1))
-    """Curve scores: origin and frame that each side's rows are judged from; see `curves.py`."""
+    """Curve scores: origin and frame that each side's rows are judged from (`sorted_values.py`)."""
     memory: str = ""
     """What a policy has learned that observes the rows it keeps."""
     residence: Residing = Residing()

@@ -1,7 +1,7 @@
 """Rows that a profile keeps, as numbers: enough to try joins on, few enough to carry about.
 
 Of inputs with more rows, those of a share of the keys are kept, and a share of those of heavy keys,
-as `simulating/draw.py` has it. What a key is does not matter for that, only which rows share it.
+as `trials/draw.py` has it. What a key is does not matter for that, only which rows share it.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """What a study is: a grid of cells to measure, and a paper's claims and figures over them.
 
 A study is data. Running it, saving what it found and judging it are the frame's work (`run.py`,
-`report.py`), the same for every paper.
+`study_report.py`), the same for every paper.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

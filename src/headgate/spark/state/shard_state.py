@@ -109,7 +109,7 @@ class ShardState:
     """The parts of the history log, oldest first, and how many entries each has."""
     batches: int = 0
     pacing: str = ""
-    """What work took, and may take; see `pacing.py`."""
+    """What work took, and may take; see `shard_pacing.py`."""
     limit: int | None = None
     """Rows or bytes that the whole join may store, where it was told so on the way."""
     figures: dict[str, int] = field(default_factory=dict)
