@@ -1,1 +1,1 @@
-"""What users hold: joins, lookups, groups, profiles, what-ifs and estimates."""
+"""The public API: joins, lookups, join groups, profiles, what-ifs and estimates."""

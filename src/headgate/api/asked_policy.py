@@ -1,4 +1,4 @@
-"""From what a user asks of a join to the policy that decides which rows stay."""
+"""Chooses the eviction policy for a join from what the user asked for, and checks that it fits."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from headgate.spec import (
 
 
 class AskedPolicy(NamedTuple):
-    """A policy as asked for, with all that decides whether it can serve."""
+    """The requested policy, with everything that decides whether it can run this join."""
 
     policy: str | Policy
     goal: Goal | None
@@ -32,7 +32,7 @@ class AskedPolicy(NamedTuple):
     seed: int
 
     def choose(self) -> Policy:
-        """The policy; raises where it does not fit the join."""
+        """Return the policy; raise if it does not fit the join."""
         if isinstance(self.goal, Sample):
             chosen = self._sampler(self.goal)
         else:
@@ -83,7 +83,7 @@ class AskedPolicy(NamedTuple):
 
 
 def check_time_for_a_sample(budget: Budget) -> None:
-    """Raises where processor time is limited."""
+    """Raise if the budget limits processor time, which samples do not support."""
     if budget.cpu is not None:
         raise SpecError(
             f"cpu={budget.cpu!r} is not accepted with a sample, whose weights must know every "
@@ -93,7 +93,7 @@ def check_time_for_a_sample(budget: Budget) -> None:
 
 
 def check_budget(budget: Budget, chosen: Policy) -> None:
-    """Whether a policy can do with a budget of this kind."""
+    """Raise if the policy cannot work with this kind of budget."""
     if budget.cpu is not None and (chosen.is_offline or chosen.samples):
         raise SpecError(
             f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '

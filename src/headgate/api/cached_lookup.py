@@ -1,4 +1,4 @@
-"""CachedLookup, the object users hold: a stream joined to a table through a bounded cache."""
+"""CachedLookup: the public class that joins a stream to a table through a bounded cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ ROWS_AT_ONCE = 100_000
 
 
 class LookupOutcome:
-    """What a lookup in process produced.
+    """The result of an in-process lookup.
 
     Attributes
     ----------
     rows
         The result rows in the order of the stream, an Arrow table.
     stats
-        Hits, misses and the rest: a `LookupStats`.
+        A `LookupStats`: hits, misses, queries and other counts.
     """
 
     def __init__(self, rows: pa.Table, stats: LookupStats) -> None:
@@ -56,35 +56,35 @@ class LookupOutcome:
 class CachedLookup(LookupRequest):
     """A join of a stream to a table in a database, through a cache of bounded rows or bytes.
 
-    The result is exact, whatever the budget: a stream row whose table row is not cached makes a
-    query, one for all such rows of a batch. The budget and the policy decide how many. A cached
-    row is not asked for again, so the table should not change, or old answers must do: a row
-    stays as it was fetched until it leaves the cache.
+    The result is exact, whatever the budget: table rows that are not cached are fetched, with one
+    query for all the misses of a batch. The budget and the policy decide how many rows miss. A
+    cached row is not fetched again until it is evicted, so the table should not change, or stale
+    rows must be acceptable.
 
     Parameters
     ----------
     table
         A `DuckDbTable`, a `PostgresTable`, a `SparkTable`, or an `ArrowTable`; one row a key.
     budget
-        How much may be cached, over all shards. The rows that a batch fetches are in memory
-        beside it while the batch is worked on.
+        How much may be cached, over all shards. The rows that a batch fetches take memory on top
+        of it while the batch is processed.
     on, stream_on, table_on
         Key columns: ``on`` where both use the same names, otherwise the other two.
     policy
-        Who stays when the cache is full: "lru", "lfu", "fifo", "random", "prob" (with
-        ``frequencies``), "lfd" (in `run` alone: it must know the whole stream), or a policy object.
+        Which rows to keep when the cache is full: "lru", "lfu", "fifo", "random", "prob" (with
+        ``frequencies``), "lfd" (only in `run`: it must know the whole stream), or a policy object.
     columns
-        The table's columns wanted; all when left out. Only these are fetched and cached.
+        The table columns to fetch and cache; all by default.
     how
-        Stream rows whose key is null or not in the table: left out ("inner"), or kept with nulls
-        ("left").
+        What to do with stream rows whose key is null or not in the table: drop them ("inner"), or
+        keep them with nulls ("left").
     frequencies
         How often each key comes in the stream (the right side of the model), for "prob".
     suffix
-        Appended to a table column whose name the stream has too, upper and lower case aside; key
-        columns of the same name come once.
+        Appended to a table column whose name also occurs in the stream, ignoring case; key columns
+        of the same name appear once.
     seed
-        Of "random".
+        Random seed of the policy "random".
 
     Examples
     --------
@@ -163,13 +163,13 @@ class CachedLookup(LookupRequest):
         stream
             An Arrow table or a pandas frame.
         batch_rows
-            So many rows share a query. Hits and misses do not depend on it.
+            Rows per query. Hits and misses do not depend on it.
         """
         if not isinstance(batch_rows, int) or isinstance(batch_rows, bool) or batch_rows < 1:
             raise SpecError(f"batch_rows={batch_rows!r}: give a whole number of rows, one or more")
         given = as_arrow(stream, "stream", TAKES)
         shape, terms = self.shape(given.schema), self.terms()
-        # Who must know the whole stream must also know which of its keys are in the table.
+        # An offline policy must know the whole stream, and which of its keys are in the table.
         size = max(given.num_rows, 1) if self.policy.is_offline else batch_rows
         stored, progress, stats = TableRows.nothing(self.schema), Progress(), LookupStats()
         results = [no_rows(shape.schema(self.schema, given.schema))]
@@ -205,8 +205,8 @@ class CachedLookup(LookupRequest):
         stream
             A streaming DataFrame. It needs no watermark; if it has one, the result has it too.
         shards
-            Into how many independent caches keys are hashed, each with its part of the budget; one
-            a core when not given. Each makes its own query.
+            The number of independent caches that keys are hashed to, each with its part of the
+            budget; one per core by default. Each makes its own query.
         name
             The name of the metrics; each join and lookup in a query needs its own.
         """

@@ -1,4 +1,4 @@
-"""Counts, sums and averages over a sampled join, with the interval they lie in.
+"""Estimates counts, sums and averages of a join from a sample, with confidence intervals.
 
 Examples
 --------
@@ -47,25 +47,25 @@ def count(
     by: str | Sequence[str] = (),
     goal: Sample | None = None,
 ) -> Any:
-    """How many rows the exact result has; with a column, how many have a value there.
+    """Estimate the number of rows in the exact result, or of non-null values in a column.
 
     Parameters
     ----------
     rows
         A sampled join: an Arrow table, a pandas frame, or a Spark DataFrame, streaming or not.
     column
-        The column.
+        Count only rows with a value in this column.
     by
         Columns to group by; for a stream, one of them a time window.
     goal
-        The join's goal, where its columns have other names than usual, another confidence than
-        95 % is asked for, or an error to be kept to.
+        The join's goal. Needed if it renames the sample's columns, asks for a confidence other
+        than 95 %, or sets a target error.
 
     Returns
     -------
-    An `Estimated` for a table without groups; otherwise a table, or a DataFrame on Spark, with a
-    row a group: estimate, standard_error, low, high, rows, clusters, and within and error where an
-    error was asked for.
+    An `Estimated` for a table without groups; otherwise a table, or a DataFrame on Spark, with one
+    row per group: estimate, standard_error, low, high, rows, clusters, and, if the goal sets a
+    target error, within and error.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def sum(
     by: str | Sequence[str] = (),
     goal: Sample | None = None,
 ) -> Any:
-    """The sum of a column over the exact result; see `count`.
+    """Estimate the sum of a column over the exact result; see `count`.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def avg(
     by: str | Sequence[str] = (),
     goal: Sample | None = None,
 ) -> Any:
-    """The average of a column over the exact result; see `count`.
+    """Estimate the average of a column over the exact result; see `count`.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def sql(
     goal: Sample | None = None,
     clustered: bool = True,
 ) -> str:
-    """The estimate as a query, for Spark SQL, DuckDB or another engine.
+    """Return the SQL query that computes the estimate, for Spark SQL, DuckDB or another engine.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def sql(
     source
         The table or view that holds the sample.
     clustered
-        Whether it has a cluster column; not so for `Sample("uniform")`.
+        Whether it has a cluster column; `Sample("uniform")` makes none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""JoinGroup: several joins that live within one budget."""
+"""JoinGroup: several joins that share one budget."""
 
 import os
 import re
@@ -32,31 +32,31 @@ if TYPE_CHECKING:
     from headgate.spark.join.shared_streams import SharedStreams
 
 Known = Profile | WhatIf | QualityCurve
-"""What can be known of a join's streams."""
+"""The accepted sources of knowledge about a join's streams."""
 FIT_FOR_A_FOLDER = re.compile(r"\w[\w-]*")
 LEAST_BYTES = 4096
-"""What a join gets at least, so that it can store a row."""
+"""The least that a join gets, in bytes, so that it can store a row."""
 FIXED = {Age.name: AGE, Prob.name: FREQUENCY, Life.name: FREQUENCY, Random.name: NEITHER}
-"""The model that a policy goes by."""
+"""The model that each policy uses."""
 
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """How a group's budget is shared out, and what to expect of it. Print it for a table.
+    """How a group's budget is divided, and the quality to expect. Print it for a table.
 
     Attributes
     ----------
     budget
-        The whole.
+        The budget of the whole group.
     measure
         "recall" or "error".
     joins
-        The joins, each with its part of the budget; run them as they are.
+        The joins, each with its part of the budget, ready to run.
     shares
-        For each join its part, what it is expected to reach, what PROP would give it, and why.
+        For each join: its part, the quality expected, the quality under PROP, and why.
     worst, worst_under_prop
-        The lowest recall over weight, or the greatest error times weight; and what it would be if
-        memory were shared in proportion to what each join needs.
+        The lowest recall over weight, or the greatest error times weight; and the same under PROP,
+        which divides memory in proportion to what each exact join needs.
     """
 
     budget: Budget
@@ -78,21 +78,22 @@ class GroupPlan:
 
 @dataclass(frozen=True)
 class JoinGroup:
-    """Several joins within one budget, shared out so that the worst-off is as good as can be.
+    """Several joins that share one budget, divided to make the worst of them as good as possible.
 
-    Different joins make different use of memory, so an even or proportional split starves some
-    and spoils others. The group gives each what brings all to the same recall, or error.
+    Joins differ in how much recall they gain from memory, so an even or proportional split starves
+    some and wastes memory on others. The group divides it so that all reach the same recall, or
+    error.
 
     Parameters
     ----------
     budget
-        Of all joins together, in rows or in memory.
+        The budget of all joins together, in rows or in memory.
     joins
-        The joins by name. Their own budgets are replaced by their part of the group's, but for
-        how it splits between sides and what is the monitor's.
+        The joins by name. Each one's part of the group's budget replaces its own, of which only
+        the split between sides and the monitor's share are kept.
     weights
-        How good joins are to be, relative to each other; 1 where nothing is said. A join of
-        weight 2 is to have twice the recall, or half the error, of one of weight 1.
+        The relative quality to aim for; 1 by default. A join of weight 2 should have twice the
+        recall, or half the error, of one of weight 1.
     measure
         "recall", or "error": that of an average over a sampled join.
     aggregates
@@ -161,14 +162,13 @@ class JoinGroup:
                 )
 
     def plan(self, profiles: Mapping[str, Known]) -> GroupPlan:
-        """How the budget is best shared out.
+        """Divide the budget among the joins.
 
         Parameters
         ----------
         profiles
-            For each join the profile of its streams; or, where more is known, what `whatif` found
-            for them, or its recall or error against memory as a `QualityCurve`, in the unit of the
-            budget.
+            For each join the profile of its streams; or, if more is known, the result of `whatif`,
+            or a `QualityCurve` of recall or error against memory, in the unit of the budget.
         """
         self._check_named(profiles)
         curves, why = {}, {}
@@ -199,25 +199,26 @@ class JoinGroup:
         shards: int | None = None,
         watermark: bool = True,
     ) -> "SharedStreams":
-        """Join pairs of streaming DataFrames within the one budget, shared anew as they drift.
+        """Join pairs of streaming DataFrames within one budget, rebalanced as the streams drift.
 
-        Start a query on each of the DataFrames that are returned, in this process. Each says with
-        every batch how it fares; when another division would be better for the worst-off, limits
-        are moved, without a restart: who gives up memory sheds at once, and only then is it given
-        to who needs it, so that all together never store more than the budget. Metrics of every
-        batch are in ``query.lastProgress["observedMetrics"][name]``, with the ``limit`` in force.
+        Start a query on each returned DataFrame, in this process. Each query reports its figures
+        with every batch; when another division would be better for the worst join, the limits
+        change without a restart. A join that loses memory evicts rows first; only then does
+        another join receive it, so together they never store more than the budget. Metrics of
+        every batch are in ``query.lastProgress["observedMetrics"][name]``, with the ``limit`` in
+        force.
 
         Parameters
         ----------
         streams
             For each join its left and right stream, as `WindowJoin.stream` takes them.
         folder
-            Where limits are published, on this machine and reached by Spark under the same path.
-            Kept from run to run, as checkpoints are.
+            Where limits are published: a local folder that Spark reaches under the same path. Keep
+            it between runs, like a checkpoint.
         profiles
-            What is known of the streams beforehand, as `plan` takes it; else all begin alike.
+            What is known of the streams in advance, as for `plan`; by default all start equal.
         shards, watermark
-            As `WindowJoin.stream` takes them, for each join.
+            As for `WindowJoin.stream`, for each join.
         """
         from headgate.spark.join.shared_streams import share
 
@@ -250,7 +251,7 @@ class JoinGroup:
         )
 
     def join_within(self, name: str, memory: int) -> WindowJoin:
-        """A join with so many rows or bytes of the group's budget."""
+        """Return a join limited to this many rows or bytes of the group's budget."""
         join = self.joins[name]
         rows, size = (memory, None) if self.budget.rows is not None else (None, memory)
         own = join.budget
@@ -266,7 +267,7 @@ class JoinGroup:
 
     @property
     def _least(self) -> int:
-        """What every join must have."""
+        """The least that any join may be given, in rows or bytes."""
         return 1 if self.budget.rows is not None else LEAST_BYTES
 
     def _check_named(self, given: Mapping[str, object], what: str = "profiles") -> None:
@@ -290,7 +291,7 @@ class JoinGroup:
         )
 
     def _curve(self, name: str, known: Known) -> tuple[QualityCurve, str]:
-        """What a join makes of memory, and where that is known from."""
+        """Return a join's quality against memory, and the source of that estimate."""
         join = self.joins[name]
         if isinstance(known, QualityCurve):
             if known.measure.value != self.measure:
@@ -334,7 +335,7 @@ class JoinGroup:
 
 
 def _model(name: str, policy: Policy, profile: Profile) -> tuple[str, str]:
-    """The model of what a policy makes of memory, and why that one."""
+    """Choose the model of quality against memory for a policy, and say why."""
     wanted = _wanted(policy)
     if wanted == "auto":
         return better_model(profile)

@@ -1,4 +1,4 @@
-"""`profile`: learn what two streams are like, in process or on Spark."""
+"""`profile`: measure the rates, keys and matches of two streams, in process or on Spark."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -31,11 +31,11 @@ def profile(
     most_rows: int = MOST_ROWS,
     heavy_keys: int = HEAVY_KEYS,
 ) -> Profile:
-    """What two streams are like, and what joining them needs.
+    """Measure two streams, and what joining them needs.
 
     Rates, keys and their skew are counted on all rows. Matches, ages and models come from joining
-    the rows; of inputs with more than ``most_rows`` rows, only those of a sample of the keys, and
-    the profile says so. Of Spark DataFrames all counting and sampling is done on Spark.
+    the rows; if there are more than ``most_rows``, only the rows of a sample of the keys are
+    joined, and the profile says so. For Spark DataFrames, Spark does all counting and sampling.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def profile(
     on, left_on, right_on
         Key columns: ``on`` where both sides use the same names, otherwise the other two.
     most_rows
-        Rows of both sides that are joined at most.
+        The most rows to join, both sides together.
     heavy_keys
-        Keys of each side that `Profile.frequencies` names at most.
+        The most keys per side that `Profile.frequencies` names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which sample to ask for: the schemes tried on a piece of the streams."""
+"""Chooses a sampling scheme by trying each on a piece of the streams."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ least."""
 
 @dataclass(frozen=True)
 class Tried:
-    """How a scheme fared: its error over the seeds, relative to the truth, and its sample."""
+    """The trial of one scheme: its relative error over the seeds, and its sample."""
 
     scheme: str
     error: float
@@ -40,21 +40,21 @@ class Tried:
 
 @dataclass(frozen=True, eq=False)
 class SampleChoice:
-    """What to ask for, and why.
+    """The recommended sample, and why.
 
     Attributes
     ----------
     goal, models
         Arguments for the join: ``WindowJoin(..., goal=choice.goal, **choice.models)``.
     tried
-        The schemes, the best first.
+        The schemes, best first.
     model_error
-        How far the matches foreseen from the first half of the piece are from those of the second,
-        as a share of them: UNIFORM depends on it.
+        Relative error of the matches predicted from the first half of the piece for the second:
+        UNIFORM needs it low.
     size_variation
-        Standard deviation of the matches that rows make, over their mean: PPS-CLUSTER gains by it.
+        Standard deviation of matches per row, over their mean: PPS-CLUSTER gains when it is high.
     between_clusters
-        The share of the column's variance that lies between clusters: cluster samples lose by it.
+        The share of the column's variance between clusters: cluster samples lose when it is high.
     """
 
     goal: Sample
@@ -89,19 +89,20 @@ def choose_sample(
 ) -> SampleChoice:
     """Try EQ-CLUSTER, PPS-CLUSTER and UNIFORM on a piece of the streams, for an average.
 
-    Models are learned on the first half of the time and judged, like the schemes, on the second, so
-    a model that does not hold shows. The budget is the join's own; give a piece of several windows.
+    Models are learned on the first half of the time and tested, like the schemes, on the second, so
+    a model that does not hold shows. The budget is the join's own; the piece should span several
+    windows.
 
     Parameters
     ----------
     join
-        The join to be sampled; of its goal only the names and the contract matter.
+        The join to sample; of its goal, only column names, confidence and target error are used.
     left, right
         Bounded pieces of the two streams.
     column
         The result column to be averaged.
     runs
-        Samples to draw with each scheme.
+        How many samples to draw with each scheme.
 
     Examples
     --------
@@ -170,7 +171,7 @@ Tables = tuple[pa.Table, pa.Table]
 
 
 def _checked_goal(join: WindowJoin) -> Sample:
-    """The join's goal; raises where there is nothing to choose for it."""
+    """Return the join's goal; raise if there is no scheme to choose for it."""
     if not isinstance(join.goal, Sample):
         raise SpecError("choose_sample chooses for a join with goal=hg.Sample(...)")
     if join.where is not None:
@@ -230,7 +231,7 @@ def _asked(
 
 def _halves(join: WindowJoin, tables: Tables) -> tuple[Tables, Tables]:
     times = [microseconds(t.column(s.time)) for t, s in zip(tables, join.sides, strict=True)]
-    known = [time != NO_TIME for time in times]  # the others match nothing
+    known = [time != NO_TIME for time in times]  # rows without a time match nothing
     tables = (tables[0].filter(pa.array(known[0])), tables[1].filter(pa.array(known[1])))
     times = [time[which] for time, which in zip(times, known, strict=True)]
     if not all(len(time) for time in times):
@@ -257,8 +258,8 @@ def _try(
     for seed in range(runs):
         sample = _asked(join, join.budget, goal, models, seed).run(*tables).pairs
         rows.append(sample.num_rows)
-        # An empty sample knows nothing; as an answer it is as wrong as none.
-        plain = replace(goal, error=None)  # the contract is not on trial
+        # An empty sample gives no estimate; it counts as entirely wrong.
+        plain = replace(goal, error=None)  # the target error is not under test
         found.append(estimate.avg(sample, column, goal=plain).estimate if sample.num_rows else 0.0)
     off = np.array(found) / truth - 1
     return Tried(scheme, float(np.sqrt((off**2).mean())), float(off.mean()), float(np.mean(rows)))
@@ -267,7 +268,7 @@ def _try(
 def _clusters(
     join: WindowJoin, tables: Tables, exact: pa.Table, column: str
 ) -> tuple[np.ndarray, float]:
-    """The matches of each row that waits, and how much of the variance lies between clusters."""
+    """Matches of each stored row, and the share of the variance that lies between clusters."""
     assert isinstance(join.goal, Sample)
     known = exact.filter(pc.is_valid(exact.column(column)))
     values = known.column(column).cast(pa.float64()).to_numpy()
@@ -281,7 +282,7 @@ def _clusters(
     sizes = []
     for side in _waiting(join):
         table, mine = tables[side], number % 2 == side
-        # Rows are numbered in the order in which they come.
+        # Rows are numbered in order of arrival.
         order = np.argsort(microseconds(table.column(join.sides[side].time)), kind="stable")
         matches = np.zeros(table.num_rows)
         matches[order[number[mine] // 2]] = counts[mine]
@@ -291,7 +292,7 @@ def _clusters(
 
 
 def _foreseen(join: WindowJoin, tables: Tables, learned: Profile) -> np.ndarray:
-    """The matches that the model expects of each row that waits."""
+    """The matches that the model expects of each stored row."""
     parts = []
     for side in _waiting(join):
         table, window = tables[side], (join.left, join.right)[side].window
@@ -306,5 +307,5 @@ def _foreseen(join: WindowJoin, tables: Tables, learned: Profile) -> np.ndarray:
 
 
 def _waiting(join: WindowJoin) -> list[int]:
-    """The sides whose rows wait for others."""
+    """The sides whose rows are stored to wait for matches."""
     return [side for side in (0, 1) if join.windows[side].span]

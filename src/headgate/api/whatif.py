@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Columns = str | Sequence[str]
 MOST_ROWS = 2_000_000
-"""Rows up to which all are looked at; of more, those of some keys, about so many."""
+"""Up to this many rows all are used; of more, about this many, by a sample of the keys."""
 
 
 def whatif(
@@ -51,11 +51,11 @@ def whatif(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> WhatIf:
-    """How much memory a join needs: recall against memory for every policy.
+    """Tell how much memory a join needs: recall against memory for every policy.
 
-    Up to ``most_rows`` rows the join itself is run, for every policy and memory, and the answer is
-    exact. Of more rows a miniature is made: the rows of some keys with memory scaled alike, and
-    recall comes with a 95 % interval.
+    Up to ``most_rows`` rows, the join itself runs for every policy and memory size, and the answer
+    is exact. Larger inputs are simulated in miniature: the rows of a sample of the keys, with
+    memory scaled down by the same factor; recall then comes with a 95 % interval.
 
     Parameters
     ----------
@@ -63,31 +63,31 @@ def whatif(
         Arrow tables, pandas frames, Parquet or CSV files (or folders of them), or two bounded Spark
         DataFrames, of which only the sample leaves Spark.
     join
-        The join asked about; its budget and policy do not matter. Or its parts:
+        The join to examine; its budget and policy are ignored. Or give its parts:
     left, right, on, left_on, right_on, where, goal
-        As `WindowJoin` takes them.
+        As for `WindowJoin`.
     policies
-        Names or policies; all that can serve the join when left out.
+        Names or policies; by default all that can run the join.
     memory
-        What to try: rows (whole numbers), sizes ("64 MB") or parts of what the exact join holds
-        ("10 %").
+        Memory sizes to try: rows (whole numbers), sizes ("64 MB") or percentages of what the exact
+        join stores ("10 %").
     checkpoint
         Instead of rows: the checkpoint of a query with Spark's own stream-stream join. Its buffers
-        hold the rows of one window, which are taken to go on as they are.
+        hold the rows of one window; the streams are assumed to continue like them.
     operator
-        Which stateful operator of that query the join is.
+        The number of the join among the stateful operators of that query.
     spark
         A session: to read the checkpoint, and to try policies on all its cores.
     most_rows, share
-        How many rows to look at, or which share of them.
+        How many rows to use, or what share of them.
     optimum
-        Whether to plan what a policy would make that knew the future.
+        Whether to compute the optimum, which a policy that knew the future would reach.
     jobs
-        Processes at most; one a core when not given.
+        The most processes to use; one per core by default.
     seed
-        Another seed draws other keys.
+        Random seed for drawing keys.
     progress
-        Is told how many of how many trials are done.
+        Called with the number of trials done and the number in all.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def whatif(
 
 
 class _Extent(NamedTuple):
-    """How much is looked at."""
+    """How much of the input to use."""
 
     most_rows: int
     share: float | None
@@ -135,7 +135,7 @@ class _Extent(NamedTuple):
 def _of_checkpoint(
     request: Request, checkpoint: str, operator: int, spark: Any, extent: _Extent
 ) -> tuple[Material, Run]:
-    """What to try policies on, from a running join's state, and where to."""
+    """Build the trial input from a running join's state, and choose where to run the trials."""
     from headgate.spark.spark_whatif import material_of_checkpoint, try_on_spark
 
     material = material_of_checkpoint(
@@ -153,7 +153,7 @@ def _of_checkpoint(
 def _of_rows(
     request: Request, rows: tuple[Any, Any], spark: Any, extent: _Extent
 ) -> tuple[Material, Run]:
-    """The same from tables or frames."""
+    """Build the trial input from tables or frames, and choose where to run the trials."""
     if any(is_spark(given) for given in rows):
         from headgate.spark.spark_whatif import material_of_frames, try_on_spark
 

@@ -1,4 +1,4 @@
-"""WindowJoin, the object users hold: one request, served in process, on Spark, batch or stream."""
+"""WindowJoin: the public class for window joins, in process or on Spark, batch or streaming."""
 
 import math
 import os
@@ -61,26 +61,26 @@ class WindowJoin(Request):
     where
         A `Band` or a `Compare` that pairs must also satisfy.
     goal
-        What to make the most of: result rows (`MaxSubset`, unless told), their importance
-        (`MaxImportance`), or what a random sample of them tells (`Sample`).
+        What to maximise: result rows (`MaxSubset`, the default), their importance
+        (`MaxImportance`), or the accuracy of estimates from a random sample (`Sample`).
     policy
-        Who stays when memory is full: a name ("random", "fifo", …), a policy object, or "auto".
+        Which rows to keep when memory is full: a name ("random", "fifo", …), a policy or "auto".
     frequencies, ages
-        Models of the streams, for policies that use one: how often each key occurs, and how rows
-        match as they grow older.
+        Models of the streams, for policies that use one: how often each key occurs, and how
+        matches depend on a row's age.
     rates
-        Rows a second of the left and of the right side: for samples that need to know, and for the
-        choice of an index on Spark.
+        Rows per second of the left and the right side: for samples that need them, and for
+        choosing an index on Spark.
     suffix
-        Appended to a right column whose name the left has too, upper and lower case aside; key
-        columns of the same name come once.
+        Appended to a right column whose name also occurs on the left, ignoring case; key columns
+        of the same name appear once.
     seed
-        Of all that is left to chance: the rows that "random" keeps, and those that are watched to
-        learn and to estimate recall. Same seed, same input: same output, restarts included.
+        Seed for every random choice: the rows that "random" keeps, and the rows watched to learn
+        models and estimate recall. Same seed and input give the same output, even after restarts.
     index
-        What each window is kept in: "hash", "scan" (nested loops), "btree", "ttree" or "bitmap",
-        or two of them, for the left window and for the right; or "auto". The result is the same,
-        what it costs is not.
+        The data structure of each window: "hash", "scan" (nested loops), "btree", "ttree" or
+        "bitmap", or a pair for the left and the right window; or "auto". It changes the cost, not
+        the result.
 
     Examples
     --------
@@ -204,22 +204,22 @@ class WindowJoin(Request):
     def plan(
         self, profile: Profile, *, shards: int | None = None, live: bool = False
     ) -> "Plan[WindowJoin]":
-        """What to do within the budget, and what to expect of it.
+        """Plan the join within its budget, and predict its quality.
 
         ``print(plan.explain())`` says which model, policy, split, indexes and sampling scheme are
         best, with the recall, error or cost to expect and what was rejected; ``plan.join`` is the
-        join that does so. See `Plan`.
+        join with those choices. See `Plan`.
 
         Parameters
         ----------
         profile
-            What `headgate.profile` found of the streams, or of a piece of them: two windows long
-            or more, for models to be learned and judged.
+            The result of `headgate.profile` for the streams, or for a piece of them at least two
+            windows long, so that models can be learned and tested.
         shards
-            Into how many shards the join is to be cut; the plan says how many would do otherwise.
+            How many shards the join will have; if not given, the plan suggests a number.
         live
-            Whether it is to run as a stream: a monitor then takes a twentieth of the budget to tell
-            recall, and of a budget in bytes a fifth is kept back.
+            Whether it will run as a stream: a monitor then takes a twentieth of the budget to
+            estimate recall, and a fifth of a budget in bytes is held in reserve.
         """
         return make_plan(self, profile, shards, live, self._as_planned)
 
@@ -256,7 +256,7 @@ class WindowJoin(Request):
         left, right
             Arrow tables or pandas frames, in any row order.
         redefined
-            What is important, as it changes on the way: event times, and the goal from then on.
+            Changes of importance during the run: event times, each with the goal from then on.
         """
         self.budget.check_settled()
         return run(self, left, right, redefined)
@@ -274,32 +274,32 @@ class WindowJoin(Request):
         """Join two streaming DataFrames into one streaming DataFrame.
 
         Both need a watermark on their time column. Metrics of every batch are in
-        ``query.lastProgress["observedMetrics"][name]``. Operators after the join get the watermark
-        that Spark's own join would hand on: behind that of the inputs by the longer window.
+        ``query.lastProgress["observedMetrics"][name]``. Operators after the join get the same
+        watermark as after Spark's own join: that of the inputs minus the longer window.
 
         Parameters
         ----------
         left, right
             Streaming DataFrames with ``withWatermark`` on the side's time column.
         shards
-            Into how many independent parts keys are hashed, each with its part of the budget; one
-            a core when not given. Without keys there is one; for a `Band` with both limits there
-            may be more, and a row near the border of two is then stored in both. Where such rows
-            wait for nobody, that costs nothing, and there is one a core.
+            The number of independent parts that keys are hashed to, each with its part of the
+            budget; one per core by default. Without keys there is one shard; a `Band` with both
+            limits allows more, and rows near the border of two shards then go to both. If the rows
+            copied this way are not stored, that is free, and the default is one shard per core.
         name
             The name of the metrics; each join and lookup in a query needs its own.
         redefined
-            Where to learn, while the query runs, what is important from now on: the folder that
+            Where to read new definitions of importance while the query runs: the folder that
             `MaxImportance.publish` writes to, or a streaming DataFrame with a column
-            ``definition`` (the text of `MaxImportance.to_json`) and, where it is not to hold at
-            once, ``at`` (the event time from which it holds). One that cannot be taken up is
-            counted (``misdefined``) and changes nothing.
+            ``definition`` (the text of `MaxImportance.to_json`) and, if it should not apply at
+            once, ``at`` (the event time from which it applies). An invalid definition changes
+            nothing and is counted (``misdefined``).
         watermark
-            Whether operators after the join get a watermark. That takes another shuffle, of the
-            results, four more state stores a partition, and a query in append mode: Spark refuses
-            to start one in update or complete mode. Without it results cost less and may be
-            aggregated in any mode but append, and whatever follows the join keeps its state for
-            good.
+            Whether operators after the join get a watermark. This takes a shuffle of the results,
+            four more state stores per partition, and a query in append mode: Spark refuses to
+            start one in update or complete mode. Without it results cost less and can be
+            aggregated in any mode but append, but stateful operators after the join never drop
+            their state.
             The time of a side whose window is in rows never has a watermark.
 
         Examples
@@ -324,7 +324,7 @@ class WindowJoin(Request):
     ) -> "DataFrame":
         """Join two bounded Spark DataFrames, as if their rows arrived in order of time.
 
-        ``redefined`` is as `run` takes it.
+        ``redefined`` is as for `run`.
         """
         self.budget.check_settled()
         from headgate.spark import batch
@@ -333,7 +333,7 @@ class WindowJoin(Request):
 
 
 def _check_parts(left: Any, right: Any, budget: Any, goal: Any, where: Any) -> None:
-    """Whether all are of their kind."""
+    """Raise unless every argument has the right type."""
     for name, given, wanted in (
         ("left", left, Side),
         ("right", right, Side),

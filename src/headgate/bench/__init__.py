@@ -1,1 +1,1 @@
-"""Measurements against a peer in the same run: ratios and their spread, never a bare number."""
+"""Benchmarks against a baseline in the same run: ratios with their spread, never bare numbers."""

@@ -1,4 +1,4 @@
-"""``headgate bench``: Spark's join and Headgate on the same rows, one after the other."""
+"""``headgate bench``: runs Spark's join and Headgate in turn on the same rows."""
 
 import tempfile
 from pathlib import Path
@@ -23,7 +23,7 @@ from headgate.spec.quantity import format_bytes
 
 SETTINGS = {
     "spark.driver.memory": "6g",
-    # A file is a batch; Spark would cut it in two and start tasks for nothing.
+    # One file is one batch; Spark would split it in two and start needless tasks.
     "spark.sql.files.openCostInBytes": str(64 << 20),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
 }
@@ -34,7 +34,7 @@ ROWS_A_BATCH = 1_600_000
 
 
 def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
-    """Run the parts asked for and print a table each."""
+    """Run the selected benchmarks and print a table for each."""
     console = Console()
     if "kernel" in parts:
         _kernel(console, rounds)
@@ -110,7 +110,7 @@ def _whatif_row(row: Compared) -> list[str]:
 
 def _cpu(console: Console, session: SparkSession, place: Path) -> None:
     session.conf.set("spark.sql.shuffle.partitions", "2")
-    # Many small files, which are read together.
+    # Many small files, read together.
     session.conf.set("spark.sql.files.openCostInBytes", "1000")
     for title, held in (
         (f"A minute within {CPU} of a core, on Spark, batches every second", overloads),
@@ -287,10 +287,10 @@ def _skew(console: Console, session: SparkSession, place: Path, rounds: int) -> 
 
 
 def _budgets(console: Console, session: SparkSession, place: Path) -> None:
-    """Batches once memory is full, at a small and at a large budget, on the same rows.
+    """Time batches with full memory, at a small and at a large budget, on the same rows.
 
-    Windows are so long that nothing expires and keys so many that few rows match, so that the
-    batches differ in what is stored alone.
+    Windows are so long that nothing expires, and keys so many that few rows match, so that the
+    batches differ only in how much is stored.
     """
     rows = 4_000_000
     files = rows // 200_000

@@ -1,4 +1,4 @@
-"""The inputs of the benchmarks: two sides of parquet files, in order of time."""
+"""Benchmark inputs: Parquet files for two sides, in order of time."""
 
 import os
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ ROWS_PER_SECOND = 1_000
 class Workload:
     """Two sides of equal rate, keys uniform or Zipf.
 
-    With 1,000 rows a second and side, 120,000 uniform keys make about one match a row in a window
-    of a minute either way, and as many Zipf(1.1) keys in one of 20 milliseconds.
+    With 1,000 rows per second and side, 120,000 uniform keys give about one match per row in a
+    window of one minute either way; the same number of Zipf(1.1) keys do so in 20 milliseconds.
     """
 
     batches: tuple[int, ...]
@@ -27,7 +27,7 @@ class Workload:
     seed: int = 1
 
     def write(self, folder: Path) -> tuple[Path, Path]:
-        """Write both sides, a file a batch, and say where."""
+        """Write both sides, one file per batch, and return where."""
         places = (folder / "left", folder / "right")
         for side, place in enumerate(places):
             place.mkdir(parents=True, exist_ok=True)

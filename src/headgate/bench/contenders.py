@@ -1,4 +1,4 @@
-"""The streaming queries that are compared: each takes the two sides and gives one DataFrame."""
+"""The streaming queries to compare: each takes the two sides and returns one DataFrame."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ Contender = Callable[[SparkSession, Path, Path], DataFrame]
 
 
 def read_side(session: SparkSession, place: Path, prefix: str) -> DataFrame:
-    """A side as a stream, a file a batch, with a watermark."""
+    """Read a side as a stream with a watermark, one file per batch."""
     schema = session.read.parquet(str(place)).schema
     return (
         session.readStream.schema(schema)
@@ -62,7 +62,7 @@ def headgate(budget: Budget, policy: str = "auto", window: str = MINUTE) -> Cont
 
 
 def identity(session: SparkSession, left: Path, right: Path) -> DataFrame:
-    """The floor: the same rows through ``mapInArrow`` and out again, joining nothing."""
+    """The lower bound on cost: pass the same rows through ``mapInArrow`` without joining."""
     sides = [
         read_side(session, place, prefix).toDF("key", "time", "value", "text")
         for place, prefix in ((left, "l"), (right, "r"))

@@ -1,4 +1,4 @@
-"""A processor budget seen from outside: a minute at three factors of overload, and a burst."""
+"""Benchmark of CPU budgets in live queries: a minute at each of three overloads, and a burst."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ CALM, BURST_KEYS = 10_000, 10_000
 
 @dataclass(frozen=True)
 class Held:
-    """A stretch of a query under a processor budget."""
+    """A measured stretch of a query under a CPU budget."""
 
     what: str
     stretch: Stretch
@@ -31,17 +31,17 @@ class Held:
 
     @property
     def recall(self) -> float:
-        """Pairs made, as a share of that."""
+        """Pairs made, as a share of `exact_pairs`."""
         return self.stretch.total("pairs") / self.exact_pairs
 
 
 def exact_rate(rate: float, keys: int) -> float:
-    """Pairs a second of the exact join: each row meets those of its key in ten seconds."""
+    """Pairs per second of the exact join: each row matches those of its key within ten seconds."""
     return 2 * rate * rate * 10 / keys
 
 
 def overloads(session: SparkSession, folder: Path) -> Iterator[Held]:
-    """A minute under half a core, at one factor of overload after the other."""
+    """Measure a minute under half a core at each factor of overload."""
     for keys in KEYS:
         place = folder / f"{keys}"
         streams = LiveStreams(place / "in", RATE, keys)
@@ -59,7 +59,7 @@ def overloads(session: SparkSession, folder: Path) -> Iterator[Held]:
 
 
 def burst(session: SparkSession, folder: Path) -> Iterator[Held]:
-    """Before, in, and after half a minute in which ten times the rows come."""
+    """Measure before, during and after half a minute with ten times as many rows."""
     streams = LiveStreams(folder / "in", CALM, BURST_KEYS)
     streams.start()
     query = LiveQuery(

@@ -1,4 +1,4 @@
-"""The kernel alone: arrivals a second against the budget, for each kind of score."""
+"""Benchmark of the kernel alone: arrivals per second against budget, for each kind of score."""
 
 import time
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ START_US = round(START.timestamp() * 1_000_000)
 
 @dataclass(frozen=True)
 class Speed:
-    """Million arrivals a second in the kernel, and with laying rows out before it."""
+    """Million arrivals per second in the kernel, without and with building its arrays from rows."""
 
     policy: str
     kind: str
@@ -44,11 +44,11 @@ def policies() -> tuple[Policy, ...]:
 
 
 def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
-    """Exact with a minute's window first; then each policy shedding, budget after budget.
+    """Measure the exact join with a one-minute window, then each policy evicting at each budget.
 
-    Everything grows with the budget, so that an arrival means the same work at each: windows hold
-    twice as many rows, half of which must go, and there are twice as many keys, so that a probe
-    finds a partner every few arrivals.
+    Everything scales with the budget, so that an arrival means the same work at each: windows span
+    twice as many rows as fit, so half are evicted, and there are twice as many keys, so that a
+    probe finds a match every few arrivals.
     """
     rng = np.random.default_rng(1)
     minute = TimeWindow(60_000_000)
@@ -94,9 +94,9 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
 def moving_streams(
     rng: np.random.Generator, rows: int, budget: int
 ) -> Iterator[tuple[str, Heeb, tuple[Batch, Batch], int]]:
-    """HEEB on streams whose values move: a trend wide enough to fill memory, and a walk.
+    """HEEB on streams with moving values: a trend wide enough to fill memory, and a random walk.
 
-    Values are as spread out as memory is large, so that an arrival finds a partner or two.
+    The spread of values grows with memory, so that an arrival finds one or two matches.
     """
     step = TimeWindow(GAP_US)
     trend = LinearTrend(1, 0, Noise.uniform(budget))
@@ -116,7 +116,7 @@ def moving_streams(
 
 
 def side_of(rng: np.random.Generator, rows: int, keys: int) -> Batch:
-    """A side's rows, a millisecond apart, keys drawn evenly; weights of a few levels."""
+    """Make a side's rows, one millisecond apart: uniform keys, and weights of a few levels."""
     time_us = START_US + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
     code = rng.integers(0, keys, rows).astype(np.int32)
     weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]
@@ -152,7 +152,7 @@ def _timed(
 
 
 class _Stopwatch:
-    """Sums up the time spent in the kernel while it is open."""
+    """Context manager that sums the time spent in the kernel."""
 
     def __enter__(self) -> "_Stopwatch":
         self.seconds = 0.0

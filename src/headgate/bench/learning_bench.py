@@ -1,4 +1,4 @@
-"""What learning costs: the engine with a monitor and without, on the same rows, in turns."""
+"""Benchmark of learning: the engine with and without a monitor, in turn on the same rows."""
 
 import time
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ ROWS = 4_000_000
 
 @dataclass(frozen=True)
 class Cost:
-    """Million arrivals a second without a monitor and with, and how much longer that takes."""
+    """Million arrivals per second without and with a monitor, and the overhead."""
 
     name: str
     without: Spread
@@ -32,8 +32,11 @@ class Cost:
 
 
 def measure_learning(rounds: int) -> Iterator[Cost]:
-    """The same policy with a given model, hence the same work, with nothing learned and with all it
-    would have to learn: recall, and key counts for PROB, age curves for AGE."""
+    """Time a policy with a fixed model, with and without learning that model alongside.
+
+    The join work is the same in both. Learned are recall, key counts for PROB, and age curves for
+    AGE.
+    """
     rng = np.random.default_rng(1)
     sides = (side_of(rng, ROWS // 2, 2 * BUDGET), side_of(rng, ROWS // 2, 2 * BUDGET))
     levels = dict(enumerate(np.linspace(0.0, 1.0, LEVELS).tolist()))

@@ -1,8 +1,8 @@
-"""Two streams that come by the clock, and what a join of them takes, seen from outside.
+"""Runs a join of two streams written in real time, and measures its CPU use from outside.
 
-A thread writes a file a side every half second, as many rows as the time since the last one
-brought; the query reads them as they come. Processor time is that of Spark's Python workers, as
-the operating system counts it.
+A thread writes one file per side every half second, with as many rows as the rate gives for the
+time since the last; the query reads them as they appear. Processor time is that of Spark's Python
+workers, as counted by the operating system.
 """
 
 import threading
@@ -41,11 +41,11 @@ class LiveStreams(threading.Thread):
     Parameters
     ----------
     folder
-        Where the files go, a folder a side.
+        Where the files go, one folder per side.
     rate
-        Rows a second of each side.
+        Rows per second of each side.
     keys
-        How many different keys there are, all as frequent.
+        Number of different keys, all equally frequent.
     """
 
     def __init__(self, folder: Path, rate: float, keys: int) -> None:
@@ -84,7 +84,7 @@ class LiveStreams(threading.Thread):
             until, number = now, number + 1
 
     def stop(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         self._stop_asked.set()
         self.join()
 
@@ -107,12 +107,12 @@ def joined(
         budget=budget,
         policy=policy,
     )
-    # What comes after the join is not its work, and should not be what it waits for.
+    # Operators after the join are not measured, and must not slow it down.
     return join.stream(sides[0], sides[1]).select("key")
 
 
 def worker_seconds() -> float:
-    """Processor time that Spark's Python workers have taken so far."""
+    """Processor time used by Spark's Python workers so far, in seconds."""
     total = 0.0
     for process in psutil.Process().children(recursive=True):
         try:
@@ -126,7 +126,7 @@ def worker_seconds() -> float:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What happened in a stretch of a live query."""
+    """Figures of one stretch of a live query."""
 
     seconds: float
     worker_seconds: float
@@ -136,26 +136,26 @@ class Stretch:
 
     @property
     def cores(self) -> float:
-        """Processor time of the Python workers, as a part of a core."""
+        """Processor time of the Python workers, in cores."""
         return self.worker_seconds / self.seconds
 
     def total(self, figure: str) -> int:
-        """A figure of the join's metrics, over all batches."""
+        """Sum one of the join's metrics over all batches."""
         return sum(int(batch["observedMetrics"]["headgate"][figure]) for batch in self.batches)
 
     @property
     def longest_batch_s(self) -> float:
-        """The longest that a batch took."""
+        """Duration of the longest batch, in seconds."""
         return max(float(batch["durationMs"]["triggerExecution"]) / 1000 for batch in self.batches)
 
     @property
     def read(self) -> int:
-        """Rows that were read."""
+        """Number of rows read."""
         return sum(int(batch["numInputRows"]) for batch in self.batches)
 
 
 class LiveQuery:
-    """A running query over live streams, watched stretch by stretch."""
+    """A running query over live streams, measured stretch by stretch."""
 
     def __init__(self, frame: DataFrame, checkpoint: Path, streams: LiveStreams) -> None:
         self._streams = streams
@@ -170,7 +170,7 @@ class LiveQuery:
     def watch(
         self, seconds: float, on_batch: Callable[[dict[str, Any]], None] | None = None
     ) -> Stretch:
-        """Let it run for a while."""
+        """Let the query run for a while and return the figures of that stretch."""
         began, before, written = time.monotonic(), worker_seconds(), self._streams.written
         batches: list[dict[str, Any]] = []
         while time.monotonic() - began < seconds:

@@ -1,4 +1,4 @@
-"""What a plan costs: OPT-offline and FlowExpect, from the streams to the ends of all rows."""
+"""Benchmark of offline planning: the time OPT-offline and FlowExpect take to plan all rows."""
 
 import time
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ STEPS, CACHE, LOOK_AHEAD, NOISE = 5_000, 10, 10, 10
 
 @dataclass(frozen=True)
 class Planning:
-    """A plan, what it was made for, and how long that took."""
+    """A plan, its input, and how long planning took."""
 
     name: str
     arrivals: int
@@ -29,27 +29,27 @@ class Planning:
 
 @dataclass(frozen=True)
 class Drift:
-    """A process whose values rise by one a step, with even noise around them."""
+    """A process whose values rise by one per step, with uniform noise."""
 
     lag: int
 
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
-        """Even within the noise."""
+        """Probability of a value: uniform within the noise."""
         off = np.abs(values - (now.step + ahead - self.lag)[:, None])
         return np.where(off <= NOISE, 1.0 / (2 * NOISE + 1), 0.0)
 
     def spread(self, now: Now, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the noise allows."""
+        """The range of values that the noise allows."""
         trend = now.step + ahead - self.lag
         return trend - NOISE, trend + NOISE
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """A stream."""
+        """Draw a stream."""
         return np.arange(STEPS) - self.lag + rng.integers(-NOISE, NOISE + 1, STEPS)
 
 
 def measure_offline() -> Iterator[Planning]:
-    """OPT-offline counting pairs and by importance, with ten matches a row; then FlowExpect."""
+    """Time OPT-offline, by pairs and by importance with ten matches per row; then FlowExpect."""
     window = TimeWindow(WINDOW_ROWS * GAP_US)
     rng = np.random.default_rng(1)
     sides = [side_of(rng, ROWS, 2 * WINDOW_ROWS // MATCHES) for _ in range(2)]

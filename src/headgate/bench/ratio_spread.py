@@ -1,4 +1,4 @@
-"""Several rounds of a ratio, as median and range."""
+"""Median and range of a ratio measured in several rounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Spread:
-    """Median, least and greatest of several rounds.
+    """Median, minimum and maximum of several rounds.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Running a streaming query to the end of its input and reading off its steady batches."""
+"""Runs a streaming query to the end of its input and measures its steady batches."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Measurement:
 
     @property
     def rows_per_second(self) -> float:
-        """Input rows of both sides a second."""
+        """Input rows per second, both sides together."""
         return self.rows / self.seconds
 
 
@@ -36,8 +36,8 @@ def measure(
 ) -> Measurement:
     """Run to the end of the input (or of the time given), discarding the output.
 
-    The first batches start processes and compile code, and batches without input only clean up:
-    neither counts.
+    Two kinds of batch are excluded: the first ones, which start processes and compile code, and
+    those without input, which only clean up.
     """
     query = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
     seen: list[dict[str, Any]] = []

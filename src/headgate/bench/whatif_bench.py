@@ -1,4 +1,4 @@
-"""What-ifs by miniature next to exact ones: how far off they are, and how much sooner."""
+"""Benchmark of what-ifs by miniature against exact ones: their error and their speedup."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ START_US = 1_767_225_600_000_000
 
 @dataclass(frozen=True)
 class Compared:
-    """A what-if by miniature and the exact one."""
+    """A what-if by miniature, compared with the exact one."""
 
     stream: str
     pairs: float
@@ -42,16 +42,16 @@ class Compared:
 
 
 def measure_whatif(rows: int = ROWS, streams: tuple[str, ...] = ()) -> Iterator[Compared]:
-    """One stream after the other; all of them unless some are named."""
+    """Compare on each named stream, or on all."""
     for name, draw in STREAMS.items():
         if not streams or name in streams:
             yield compare(name, *draw(rows))
 
 
 def compare(name: str, tables: tuple[pa.Table, pa.Table], asked: dict[str, Any]) -> Compared:
-    """Ask twice, the miniature first; a short question beforehand has all code compiled.
+    """Run the what-if twice, the miniature first, after a short run that compiles all code.
 
-    Both in one process, and told in processor time, so that what else runs here matters little.
+    Both run in one process and are measured in processor time, so that other load matters little.
     """
     asked = {**asked, "policies": POLICIES, "optimum": False, "jobs": 1}
     few = [table.slice(0, 20_000) for table in tables]

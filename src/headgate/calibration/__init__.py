@@ -1,4 +1,4 @@
-"""Measuring what joins cost on the machine at hand: `headgate calibrate`."""
+"""Measures what joins cost on this machine: `headgate calibrate`."""
 
 from headgate.calibration.timed_joins import Workload, in_turns
 from headgate.calibration.timed_weights import QUICK, THOROUGH, Effort, calibrate, measure_weights

@@ -1,4 +1,4 @@
-"""``headgate calibrate``: measure, show the weights with their spread, and keep them."""
+"""``headgate calibrate``: measures the cost weights, prints them with their spread, saves them."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def run(effort: Effort, out: Path | None, console: Console) -> None:
 
 
 def structures_table(measured: Calibration) -> Table:
-    """P_d and I_d: what a touch costs."""
+    """Table of P_d and I_d: the cost of touching one row in a search and in an update."""
     table = Table(title="A row touched, ns (ICDE 2003, Eq. 3–6)")
     for heading in ("structure", "search", "±", "update", "±"):
         table.add_column(heading, justify="left" if heading == "structure" else "right")
@@ -37,7 +37,7 @@ def structures_table(measured: Calibration) -> Table:
 
 
 def sizes_table(measured: Calibration) -> Table:
-    """What whole probes and updates cost, by size of the window."""
+    """Table of the cost of whole probes and updates, by window size."""
     table = Table(title="A probe / an update (a row in, a row out), ns")
     table.add_column("window", justify="right")
     structures = measured.weights.structures
@@ -52,7 +52,7 @@ def sizes_table(measured: Calibration) -> Table:
 
 
 def work_table(measured: Calibration) -> Table:
-    """C_a, C_u and C_p."""
+    """Table of C_a, C_u and C_p: the costs of an arrival, an update and a pair."""
     table = Table(title="Work with hash indexes, ns")
     for heading in ("", "cost", "±"):
         table.add_column(heading, justify="right" if heading else "left")

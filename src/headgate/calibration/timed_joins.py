@@ -1,4 +1,4 @@
-"""A join to be timed: windows that are full from the start, and so many arrivals of each side."""
+"""Timed joins: windows that are full from the start, and a fixed number of arrivals per side."""
 
 import gc
 import time
@@ -25,24 +25,24 @@ NOBODY = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Workload:
-    """Two streams over windows of rows, which are full before the first arrival.
+    """Two streams over row windows that are full before the first arrival.
 
     Parameters
     ----------
     pair
-        The structures over window A, which B probes, and over window B.
+        The index structures over window A, which B probes, and over window B.
     windows
-        Rows in each window; 0 for a stream that is not kept.
+        Rows in each window; 0 for a stream that is not stored.
     arrivals
-        Rows of each stream that come.
+        Rows of each stream that arrive.
     keys
-        Different keys, drawn evenly.
+        Number of different keys, drawn uniformly.
     node, bucket
         Rows in a tree's node and in a hash bucket.
     where
         A band or comparison on values from 0 to before ``keys``, in place of equal keys.
     seed
-        Of keys and order.
+        Random seed of keys and order.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Workload:
 
     @property
     def terms(self) -> Terms:
-        """As the engine takes them."""
+        """The join's terms, as the engine takes them."""
         left, right = (RowWindow(rows) for rows in self.windows)
         return Terms(
             (left, right),
@@ -83,7 +83,7 @@ class Workload:
 
     @cached_property
     def rows(self) -> tuple[tuple[Batch, Batch], tuple[Batch, Batch]]:
-        """Those that are stored before, and those that come: left and right."""
+        """Rows stored beforehand and rows that arrive, left and right."""
         rng = np.random.default_rng(self.seed)
         held = max(self.windows)
         stored = [
@@ -131,17 +131,17 @@ class Spent(NamedTuple):
     joining: float
     """The join of the arrivals; taking up what is stored before does not count."""
     laying_out: float
-    """Laying out what is stored and what comes."""
+    """Building the kernel's arrays from stored and arriving rows."""
     without: float
-    """And what is stored alone."""
+    """The same for the stored rows alone."""
     pairs: int
 
 
 class Timed(NamedTuple):
-    """How long the arrivals of a workload take, in seconds of processor time.
+    """Processor time that the arrivals of a workload take, in seconds.
 
-    In the quieter moments of the machine: the lower quartile of all rounds. The very least would be
-    one lucky moment's of one workload and not of another.
+    It is the lower quartile of all rounds, to leave out moments when the machine was busy. The
+    minimum would compare one workload's luckiest round with another's ordinary ones.
     """
 
     joining: float
@@ -152,21 +152,21 @@ class Timed(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Both."""
+        """Processor time of both parts together."""
         return self.joining + self.laying_out
 
 
 def in_turns(
     workloads: Sequence[Workload], rounds: int, done: Callable[[], None] = lambda: None
 ) -> list[Timed]:
-    """Time each workload once a round, so that none has the quiet spells of a machine for itself.
+    """Time each workload once per round, so that the machine's quiet spells favour none.
 
     Parameters
     ----------
     workloads
         What to time.
     rounds
-        How many measurements of each; one more, which warms up caches, does not count.
+        Number of measurements of each, after one uncounted round that warms up caches.
     done
         Called after each round.
 

@@ -1,4 +1,4 @@
-"""Weights and work costs of this machine, from workloads that only search and that only update."""
+"""Measures this machine's cost weights, from workloads that only search and that only update."""
 
 import platform
 from collections.abc import Callable, Sequence
@@ -51,19 +51,19 @@ def measure_weights(
     bucket: int = 1,
     done: Callable[[], None] = lambda: None,
 ) -> Weights:
-    """What probes and updates of each structure cost here, in seconds.
+    """Measure what probes and updates of each structure cost on this machine, in seconds.
 
-    One stream probes a full window while its own slides on, and less what the latter costs alone,
-    that is what probes cost; in a window that slides on and nobody probes, less what an arrival
-    costs that is not even kept, updates. Searching a window when nothing else happens would be
-    quicker than it is in a join: the other window takes its part of the processor's caches.
+    Probes: one stream probes a full window while its own window slides; subtract the cost of the
+    sliding alone. Updates: a window slides and is never probed; subtract the cost of an arrival
+    that is not stored. Searching a window in isolation would be faster than in a join, where the
+    other window takes part of the processor's caches.
 
     Parameters
     ----------
     effort
         How long to measure.
     structures
-        Which.
+        Which index structures to measure.
     node, bucket
         Rows in a tree's node and in a hash bucket.
     done
@@ -98,23 +98,23 @@ def measure_weights(
 
 
 class _Runs(NamedTuple):
-    """What is timed together, in this order: workloads, or how they did.
+    """The workloads timed together, or their timings, in this order.
 
-    The last three have one for each structure and window.
+    The last three fields have one entry for each structure and window size.
     """
 
     idle: Sequence[Any]
-    """Arrivals that are not even kept: that probe, that update, and that are put in order."""
+    """Arrivals that are not stored: baselines for probes, for updates, and for sorted rows."""
     alone: Sequence[Any]
-    """One stream alone, a structure each."""
+    """One stream alone, for each structure."""
     mixed: Sequence[Any]
     """Both streams in turns."""
     searched: Sequence[Any]
-    """Rows come on one side, and both are kept."""
+    """Rows arrive on one side; both windows are stored."""
     spared: Sequence[Any]
     """The same without a window to search."""
     updated: Sequence[Any]
-    """A window that slides on and nobody probes."""
+    """A window that slides and is never probed."""
 
 
 def _workloads(effort: Effort, structures: Sequence[Structure], node: int, bucket: int) -> _Runs:
@@ -153,9 +153,9 @@ def _weight(
     runs: _Runs,
     effort: Effort,
 ) -> Weight:
-    """The weight of a structure, whose own runs are those of the slice."""
+    """Compute the weight of a structure from its own runs, those of the slice."""
     n = effort.arrivals
-    # A row that updates looks into the other window first, which is empty, and hashed like this.
+    # An updating row first probes the other window, which is empty and hashed in the same way.
     idle_probe, idle_update, ordered = runs.idle
     is_ordered = structure is Structure.BITMAP
     neither = ordered if is_ordered else idle_update
@@ -183,13 +183,13 @@ def _weight(
 
 
 def _beside(structure: Structure) -> Structure:
-    """What the other window is kept in, which is empty. Bitmaps come in pairs: one alone has rows
-    put in order that the other structure makes no use of."""
+    """Structure of the other, empty window. Bitmaps come in pairs: beside another structure, a
+    bitmap would have rows sorted to no use."""
     return Structure.BITMAP if structure is Structure.BITMAP else Structure.HASH
 
 
 def _beyond(timed: Timed, idle: Timed, arrivals: int) -> np.ndarray:
-    """Seconds an arrival beyond an idle one: at best, then round by round."""
+    """Seconds per arrival beyond an idle one: the representative value, then each round's."""
     whole = np.array([timed.joining, *timed.rounds])
     spared = np.array([idle.joining, *idle.rounds])
     beyond: np.ndarray = np.maximum((whole - spared) / arrivals, LEAST_SECONDS)
@@ -197,7 +197,7 @@ def _beyond(timed: Timed, idle: Timed, arrivals: int) -> np.ndarray:
 
 
 def rising(costs: Sequence[float]) -> list[float]:
-    """The nearest costs that never fall as windows grow: what falls is noise, and is shared out.
+    """Fit costs that never fall as windows grow: a drop is noise, and is averaged out.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def rising(costs: Sequence[float]) -> list[float]:
 def measure_work(
     effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
 ) -> tuple[WorkCost, WorkCost]:
-    """What a row that comes, a row that is kept and a pair cost with hash indexes; and the spread.
+    """Measure what an arrival, a stored row and a pair cost with hash indexes, and the spread.
 
     References
     ----------
@@ -249,7 +249,7 @@ def measure_work(
 
 
 def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None) -> Calibration:
-    """Everything that a plan needs to know of this machine.
+    """Measure everything that a plan needs to know about this machine.
 
     Parameters
     ----------
@@ -273,10 +273,10 @@ def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
 
 
 def rounds_of(effort: Effort) -> int:
-    """How often `calibrate` says that a round is done."""
+    """Number of rounds that `calibrate` reports as done."""
     return 2 * (effort.rounds + 1)
 
 
 def machine() -> str:
-    """This machine, in a few words."""
+    """A short description of this machine."""
     return " ".join(filter(None, (platform.system(), platform.machine(), platform.processor())))

@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# Options of all commands that look at two sides.
+# Options shared by all commands that read two sides.
 LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
 RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
 LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
@@ -274,7 +274,7 @@ def reproduce(
 ) -> None:
     """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
     if temperatures is not None:
-        # By way of the environment, which the processes that measure inherit.
+        # Passed through the environment, which the measuring processes inherit.
         os.environ["HEADGATE_TEMPERATURES"] = str(temperatures.resolve())
     with _plain_errors():
         from headgate.studies import study_command
@@ -300,7 +300,7 @@ def version() -> None:
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Say in a line what the user can mend; leave a traceback to what is a bug."""
+    """Print errors that the user can fix as one line; let bugs show a traceback."""
     from headgate.spec import SpecError
 
     errors = Console(stderr=True, soft_wrap=True, highlight=False)

@@ -1,4 +1,4 @@
-"""`headgate whatif`: files or a checkpoint in, an answer in words and a report out."""
+"""`headgate whatif`: reads files or a checkpoint, prints the answer and saves a report."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ FIRST = "Looking at the rows; a first run compiles the kernel (once, some two mi
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for on the command line; pairs are of the left and the right side."""
+    """The command-line options; pairs hold the left and the right side's values."""
 
     files: tuple[Path | None, Path | None]
     times: tuple[str, str]
@@ -38,7 +38,7 @@ class Settings:
 
 
 def run(settings: Settings, console: Console) -> None:
-    """Ask, print the answer and save the report."""
+    """Run the what-if, print the answer and save the report."""
     sides = _sides(settings)
     on, left_on, right_on = settings.keys
     more: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def run(settings: Settings, console: Console) -> None:
 
 
 def as_tables(found: WhatIf) -> Group:
-    """The answer's sections in the terminal."""
+    """Render the answer's sections for the terminal."""
     return Group(*(part for section in sections(found) for part in section.shown(apart=1)))
 
 

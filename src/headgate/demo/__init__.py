@@ -1,1 +1,1 @@
-"""The demo: auctions and bids joined on Spark within a budget, next to every policy's recall."""
+"""The demo: joins auctions and bids on Spark within a budget, and compares policies by recall."""

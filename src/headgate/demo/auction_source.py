@@ -1,10 +1,10 @@
-"""A Spark data source that makes the demo's auctions and bids up as they are read.
+"""A Spark data source that generates the demo's auctions and bids as they are read.
 
     spark.dataSource.register(AuctionSource)
     spark.readStream.format("headgate_auctions").option("side", "bids").load()
 
 Options: ``side`` ("auctions" or "bids"), ``rows`` (of both sides), ``seed``, ``batch`` (arrivals of
-both sides a micro-batch) and ``partitions``. Offsets count the arrivals of both sides, so the two
+both sides per micro-batch) and ``partitions``. Offsets count the arrivals of both sides, so the two
 streams of a join advance together, and a replay from any offset reads the same rows.
 """
 
@@ -49,7 +49,7 @@ class Stretch(InputPartition):
 
 @dataclass(frozen=True)
 class Request:
-    """What the options ask for."""
+    """The options, parsed."""
 
     side: SideName
     rows: int
@@ -59,7 +59,7 @@ class Request:
 
     @classmethod
     def of_options(cls, options: Any) -> "Request":
-        """Parsed and checked."""
+        """Parse and check the options."""
         side = options.get("side")
         if side not in get_args(SideName):
             raise SpecError(f'option side={side!r}: give "auctions" or "bids"')
@@ -77,7 +77,7 @@ class Request:
         return auction_stream(self.rows, self.seed).rows
 
     def stretches(self, first: int, last: int) -> list[Stretch]:
-        """A range of arrivals cut into partitions."""
+        """Split a range of arrivals into partitions."""
         if first >= last:
             return []
         cuts = np.linspace(first, last, self.partitions + 1).astype(int).tolist()
@@ -102,11 +102,11 @@ class AuctionSource(DataSource):
         return SCHEMAS[Request.of_options(self.options).side]
 
     def reader(self, schema: StructType) -> "AuctionReader":
-        """Everything at once."""
+        """Return the batch reader."""
         return AuctionReader(Request.of_options(self.options))
 
     def streamReader(self, schema: StructType) -> "AuctionStreamReader":
-        """Batch after batch."""
+        """Return the streaming reader."""
         return AuctionStreamReader(Request.of_options(self.options))
 
 
@@ -117,7 +117,7 @@ class AuctionReader(DataSourceReader):
         self._request = request
 
     def partitions(self) -> Sequence[Stretch]:
-        """All arrivals, cut up."""
+        """Split all arrivals into partitions."""
         return self._request.stretches(0, self._request.arrivals)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -126,31 +126,31 @@ class AuctionReader(DataSourceReader):
 
 
 class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads a side a fixed number of arrivals a batch, until all have come."""
+    """Reads a side in batches of a fixed number of arrivals, until the end."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
 
     def initialOffset(self) -> dict[str, int]:
-        """Before the first arrival."""
+        """The offset before the first arrival."""
         return {"arrivals": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """Option ``batch``."""
+        """Arrivals per batch, from the option ``batch``."""
         return ReadMaxRows(self._request.batch)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
-        """A batch further on, or the end."""
+        """The offset one batch further on, or the end."""
         end = self._request.arrivals
         if not isinstance(limit, ReadAllAvailable):
             end = min(start["arrivals"] + self._request.batch, end)
         return {"arrivals": end}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """The stream ends by itself, so there is no end to note."""
+        """Do nothing: the stream has an end of its own."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[Stretch]:
-        """A batch's arrivals, cut up."""
+        """Split a batch's arrivals into partitions."""
         return self._request.stretches(start["arrivals"], end["arrivals"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,8 @@
-"""Auctions and their bids, made up: most bids come near the close.
+"""Synthetic auctions and bids: most bids come shortly before an auction closes.
 
-The shape is that of NEXMark, the field's auction benchmark: a bid refers to one open auction, and
-there are some fifteen bids an auction. Everything follows from the number of rows and a seed, so
-any stretch of the stream can be made again.
+The shape is that of NEXMark, the standard auction benchmark: a bid refers to one open auction, and
+there are about fifteen bids per auction. The number of rows and the seed determine everything, so
+any stretch of the stream can be generated again.
 """
 
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class AuctionStream:
         return table.slice(int(start), int(end - start))
 
     def exact_pairs(self, arrivals: int) -> int:
-        """Result rows of the exact join after so many arrivals.
+        """Number of result rows of the exact join after this many arrivals.
 
         Every bid comes while its auction is open, so each makes one result row.
         """
@@ -109,7 +109,7 @@ def _bids(
     random: np.random.Generator, count: int, opened_us: np.ndarray, opening_price: np.ndarray
 ) -> tuple[pa.Table, np.ndarray]:
     auctions = len(opened_us)
-    # About a fifth of the draws fall behind the end of the stream and are left out.
+    # About a fifth of the draws fall after the end of the stream and are dropped.
     drawn = 2 * count
     auction = random.integers(0, auctions, drawn)
     age = random.random(drawn) ** (1.0 / (AGE_EXPONENT + 1.0))
@@ -130,7 +130,7 @@ def _bids(
 
 
 def bid_ages_us(stream: AuctionStream) -> np.ndarray:
-    """How old its auction is when each bid comes, in microseconds."""
+    """Age of the auction at each bid, in microseconds."""
     opened = stream.auctions.column("opened_at").cast(pa.int64()).to_numpy()
     placed = stream.bids.column("bid_at").cast(pa.int64()).to_numpy()
     ages: np.ndarray = placed - opened[stream.bids.column("auction").to_numpy() - 1]

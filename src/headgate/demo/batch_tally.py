@@ -14,12 +14,12 @@ METRICS = "headgate"
 
 @dataclass
 class Tally:
-    """What a query has done so far.
+    """Running totals of a query.
 
     Parameters
     ----------
     stream
-        What is joined; it knows the exact result, so recall is true, not estimated.
+        The joined stream. It knows the exact result, so recall is measured, not estimated.
     budget_rows, exact_rows
         The most rows the join may store, and the most the exact join stores.
     """
@@ -46,7 +46,7 @@ class Tally:
     _last_id: int = -1
 
     def read(self, reports: Sequence[Any]) -> None:
-        """Take in the reports that are new."""
+        """Read the new progress reports."""
         for report in reports:
             if report["batchId"] <= self._last_id:
                 continue
@@ -79,7 +79,7 @@ class Tally:
 
     @property
     def batches(self) -> int:
-        """Batches with rows."""
+        """Number of batches that had rows."""
         return len(self._batches)
 
     @property
@@ -94,18 +94,18 @@ class Tally:
 
     @property
     def event_time(self) -> datetime | None:
-        """How far the event clock has come: the time of the last bid."""
+        """The event time reached: that of the last bid."""
         bids = self.stream.between("bids", 0, self.rows).column("bid_at")
         return bids[-1].as_py() if len(bids) else None
 
     @property
     def last_rate(self) -> float:
-        """Rows a second of the last batch."""
+        """Rows per second in the last batch."""
         return _rate(self._batches[-1:])
 
     @property
     def mean_rate(self) -> float:
-        """Rows a second, leaving out the first batch, in which the workers start."""
+        """Rows per second, without the first batch, in which the workers start."""
         return _rate(self._batches[1:] or self._batches)
 
 

@@ -1,4 +1,4 @@
-"""Every policy at several memory sizes next to the exact join, in process, on the same data."""
+"""Compares every policy at several memory sizes with the exact join, in process, on one input."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PERCENTS = (5, 10, 20, 50)
 
 @dataclass(frozen=True)
 class Result:
-    """What one policy reached with one memory size."""
+    """Recall and memory of one policy at one memory size."""
 
     label: str
     percent: int
@@ -31,13 +31,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Exact:
-    """What the exact join takes and gives."""
+    """Memory and result of the exact join."""
 
     pairs: int
     peak_rows: int
 
     def budget(self, percent: float) -> Budget:
-        """That share of the exact join's store, and at least a row."""
+        """A budget of that share of the exact join's stored rows, at least one row."""
         return Budget(rows=max(1, round(self.peak_rows * percent / 100)))
 
 
@@ -54,7 +54,7 @@ def auction_join(budget: Budget, policy: str | Policy = "auto") -> WindowJoin:
 
 
 def contenders(stream: AuctionStream) -> dict[str, Policy]:
-    """What is compared, by the name the table prints.
+    """The policies to compare, by the name the table prints.
 
     Policies that need a model learn it as they run; AGE is also given the true one, to see what
     learning costs.
@@ -69,13 +69,13 @@ def contenders(stream: AuctionStream) -> dict[str, Policy]:
 
 
 def count_ages(stream: AuctionStream) -> AgeCurves:
-    """How auctions gather bids as they grow older; bids wait for nobody."""
+    """Count bids by the age of their auction; bids are not stored."""
     bids, _ = np.histogram(bid_ages_us(stream), bins=AGE_BUCKETS, range=(0, WINDOW_US))
     return AgeCurves.of_buckets((WINDOW_US, 0), (bids / stream.auctions.num_rows, (0,)))
 
 
 def run_exact(stream: AuctionStream) -> Exact:
-    """Join with memory to spare."""
+    """Run the join with unlimited memory."""
     stats = _run(stream, AMPLE, "fifo").stats
     return Exact(stats.pairs, stats.peak_rows)
 
@@ -83,7 +83,7 @@ def run_exact(stream: AuctionStream) -> Exact:
 def compare(
     stream: AuctionStream, exact: Exact, percents: tuple[int, ...] = PERCENTS
 ) -> Iterator[Result]:
-    """Run every policy at every size, policy after policy."""
+    """Run every policy at every memory size."""
     for label, policy in contenders(stream).items():
         for percent in percents:
             outcome = _run(stream, exact.budget(percent), policy)
@@ -91,7 +91,7 @@ def compare(
 
 
 def _run(stream: AuctionStream, budget: Budget, policy: str | Policy) -> Outcome:
-    # A budget in rows does not look at the other columns; without them results are quick to make.
+    # A budget in rows ignores the other columns, and results are built faster without them.
     return auction_join(budget, policy).run(
         stream.auctions.select(["id", "opened_at"]), stream.bids.select(["auction", "bid_at"])
     )

@@ -1,4 +1,4 @@
-"""What the demo leaves: every policy's recall at several memory sizes, next to the exact join."""
+"""The demo's final table: every policy's recall at several memory sizes, and the exact join."""
 
 import io
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ MODEL_NOTE = (
 
 
 def comparison_table(exact: Exact, results: Sequence[Result]) -> Table:
-    """Recall and peak rows, a row a policy and a column a memory size; the best are bold."""
+    """Recall and peak rows, one row per policy, one column per memory size; the best in bold."""
     percents = sorted({result.percent for result in results})
     best = {
         percent: max(result.recall for result in results if result.percent == percent)

@@ -1,4 +1,4 @@
-"""The show: start Spark, join the stream live within a budget, then compare the policies."""
+"""``headgate demo``: starts Spark, joins a live stream within a budget, compares the policies."""
 
 import sys
 import tempfile
@@ -47,12 +47,12 @@ QUICK_ROWS = 120_000
 PARTITIONS: dict[SideName, int] = {"auctions": 1, "bids": 2}
 LATENESS = "1 second"
 SHORT_SESSION = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-"""A session of a minute never earns back what the optimising compiler costs."""
+"""Settings for a session of a minute, too short for the optimising compiler to pay off."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the demo shows."""
+    """The demo's settings."""
 
     rows: int = ROWS
     percent: float = 10.0
@@ -63,12 +63,12 @@ class Settings:
 
     @property
     def batch(self) -> int:
-        """Rows of both sides a micro-batch."""
+        """Rows per micro-batch, both sides together."""
         return -(-self.rows // self.batches)
 
     @property
     def log(self) -> Path:
-        """Where what Spark prints goes."""
+        """The file that Spark's output goes to."""
         return self.out / "spark.log"
 
 
@@ -131,7 +131,7 @@ def _read(spark: "SparkSession", settings: Settings, side: SideName, time: str) 
 
 @contextmanager
 def _query(joined: "DataFrame") -> Iterator[Any]:
-    """The join running into nowhere until the stream ends; stopped when left early."""
+    """Run the join with its output discarded; leaving the context stops the query."""
     with tempfile.TemporaryDirectory(prefix="headgate-demo-") as checkpoint:
         query = (
             joined.writeStream.format("noop")

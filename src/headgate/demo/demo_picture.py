@@ -1,4 +1,4 @@
-"""The picture at the end: when bids come, and recall against memory for every policy."""
+"""The demo's figure: when bids arrive, and recall against memory for every policy."""
 
 from collections.abc import Sequence
 from itertools import cycle

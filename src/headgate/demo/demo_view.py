@@ -1,4 +1,4 @@
-"""The live view of the join: how far it is, what it stores and gives up, how good it is."""
+"""The demo's live view: progress, stored and evicted rows, and recall."""
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -15,14 +15,14 @@ BAR_WIDTH = 32
 
 
 class View:
-    """What the terminal shows while the join runs; draws the tally as it is.
+    """The terminal view of the running join, drawn from the current tally.
 
     Parameters
     ----------
     tally
         The figures.
     title
-        What runs.
+        A description of the running join.
     log
         Where Spark's log is.
     """
@@ -128,7 +128,7 @@ def _course(recalls: list[float]) -> Text:
 
 
 def sparkline(shares: list[float]) -> str:
-    """A block a share, the highest for the greatest of them.
+    """Draw one block per share, the highest for the largest.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whole pipelines without code: a job file read, checked, explained and run."""
+"""Pipelines without code: reads, checks, explains and runs a job file."""
 
 from headgate.jobs.job import Job, read_job
 from headgate.jobs.problems import JobError, Problem

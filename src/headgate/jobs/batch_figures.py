@@ -11,14 +11,14 @@ from headgate.metrics import SUM, metrics_of
 from headgate.metrics.metric_groups import JoinCounts
 
 LOST = tuple(name for name in GIVEN_UP if name != "retired")
-"""What was given up within its window. Rows past theirs, which only a row out of order could still
-have met, are counted apart: on a full join that is every row that waits for nobody."""
+"""Metrics that count rows dropped within their window. Rows past their window, which only an
+out-of-order row could still match, are counted separately."""
 _SUMMED = tuple(each.name for each in metrics_of(JoinCounts) if each.batches == SUM)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one batch with rows did."""
+    """Figures of one batch that had rows."""
 
     number: int
     seconds: float
@@ -27,7 +27,7 @@ class Batch:
     given_up: int
     stored_rows: int
     held_bytes: int
-    """Stored bytes with rows already shed, and what the monitor keeps."""
+    """Bytes of stored rows, of dead rows not yet reclaimed, and of the monitor."""
     cpu_seconds: float
     recall: Estimate | None
     """Of this batch's own result."""
@@ -35,7 +35,7 @@ class Batch:
 
 
 class Figures:
-    """What a query has done since it was started; `recall` is since the checkpoint began."""
+    """Figures of a query since it started; `recall` covers all time since the checkpoint began."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -46,7 +46,7 @@ class Figures:
         self._last_id = -1
 
     def read(self, reports: Sequence[Any]) -> list[Batch]:
-        """Take in the reports that are new; the batches with rows among them."""
+        """Read the new progress reports; return those batches that had rows."""
         new = []
         for report in reports:
             if report["batchId"] <= self._last_id:
@@ -60,7 +60,7 @@ class Figures:
 
     @property
     def given_up(self) -> int:
-        """Rows given up within their window to stay within the budget."""
+        """Rows dropped before their window ended, to stay within the budget."""
         return sum(self.total[name] for name in LOST)
 
     def _add(self, report: Any, figures: Any) -> Batch:

@@ -1,4 +1,4 @@
-"""A job in words: what is read, how it is joined, what is written. Secrets are not shown."""
+"""Explains a job: what it reads, how it joins, what it writes. Secrets are hidden."""
 
 from rich.text import Text
 from rich.tree import Tree

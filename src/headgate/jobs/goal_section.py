@@ -19,7 +19,7 @@ _GIVE = 'one of "max-subset", "max-importance" and "sample"'
 
 
 def read_goal(section: Section) -> Goal | None:
-    """The ``goal`` of the join table; None where it cannot be made, `MaxSubset` where not given."""
+    """Read the join's ``goal``: `MaxSubset` if not given, None if it is invalid."""
     if not section.has("goal"):
         section.any("goal")
         return MaxSubset()
@@ -56,13 +56,13 @@ def _made(kind: str, table: Section) -> Goal:
 
 
 def _given(table: Section, *names: str) -> dict[str, Any]:
-    """Those of the values that are given: for the others the goal has its own."""
+    """Only the values that are given; for the others the goal's defaults apply."""
     values = {name: table.any(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _importance(table: Section, side: str) -> str | float | Importance | None:
-    """A text, a number, or a table: of categories, or of the bins of a histogram."""
+    """Read an importance: a text, a number, or a table of categories or histogram bins."""
     given = table.any(side)
     if not isinstance(given, dict):
         return given  # type: ignore[no-any-return]

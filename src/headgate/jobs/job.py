@@ -1,4 +1,4 @@
-"""A job: two sources, their join and a sink, read from a file and checked in full."""
+"""Reads a job (two sources, their join and a sink) from a TOML file and checks all of it."""
 
 import os
 import re
@@ -37,7 +37,7 @@ class Job:
 
     @property
     def settings(self) -> Settings:
-        """All options and paths of the job, for messages to be rid of their secrets."""
+        """All options and paths of the job, used to remove secrets from messages."""
         parts = (self.spark, self.left.options, self.right.options, self.sink.options)
         return {
             f"{number}.{name}": setting
@@ -47,18 +47,18 @@ class Job:
 
 
 def read_job(file: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> Job:
-    """The job that a TOML file describes.
+    """Read the job that a TOML file describes.
 
-    Raises a `JobError` with everything that is wrong with the file, each with its line. Spark is
-    not asked: what only it can tell (whether an expression has a column that is not there) comes
-    out when the job is started.
+    Raises a `JobError` that lists every problem in the file with its line. Spark is not consulted:
+    errors that only it can find (such as an expression with an unknown column) show when the job
+    starts.
 
     Parameters
     ----------
     file
         The path of the file.
     environment
-        The variables that ``${NAME}`` stands for; those of this process when not given.
+        The variables that ``${NAME}`` refers to; by default those of this process.
     """
     path = Path(file)
     try:
@@ -95,7 +95,7 @@ def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Jo
     join = shards = redefined = None
     if joined is not None:
         shards = joined.whole("shards", "how many shards, one or more", least=1)
-        # Sides that are not there were noted already; empty ones let the rest be checked.
+        # Missing sides are already reported; empty ones let the rest be checked.
         quiet = Problems(file, lines)
         sides = [
             side or Section({}, (which,), quiet)
@@ -137,7 +137,7 @@ def _read_conf(section: Section, environment: Environment) -> Settings:
 
 
 def _misspelled(error: tomllib.TOMLDecodeError, text: str) -> Problem:
-    """What tomllib says, its place put first."""
+    """Turn tomllib's error into a problem at its line."""
     said = str(error)
     found = _AT.search(said)
     last = text.count("\n") + (not text.endswith("\n"))

@@ -1,4 +1,4 @@
-"""``headgate run``: a job checked, and run to its end."""
+"""``headgate run``: checks a job and runs it to its end."""
 
 import signal
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Stop:
 
     def __call__(self, number: int, _frame: Any) -> None:
         if self.asked_by is not None:
-            # Whoever asks twice does not want to wait.
+            # A second signal means: stop without waiting.
             raise KeyboardInterrupt
         self.asked_by = signal.Signals(number)
 
@@ -58,7 +58,7 @@ def run(file: Path, log: Path | None, console: Console) -> int:
         session = start_session(f"headgate {job.name}", where, settings=settings)
     stop, figures = Stop(), Figures()
     try:
-        # After the session: Spark sets a handler of its own, which kills what runs.
+        # After the session starts: Spark installs its own handler, which would kill running tasks.
         with _heeding(stop):
             return _watch(session, job, stop, figures, str(where), console)
     finally:
@@ -66,7 +66,7 @@ def run(file: Path, log: Path | None, console: Console) -> int:
 
 
 def _settled(file: Path) -> Job:
-    """A job that can be run: with nothing left to be planned."""
+    """Read the job; raise if its split between sides still needs a plan."""
     job = read_job(file)
     if job.join.budget.split == "planned":
         message = (
@@ -109,7 +109,7 @@ def _watch(session: Any, job: Job, stop: Stop, figures: Figures, log: str, conso
 
 
 def _follow(query: Any, job: Job, stop: Stop, figures: Figures, console: Console | None) -> None:
-    """Read the query's reports until it ends or is to be stopped; a line a batch, where asked."""
+    """Read the query's reports until it ends or should stop; optionally print a line per batch."""
     running = True
     while running and stop.asked_by is None:
         running = not query.awaitTermination(POLL_SECONDS)
@@ -120,7 +120,7 @@ def _follow(query: Any, job: Job, stop: Stop, figures: Figures, console: Console
 
 @contextmanager
 def _heeding(stop: Stop) -> Iterator[None]:
-    """Ctrl-C and SIGTERM ask for a stop while this lasts."""
+    """Context in which Ctrl-C and SIGTERM request a stop."""
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.signal(number, stop) for number in numbers}
     try:

@@ -1,4 +1,4 @@
-"""``headgate plan``: a job explained, and what its data, as far as it is there, says of it."""
+"""``headgate plan``: explains a job, and profiles its data as far as it is available."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from headgate.spec.quantity import format_bytes
 
 
 def plan(file: Path, log: Path | None, look: bool, console: Console) -> int:
-    """Explain a job; where ``look`` and its sources allow it, with a profile of what is there."""
+    """Explain a job; if ``look`` is set and its sources allow it, also profile their data."""
     job = read_job(file)
     console.print(explained(job))
     console.print()
@@ -42,7 +42,7 @@ def plan(file: Path, log: Path | None, look: bool, console: Console) -> int:
 
 
 def why_unseen(job: Job) -> str | None:
-    """Why a job's data cannot be profiled; None where it can."""
+    """The reason why a job's data cannot be profiled, or None."""
     for side, source in (("left", job.left), ("right", job.right)):
         if not source.is_bounded:
             return f"the {side} side is {source.format}, which has no end to be read to"
@@ -54,14 +54,14 @@ def why_unseen(job: Job) -> str | None:
 
 
 def advice(job: Job, found: Profile) -> str:
-    """What to do within the budget, and what to expect."""
+    """The plan for the budget, and the quality to expect."""
     if job.join.where is not None:
         return verdict(job, found)
     return job.join.plan(found, shards=job.shards, live=True).explain()
 
 
 def verdict(job: Job, found: Profile) -> str:
-    """The budget against what the exact join would hold."""
+    """Compare the budget with what the exact join would store."""
     budget, stored = job.join.budget, found.stored_rows
     parts = []
     if budget.rows is not None:
@@ -82,7 +82,7 @@ def verdict(job: Job, found: Profile) -> str:
 
 
 def profiled(session: Any, job: Job) -> Profile:
-    """The profile of what a job's sources have now."""
+    """Profile the data that a job's sources have now."""
     left, right = (read_side(session, job, side, streaming=False) for side in ("left", "right"))
     with at_line(job, ("join",)):
         return profile(

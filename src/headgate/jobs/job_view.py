@@ -1,4 +1,4 @@
-"""The live view of a job, and its course in plain lines where nobody watches."""
+"""The live view of a job, and plain log lines if there is no terminal."""
 
 from rich import box
 from rich.console import RenderableType
@@ -16,7 +16,7 @@ BAR_WIDTH = 24
 
 
 class View:
-    """What the terminal shows while the job runs; draws the figures as they are."""
+    """The terminal view of a running job, drawn from its current figures."""
 
     def __init__(self, job: Job, figures: Figures, log: str) -> None:
         self._job, self._figures, self._log = job, figures, log
@@ -69,7 +69,7 @@ class View:
 
 
 def batch_line(job: Job, batch: Batch) -> str:
-    """A batch in a line, for logs."""
+    """Describe a batch in one line, for logs."""
     spent = ", ".join(said for _, _, said in _spent(job.join.budget, batch))
     recall = "" if batch.recall is None else f", recall {batch.recall}"
     return (
@@ -79,7 +79,7 @@ def batch_line(job: Job, batch: Batch) -> str:
 
 
 def summary(figures: Figures) -> str:
-    """What the job did since it was started."""
+    """Summarise what the job did since it started."""
     total = figures.total
     if not figures.batches:
         return "no rows came"
@@ -104,7 +104,7 @@ def _recall(estimate: Estimate | None) -> tuple[float, str]:
 
 
 def _spent(budget: Budget, batch: Batch) -> list[tuple[str, float, str]]:
-    """Each limit of the budget: its name, the part of it that is taken, and that in words."""
+    """For each limit of the budget: its name, the share in use, and the same as text."""
     spent = []
     if budget.rows is not None:
         said = f"{batch.stored_rows:,} of {budget.rows:,} rows stored"
@@ -133,7 +133,7 @@ def _given_up(figures: Figures) -> str:
 
 
 def _clock(watermark: str) -> str:
-    """Spark's spelling of a time, for people; its first watermark is 1970."""
+    """Format a time as Spark reports it; Spark's first watermark is 1970."""
     if not watermark or watermark.startswith("1970-01-01T00:00:00"):
         return "not set yet"
     return watermark.replace("T", " ").split(".")[0].removesuffix("Z")

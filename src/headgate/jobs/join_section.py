@@ -1,4 +1,4 @@
-"""The join of a job: from the tables of the file to a `WindowJoin`, every part checked alone."""
+"""Builds a job's `WindowJoin` from the tables of the file, checking each part on its own."""
 
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ _LIMITS = ("rows", "memory", "cpu")
 
 
 def read_side(section: Section) -> tuple[Side | None, tuple[str, ...] | None]:
-    """The time, window and key of a side."""
+    """Read the time, window and key of a side."""
     problems = section.problems
     time = section.text("time", "the column with the event time", required=True)
     window = section.text(
@@ -47,7 +47,7 @@ def read_join(
     sides: tuple[Section, Section],
     sources: tuple[Source | None, Source | None],
 ) -> WindowJoin | None:
-    """The join; None where it cannot be made."""
+    """Read the join; return None if it is invalid."""
     problems, before = section.problems, section.problems.count
     (left, left_key), (right, right_key) = (read_side(side) for side in sides)
     budget = _read_budget(section)
@@ -150,7 +150,7 @@ def _read_where(section: Section) -> Predicate | None:
 
 
 def _read_profile(section: Section) -> Profile | None:
-    """A profile that ``headgate profile`` or ``headgate plan`` saved."""
+    """Load a profile saved by ``headgate profile`` or ``headgate plan``."""
     path = section.text("profile", "the profile.json that headgate profile saved")
     if path is None:
         return None
@@ -173,7 +173,7 @@ def _check_columns(
     keys: tuple[tuple[str, ...] | None, tuple[str, ...] | None],
     where: Predicate | None,
 ) -> None:
-    """The columns that the join goes by are there, as far as that is known."""
+    """Check that the columns the join uses exist, as far as the columns are known."""
     looked_at = (None, None) if where is None else (where.left, where.right)
     for section, source, side, key, other in zip(
         sections, sources, sides, keys, looked_at, strict=True
@@ -181,7 +181,7 @@ def _check_columns(
         known = None if source is None else source.known_columns()
         if known is None:
             continue
-        # Spark does not tell capital letters from small ones in names of columns.
+        # Spark ignores case in column names.
         plain = {name.lower() for name in known}
         wanted = [("time", side.time)] if side else []
         wanted += [("key", name) for name in key or ()]
@@ -197,7 +197,7 @@ def _check_columns(
 
 
 def redefined_from(section: Section, goal: object) -> str | None:
-    """The folder to learn redefinitions of importance from."""
+    """The folder from which to read new definitions of importance."""
     folder = section.text("redefined", "the folder that MaxImportance.publish writes to")
     if folder is not None and not isinstance(goal, MaxImportance):
         section.problems.note(

@@ -1,7 +1,7 @@
-"""Where in a TOML file each value stands.
+"""Finds the line of each value in a TOML file.
 
-``tomllib`` reads values and forgets their lines, so the text is parsed once more, by tree-sitter,
-for the lines alone: what the values are is never its say.
+``tomllib`` does not report lines, so tree-sitter parses the text a second time, only to find them;
+the values always come from ``tomllib``.
 """
 
 import tomllib
@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 class Lines:
-    """The line, from 1, on which each key and array element of a TOML text stands.
+    """The line, counted from 1, of each key and array element of a TOML text.
 
     Examples
     --------
@@ -24,7 +24,7 @@ class Lines:
     >>> lines.of(("left", "time")), lines.of(("left", "options", "a b"))
     (2, 3)
 
-    What does not stand in the text is where it would belong:
+    A missing value has the line of the table it belongs to:
 
     >>> lines.of(("left", "window"))
     1
@@ -41,7 +41,7 @@ class Lines:
                 self._table(node)
 
     def of(self, path: Path) -> int:
-        """The line of a value, or of the closest table around it."""
+        """The line of a value, or of the innermost table around it."""
         while path and path not in self._found:
             path = path[:-1]
         return self._found.get(path, 1)
@@ -65,7 +65,7 @@ class Lines:
             self._pair(pair, path)
 
     def _inside(self, path: Path, key: Node) -> Path:
-        """A table on the way to another; of an array of tables, its last."""
+        """The table under a name on the path to another; the last one of an array of tables."""
         self._found.setdefault(path, _line(key))
         return (*path, self._elements[path]) if path in self._elements else path
 
@@ -95,7 +95,7 @@ def _line(node: Node) -> int:
 
 
 def _names(key: Node) -> list[str]:
-    """The names of a dotted key, read by tomllib, which knows about quotes and escapes."""
+    """The names in a dotted key, parsed by tomllib, which handles quotes and escapes."""
     names: list[str] = []
     table: Any = tomllib.loads(f"{(key.text or b'').decode()} = 0")
     while isinstance(table, dict):

@@ -1,4 +1,4 @@
-"""From a job to a running query: every step of it laid to the line of the file that asks for it."""
+"""Starts a job's query, and reports each error at the line of the job file that causes it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ METRICS = "headgate"
 
 @contextmanager
 def at_line(job: Job, path: Path) -> Iterator[None]:
-    """What Spark or the join says against a part of the job, as a problem of its line."""
+    """Report errors of Spark or of the join as problems at a line of the job file."""
     from headgate.spark.sources import plainly
 
     try:
@@ -37,7 +37,7 @@ def at_line(job: Job, path: Path) -> Iterator[None]:
 
 
 def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "DataFrame":
-    """The rows of a side, shaped; a stream with its watermark, or what is there now."""
+    """Read and shape the rows of a side: a stream with its watermark, or the data there now."""
     from headgate.spark.sources import read_rows, with_watermark
 
     source: Source = getattr(job, side)
@@ -59,12 +59,12 @@ def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "Dat
 
 
 def start(session: Any, job: Job) -> Any:
-    """The job's query, started."""
+    """Start the job's query."""
     from headgate.spark.sources import start_query
 
     left, right = read_side(session, job, "left"), read_side(session, job, "right")
     with at_line(job, ("join",)):
-        # What follows keeps no state and has no use for a watermark.
+        # The operators that follow keep no state and need no watermark.
         joined = job.join.stream(
             left,
             right,
@@ -106,7 +106,7 @@ def _values(settings: Settings) -> dict[str, str]:
 
 
 def _spoken(trigger: Trigger) -> dict[str, Any]:
-    """A trigger as PySpark takes it."""
+    """Convert a trigger to PySpark's arguments."""
     if trigger.kind == AVAILABLE_NOW:
         return {"availableNow": True}
     if trigger.kind == "every":

@@ -1,4 +1,4 @@
-"""What is wrong with a job file: all of it, each with its line."""
+"""Collects all problems of a job file, each with its line."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """Something to be mended in a line of the file."""
+    """One problem, and the line of the file to fix."""
 
     line: int
     message: str
 
 
 class JobError(SpecError):
-    """A job that cannot be run: a line a problem, each with its place in the file.
+    """A job file cannot be run; the message has one line per problem, with its place.
 
     Examples
     --------
@@ -34,18 +34,18 @@ class JobError(SpecError):
 
 
 class Problems:
-    """The problems of a file as they are found."""
+    """The problems found so far in a file."""
 
     def __init__(self, file: str, lines: Lines) -> None:
         self._file, self._lines = file, lines
         self._found: list[Problem] = []
 
     def note(self, path: Path, message: str) -> None:
-        """Something is wrong with a value, or with its absence."""
+        """Record a problem with a value, or with its absence."""
         self._found.append(Problem(self._lines.of(path), message))
 
     def attempt(self, path: Path, make: Callable[[], T]) -> T | None:
-        """What is made of a value; None, and a problem more, where it is refused."""
+        """Return what is built from a value; if that fails, record the problem and return None."""
         try:
             return make()
         except SpecError as error:
@@ -54,11 +54,11 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """How many there are so far."""
+        """Number of problems so far."""
         return len(self._found)
 
     def raise_if_any(self) -> None:
-        """Raise a `JobError` with all of them, where there are any."""
+        """Raise a `JobError` with all problems, if there are any."""
         if self._found:
             raise JobError(self._file, self._found)
 

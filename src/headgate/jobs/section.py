@@ -1,4 +1,4 @@
-"""One table of a job file: values are taken out of it one by one, checked for their type."""
+"""Reads the values of one table of a job file, checking their types."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -9,10 +9,10 @@ from headgate.jobs.problems import Problems
 
 
 class Section:
-    """A table, its place in the file, and where to note what is wrong with it.
+    """A table, its place in the file, and the list that its problems are added to.
 
-    What is asked for by name is known from then on; `close` notes the names nobody asked for.
-    A value that is refused is noted and None is given in its place.
+    Reading a name makes it known; `close` reports the names that were never read. An invalid value
+    is reported, and None is returned in its place.
     """
 
     def __init__(self, values: Mapping[str, Any], path: Path, problems: Problems) -> None:
@@ -21,7 +21,7 @@ class Section:
 
     @property
     def name(self) -> str:
-        """How the table is called where something is said of it."""
+        """The table's name in messages."""
         return ".".join(str(part) for part in self.path)
 
     def at(self, name: str) -> Path:
@@ -29,7 +29,7 @@ class Section:
         return (*self.path, name)
 
     def has(self, name: str) -> bool:
-        """Whether the value is given, right or wrong."""
+        """Whether the value is given, valid or not."""
         return name in self._values
 
     def any(self, name: str) -> Any:
@@ -38,7 +38,7 @@ class Section:
         return self._values.get(name)
 
     def text(self, name: str, give: str, required: bool = False) -> str | None:
-        """A text that is not empty; ``give`` says what to give."""
+        """Read a text that is not empty; ``give`` is the advice for the error message."""
         given = self.any(name)
         if isinstance(given, str) and given.strip():
             return given
@@ -49,7 +49,7 @@ class Section:
         return None
 
     def texts(self, name: str, give: str) -> tuple[str, ...] | None:
-        """A text or an array of them."""
+        """Read a text or an array of texts."""
         given = self.any(name)
         if given is None:
             return None
@@ -90,18 +90,18 @@ class Section:
         return None
 
     def items(self) -> Mapping[str, Any]:
-        """All that stands in the table, where its names are the user's own."""
+        """All entries of a table whose names the user chooses."""
         self._known += self._values
         return self._values
 
     def missing(self, name: str, give: str) -> None:
-        """Note that a value is not given and must be."""
+        """Report that a required value is missing."""
         where = f"[{self.name}]" if self.path else "the file"
         said = name if self.path else f"[{name}]"
         self.problems.note(self.path, f"{where} has no {said}: give {give}")
 
     def close(self) -> None:
-        """Note every name that was not asked for, with the nearest that is known."""
+        """Report every name that was never read, with the nearest known name."""
         for name in self._values:
             if name in self._known:
                 continue
@@ -117,7 +117,7 @@ class Section:
 
 
 def _shown(given: Any) -> str:
-    """A value as the file has it, or nearly so."""
+    """Show a value roughly as it is written in the file."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, dict):

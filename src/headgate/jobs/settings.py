@@ -1,7 +1,7 @@
-"""Options and paths of a job: texts in which variables of the environment are filled in.
+"""Options and paths of a job: texts with environment variables substituted.
 
-Passwords never stand in the file, and what was filled in is never shown: a setting is shown as it
-is written.
+Passwords stay out of the file, and substituted values are never shown: a setting is shown as it is
+written.
 """
 
 import re
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class Setting:
-    """A text of the file, as it is written and with variables filled in.
+    """A text of the file, as written and with variables substituted.
 
     Examples
     --------
@@ -41,7 +41,7 @@ Settings = Mapping[str, Setting]
 
 
 def shown(name: str, setting: Setting) -> str:
-    """A setting for people: as it is written, unless its name tells of a secret.
+    """Show a setting as it is written, or masked if its name suggests a secret.
 
     Examples
     --------
@@ -54,11 +54,11 @@ def shown(name: str, setting: Setting) -> str:
 
 
 def scrubbed(message: str, settings: Settings) -> str:
-    """A message without the values that were filled in, or whose names tell of a secret."""
+    """Remove substituted values, and values whose names suggest a secret, from a message."""
     for name, setting in settings.items():
         hidden = _HIDDEN.search(name) is not None
         for variable, value in setting.variables:
-            # A short value that is no secret is part of too many words to be worth hiding.
+            # A short value that is not secret occurs in too many words to be worth hiding.
             if value and (hidden or len(value) >= SHORT):
                 message = message.replace(value, f"${{{variable}}}")
         if hidden and not setting.variables and setting.value:
@@ -73,7 +73,7 @@ class Environment:
     variables: Mapping[str, str]
 
     def fill(self, written: str, path: Path, problems: Problems) -> Setting:
-        """The text with ``${NAME}`` replaced, and ``$${`` by ``${``; notes variables not set."""
+        """Substitute ``${NAME}``, and ``${`` for ``$${``; report variables that are not set."""
 
         filled: dict[str, str] = {}
 
@@ -97,19 +97,19 @@ class Environment:
         return Setting(written, value, tuple(filled.items()))
 
     def text(self, section: Section, name: str, give: str, required: bool) -> Setting | None:
-        """A text of a section, filled in."""
+        """Read a text of a section, with variables substituted."""
         written = section.text(name, give, required)
         if written is None:
             return None
         return self.fill(written, section.at(name), section.problems)
 
     def options(self, section: Section, name: str) -> dict[str, Setting]:
-        """A table of options, whose names are Spark's or a connector's."""
+        """Read a table of options, whose names are Spark's or a connector's."""
         table = section.section(name, 'options, such as { header = true, sep = ";" }')
         return {} if table is None else self.flat(table)
 
     def flat(self, table: Section) -> dict[str, Setting]:
-        """All settings of a table; names with dots may be quoted or not."""
+        """All settings of a table; dotted names may be quoted or not."""
         settings: dict[str, Setting] = {}
         for path, value in _leaves(table.items(), table.path):
             name = ".".join(str(part) for part in path[len(table.path) :])

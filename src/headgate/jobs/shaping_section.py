@@ -1,4 +1,4 @@
-"""What is done to the rows of a source, or of the result, on their way: by Spark's own SQL."""
+"""Computes, filters and selects columns of a source or of the result, with Spark SQL."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from headgate.jobs.section import Section
 
 @dataclass(frozen=True)
 class Shaping:
-    """Columns computed one after another, then rows let through, then columns kept."""
+    """Columns to compute in order, then a row filter, then columns to keep."""
 
     columns: tuple[tuple[str, str], ...] = ()
     """Names and Spark SQL expressions; each may use those before it."""
@@ -17,14 +17,14 @@ class Shaping:
     """The columns that go on, in this order; all when None."""
 
     def known(self, before: frozenset[str] | None) -> frozenset[str] | None:
-        """The columns that come out, where those that go in are known, or all are named."""
+        """The output columns, if the input columns are known or all are named."""
         if self.keep is not None:
             return frozenset(self.keep)
         return None if before is None else before | {name for name, _ in self.columns}
 
 
 def read_shaping(section: Section) -> Shaping:
-    """The ``columns``, ``filter`` and ``keep`` of a table."""
+    """Read the ``columns``, ``filter`` and ``keep`` of a table."""
     columns = []
     table = section.section(
         "columns", 'names and Spark SQL, such as { at = "cast(ts as timestamp)" }'

@@ -1,4 +1,4 @@
-"""The sink of a job: where result rows go, how often, and where the query keeps its place."""
+"""The sink of a job: where result rows go, how often, and the checkpoint location."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ TRIGGERS = f'"{ALWAYS}", "{AVAILABLE_NOW}" or a duration such as "10 seconds"'
 
 @dataclass(frozen=True)
 class Trigger:
-    """When a batch begins: as soon as the last is done, every so often, or until all is read."""
+    """When batches start: as soon as the last ends, at an interval, or until all input is read."""
 
     kind: Literal["always", "available-now", "every"] = "always"
     every_us: int = 0
@@ -31,7 +31,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Sink:
-    """Where result rows go; ``options`` has the path as well, as Spark does."""
+    """Where result rows go; ``options`` includes the path, as in Spark."""
 
     format: str
     options: Settings
@@ -42,7 +42,7 @@ class Sink:
 
 
 def read_sink(section: Section, environment: Environment) -> Sink | None:
-    """The sink; None where it cannot be made."""
+    """Read the sink; return None if it is invalid."""
     kind = section.text("format", 'a Spark format, such as "parquet" or "kafka"', required=True)
     options = environment.options(section, "options")
     path = environment.text(section, "path", "the folder to write to", required=False)

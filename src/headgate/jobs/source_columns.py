@@ -1,4 +1,4 @@
-"""Which columns a source has, as far as that can be told before Spark is there."""
+"""Finds the columns of a source, as far as possible without Spark."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ _COLUMN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|(\w+))\s*[:\s]")
 
 
 def columns_of_schema(schema: str) -> frozenset[str] | None:
-    """The names in a schema as Spark writes one; None where it is no such thing to the eye.
+    """The column names in a Spark DDL schema; None if the text does not look like one.
 
     Examples
     --------
@@ -29,10 +29,10 @@ def columns_of_schema(schema: str) -> frozenset[str] | None:
 
 
 def columns_of_parquet(path: Path) -> frozenset[str] | None:
-    """The columns of a Parquet file, or of the first in a folder of them; None where unknown."""
+    """The columns of a Parquet file, or of the first one in a folder; None if unknown."""
     if path.is_dir():
         inside = sorted(path.rglob("*.parquet"))
-        # Folders called name=value are columns as well, and Spark adds them.
+        # Folders named name=value are partition columns, which Spark adds.
         if not inside or any("=" in part for part in inside[0].relative_to(path).parts):
             return None
         path = inside[0]
@@ -43,7 +43,7 @@ def columns_of_parquet(path: Path) -> frozenset[str] | None:
 
 
 def _outermost_parts(schema: str) -> list[str]:
-    """The text between commas that stand in no brackets and no quotes."""
+    """Split a text at the commas outside brackets and quotes."""
     parts, depth, quoted, current = [], 0, False, ""
     for char in schema:
         quoted ^= char == "`"

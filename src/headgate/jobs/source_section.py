@@ -20,7 +20,7 @@ _PATTERN = frozenset("*?[{")
 class Source:
     """Where a side's rows come from.
 
-    ``options`` has the path as well, as Spark does.
+    ``options`` includes the path, as in Spark.
     """
 
     format: str
@@ -31,16 +31,16 @@ class Source:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether what is there now can be read to its end."""
+        """Whether the data there now can be read to its end."""
         return self.format in FILES | TABLES
 
     @property
     def wants_schema(self) -> bool:
-        """Whether Spark must be told the columns: its files may not be there yet."""
+        """Whether Spark must be given a schema, since the files may not exist yet."""
         return self.format in FILES and self.format != "text"
 
     def known_columns(self) -> frozenset[str] | None:
-        """The columns that reach the join, where that can be told without Spark."""
+        """The columns that reach the join, if they are known without Spark."""
         before = None
         if self.schema is not None:
             before = columns_of_schema(self.schema)
@@ -50,7 +50,7 @@ class Source:
 
 
 def read_source(section: Section, environment: Environment) -> Source | None:
-    """The source part of a side; None where it cannot be made."""
+    """Read the source part of a side; return None if it is invalid."""
     kind = section.text("format", 'a Spark format, such as "parquet" or "kafka"', required=True)
     options = environment.options(section, "options")
     path = environment.text(section, "path", "the folder or file to read", required=False)
@@ -77,7 +77,7 @@ def read_source(section: Section, environment: Environment) -> Source | None:
 
 
 def _check_there(section: Section, path: str) -> None:
-    """A path on this machine exists; of others, and of patterns, Spark knows better."""
+    """Check that a local path exists; remote paths and patterns are left to Spark."""
     if "://" in path or _PATTERN & set(path) or not path:
         return
     if not Path(path.removeprefix("file:")).exists():

@@ -1,8 +1,8 @@
-"""A stream against a table in a database, through a cache of bounded rows or bytes.
+"""Joins a stream to a database table through a cache bounded in rows or bytes.
 
-The engine of the window join serves it. Table rows are the left side, which is stored and never
-expires; the stream is the right side, which waits for nobody. Each stream row is a *reference* to
-the table row of its key, and right after it comes that row's *supply*: the chance to store it.
+It runs on the window join's engine. Table rows are the left side, which is stored and never
+expires; the stream is the right side, which is not stored. Each stream row is a *reference* to the
+table row of its key, and is followed by that row's *supply*: the chance to cache it.
 
 References
 ----------

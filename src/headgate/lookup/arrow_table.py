@@ -1,4 +1,4 @@
-"""A table that is in memory anyway: for trying things out, and for tests."""
+"""A lookup table held in memory, for experiments and tests."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ from headgate.spec import SpecError
 
 @dataclass(frozen=True, eq=False)
 class ArrowTable(Table):
-    """An Arrow table with one row a key.
+    """An Arrow table with one row per key.
 
-    It is in memory whole, and on Spark it travels with every task, so that a cache of it saves
-    nothing: use it for small tables and to try policies.
+    It is entirely in memory, and Spark ships it with every task, so caching it saves nothing: use
+    it for small tables and to try policies.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class ArrowTable(Table):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name shown in messages."""
         return f"an Arrow table of {self.table.num_rows:,} rows"
 
     def __repr__(self) -> str:
@@ -47,7 +47,7 @@ class ArrowTable(Table):
         return same_zone(self.table.schema)
 
     def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
-        """The rows with these keys, found by looking at all."""
+        """Return the rows with these keys, by scanning the whole table."""
         mine = self.table.select(keys.column_names).cast(keys.schema)
         (asked, present), _ = encode_together([keys.columns, mine.columns])
         found = np.isin(present, asked)

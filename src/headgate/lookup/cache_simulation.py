@@ -1,7 +1,8 @@
-"""A cache in plain Python, a dictionary and loops: the definition of right for hits and misses.
+"""Reference simulation of a cache in plain Python, which defines the correct hits and misses.
 
-A reference is a hit when its key is cached. Otherwise the key may be cached; when the cache is
-full, the key worth least goes, be it the newcomer. The lookup makes the same hits on every stream.
+A reference is a hit when its key is cached. Otherwise the key is a candidate; when the cache is
+full, the key of lowest worth is evicted, possibly the candidate itself. The lookup must produce the
+same hits on every stream.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,24 +20,24 @@ Key = Hashable
 
 @dataclass
 class Cached:
-    """A cached key, or one that may be."""
+    """A cached key, or a candidate."""
 
     key: Key
     since: int
-    """Which reference brought it."""
+    """The reference that cached it."""
     hits: int = 0
     used: int = 0
     """The last reference to it."""
 
 
 Worth = Callable[[Cached, int], float]
-"""What a cached key is worth at a reference; the key worth least goes, of equals the elder."""
+"""Score of a cached key at a reference; the lowest is evicted, of equals the oldest."""
 
 
 def simulate(
     references: Sequence[Key], room: int, worth: Worth, takes_newcomers: bool = False
 ) -> list[bool]:
-    """For each reference, whether it is a hit.
+    """Tell for each reference whether it is a hit.
 
     Parameters
     ----------
@@ -45,9 +46,9 @@ def simulate(
     room
         How many keys the cache holds.
     worth
-        What a key is worth keeping.
+        The score of a key; the lowest is evicted.
     takes_newcomers
-        Whether a newcomer is cached whatever it is worth.
+        Whether a new key is always cached, whatever its score.
 
     Examples
     --------
@@ -77,22 +78,22 @@ def simulate(
 
 
 def lru(row: Cached, now: int) -> float:
-    """The last use."""
+    """Score: time of the last use."""
     return row.used
 
 
 def lfu(row: Cached, now: int) -> float:
-    """Hits while it was cached; to be used with ``takes_newcomers``."""
+    """Score: hits while cached; use with ``takes_newcomers``."""
     return row.hits
 
 
 def fifo(row: Cached, now: int) -> float:
-    """When it was cached."""
+    """Score: the time at which the key was cached."""
     return row.since
 
 
 def random(seed: int = 0) -> Worth:
-    """A number of its own, drawn when it was cached: as the policy RANDOM draws it."""
+    """Score: a random number drawn when the key is cached, as the policy RANDOM draws it."""
 
     def drawn(row: Cached, now: int) -> float:
         return float(uniform(seed, np.zeros(1, np.uint8), np.array([row.since]))[0])
@@ -101,13 +102,13 @@ def random(seed: int = 0) -> Worth:
 
 
 def perfect_lfu(references: Sequence[Key]) -> Worth:
-    """How often it was referenced in the whole past, cached or not."""
+    """Score: number of past references, cached or not."""
     places = _places(references)
     return lambda row, now: bisect_right(places[row.key], now)
 
 
 def lfd(references: Sequence[Key]) -> Worth:
-    """The sooner it is referenced again, the more: the best there is, knowing the future."""
+    """Score: higher the sooner the next reference comes; optimal, since it knows the future."""
     places = _places(references)
 
     def soon(row: Cached, now: int) -> float:

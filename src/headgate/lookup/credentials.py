@@ -1,9 +1,9 @@
-"""How to reach a PostgreSQL server, without ever holding a password.
+"""Addresses of PostgreSQL servers, which never hold a password.
 
-A table travels inside query plans and is written about in logs and checkpoints, so the rule is
-simple: an address with a password in it is refused. The password comes from where libpq looks for
-it (a password file, PGPASSWORD, a service file), or the whole address from an environment variable
-that is read where the connection is made.
+A table is part of query plans and is named in logs and checkpoints, so an address that contains a
+password is refused. The password comes from where libpq looks for it (a password file, PGPASSWORD,
+a service file), or the whole address from an environment variable that is read where the connection
+is made.
 """
 
 import os
@@ -32,7 +32,7 @@ HOW = (
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server is: a DSN without a password, or the variable that holds one.
+    """A server's address: a DSN without a password, or an environment variable that holds a DSN.
 
     Examples
     --------
@@ -50,7 +50,7 @@ and logs: leave it out ...
 
     @classmethod
     def checked(cls, dsn: object, variable: object) -> "Address":
-        """From what was given; raises where it is no address, or holds a secret."""
+        """Build an address; raise if it is invalid or contains a secret."""
         if (dsn is None) == (variable is None):
             raise SpecError(
                 "a PostgreSQL table needs an address: give either a DSN "
@@ -59,7 +59,7 @@ and logs: leave it out ...
             )
         if variable is not None:
             if not isinstance(variable, str) or not re.fullmatch(r"[A-Za-z_]\w*", variable):
-                # Whoever mistakes the parameter for the DSN itself must not find it in a message.
+                # A DSN passed here by mistake may hold a password: keep it out of the message.
                 raise SpecError(
                     "dsn_env= is the name of an environment variable (letters, digits and _), and "
                     "what was given is not: a DSN without a password goes to the first parameter"
@@ -74,7 +74,7 @@ and logs: leave it out ...
         return cls(dsn, None)
 
     def connection_options(self) -> dict[str, Any]:
-        """What to connect with, read here and now; not to be kept."""
+        """Read the connection options now; do not store them."""
         if self.variable is None:
             return DEFAULTS | _parsed(self.dsn or "")
         dsn = os.environ.get(self.variable)
@@ -87,7 +87,7 @@ and logs: leave it out ...
         return DEFAULTS | _parsed(dsn)
 
     def scrubbed(self, message: str) -> str:
-        """A message of the server or the client, on one line, less any password known here."""
+        """Put a server or client message on one line, with known passwords removed."""
         known = [os.environ.get("PGPASSWORD")]
         if self.variable is not None:
             dsn = os.environ.get(self.variable)
@@ -108,7 +108,7 @@ def _parsed(dsn: str) -> dict[str, Any]:
     try:
         return dict(conninfo_to_dict(dsn))
     except ProgrammingError:
-        # The client's message repeats what it could not read, which may be a password.
+        # The client's message repeats the text it could not parse, which may be a password.
         raise SpecError(
             'the DSN cannot be read: write "postgresql://reader@host:5432/database" or '
             '"host=... dbname=... user=..."'

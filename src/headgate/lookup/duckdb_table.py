@@ -18,13 +18,13 @@ from headgate.spec import SpecError
 class DuckDbTable(Table):
     """A table or view in a DuckDB file, read-only.
 
-    The file is opened for every query and closed after it, so that others may write to it between
-    two batches; while another process has it open for writing, queries wait (``retry``).
+    The file is opened for each query and closed afterwards, so that other processes can write to it
+    between batches; while another process has it open for writing, queries wait (``retry``).
 
     Parameters
     ----------
     path
-        The file. On a cluster every worker must reach it under this path.
+        The file. On a cluster, every worker must reach it under this path.
     table
         "table" or "schema.table".
     retry
@@ -47,14 +47,14 @@ class DuckDbTable(Table):
                 f"goes to hg.ArrowTable)"
             )
         _duckdb()
-        # Workers may run elsewhere than here.
+        # Workers may have another working directory.
         object.__setattr__(self, "path", str(Path(path).resolve()))
         object.__setattr__(self, "table", table_name(table))
         object.__setattr__(self, "retry", retry or Retry())
 
     @property
     def name(self) -> str:
-        """What messages and checkpoints call it."""
+        """The name used in messages and checkpoints."""
         return f"table {'.'.join(self.table)} of {Path(self.path).name}"
 
     def schema(self) -> pa.Schema:
@@ -65,7 +65,7 @@ class DuckDbTable(Table):
         )
 
     def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
-        """The rows with these keys: a join with the keys."""
+        """Return the rows with these keys, by joining the table with them."""
         columns = ", ".join(f"t.{quoted(name)}" for name in schema.names)
         equal = " and ".join(f"t.{quoted(name)} = k.{quoted(name)}" for name in keys.column_names)
         query = f"select {columns} from {quoted(self.table)} t join headgate_keys k on {equal}"

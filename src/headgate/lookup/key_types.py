@@ -1,4 +1,4 @@
-"""Keys of a stream and of a table on one scale, though their columns may differ in width."""
+"""Makes keys of a stream and of a table comparable when their column types differ."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ from headgate.spec import Keys, SpecError
 def compared_as(stream: pa.DataType, table: pa.DataType) -> pa.DataType:
     """The type in which keys of a stream and of a table are compared.
 
-    The table is asked for keys of its own type. So whole numbers of any width and texts may meet,
-    and else the table's type must be the one to which Spark's own join would cast both. Raises
-    `Unlike` where it is not.
+    The table is queried with keys of its own type. Integers of any width can be compared, and so
+    can texts; otherwise the table's type must be the one to which Spark's own join would cast both,
+    or `Unlike` is raised.
 
     Examples
     --------
@@ -56,15 +56,15 @@ def check_key_types(keys: Keys, stream: pa.Schema, table: pa.Schema) -> None:
 
 
 def comparable(table: pa.Table, names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Table:
-    """Key columns in the types in which they are compared."""
+    """Cast key columns to the types in which they are compared."""
     columns = [cast_to(table.column(name), kind) for name, kind in zip(names, types, strict=True)]
     return pa.table(columns, names=[str(place) for place in range(len(columns))])
 
 
 def as_table_keys(keys: pa.Table, schema: pa.Schema) -> tuple[pa.Table, np.ndarray]:
-    """Keys under the names and types of the table's columns, and which of them these are.
+    """Convert keys to the names and types of the table's columns; also return which were kept.
 
-    A number that its column cannot hold is no key of the table, and is left out.
+    A number out of the column's range cannot be a key of the table, and is dropped.
     """
     fits = np.ones(keys.num_rows, bool)
     for column, field in zip(keys.columns, schema, strict=True):

@@ -1,4 +1,4 @@
-"""A lookup as asked for, complete and checked: what every way of running it starts from."""
+"""A complete, checked lookup request: the starting point for running it in process or on Spark."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,17 +23,17 @@ FOREVER = TimeWindow(1 << 60)
 """Longer than any stream; twice it, and the time of a row, still fit 63 bits."""
 WINDOWS = (FOREVER, TimeWindow(0))
 REFERENCE_TIME = TimeWindow(2)
-"""How long a reference takes by the lookup's own clock; see `step.py`."""
+"""How long a reference takes by the lookup's own clock; see `lookup_step.py`."""
 SERVING: tuple[type[Policy], ...] = (*ALL_POLICIES, Lfd)
 NAMED = {policy.name: policy for policy in SERVING if policy.caches}
 
 
 @dataclass(frozen=True)
 class LookupRequest:
-    """Keys (left: the table's), table, its columns wanted, budget, policy.
+    """Keys (left: the table's), table, columns to fetch, budget and policy of a lookup.
 
-    ``how`` says what becomes of stream rows without a table row, ``suffix`` is appended to a table
-    column whose name the stream has too.
+    ``how`` says what to do with stream rows that have no table row; ``suffix`` is appended to a
+    table column whose name also occurs in the stream.
     """
 
     keys: Keys
@@ -45,7 +45,7 @@ class LookupRequest:
     suffix: str
 
     def shape(self, stream: pa.Schema) -> Shape:
-        """The columns of the result; raises where the stream does not fit the request."""
+        """The columns of the result; raises if the stream does not fit the request."""
         for name in self.keys.right:
             check_column("the stream", name, stream.names)
         check_key_types(self.keys, stream, self.schema)
@@ -65,7 +65,7 @@ class LookupRequest:
 def wanted_columns(
     table: pa.Schema, keys: Keys, columns: Sequence[str] | None, name: str
 ) -> pa.Schema:
-    """The table's columns to fetch: its keys, and those asked for or all."""
+    """The table's columns to fetch: its keys, and the requested columns or all."""
     asked = table.names if columns is None else columns
     if isinstance(asked, str) or not all(isinstance(column, str) for column in asked):
         raise SpecError(f"columns={columns!r} is not accepted: give a list of column names")
@@ -87,7 +87,7 @@ def wanted_columns(
 
 
 def chosen_policy(given: Any, frequencies: Frequencies | None, seed: int) -> Policy:
-    """A policy that can serve a cache, from its name or as given.
+    """Return the caching policy, given by name or as an object; raise if it cannot run a cache.
 
     Examples
     --------

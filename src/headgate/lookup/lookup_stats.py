@@ -1,4 +1,4 @@
-"""What a lookup did: hits, misses, and what was asked of the table."""
+"""Counts of a lookup: hits, misses, and queries to the table."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class LookupStats(LookupCounts):
     def of_counts(
         cls, counts: np.ndarray, known: int, stored: tuple[int, int], **asked: int
     ) -> "LookupStats":
-        """From the kernel's counts, the rows with known keys, and what was asked of the table."""
+        """Build stats from the kernel's counts, the rows with known keys, and the table queries."""
         hits = int(counts[Count.PAIRS].sum())
         return cls(
             hits=hits,

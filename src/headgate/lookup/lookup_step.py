@@ -1,9 +1,9 @@
-"""One step of a lookup: cached rows and stream rows in, result rows and the cache after them out.
+"""One step of a lookup: takes cached rows and stream rows, returns result rows and the new cache.
 
-The clock is made up and goes by arrival: the n-th reference to a known key comes at time 2n, and
-its supply, the table row, at 2n + 1. Rows with an unknown or null key take no time. What is not
-cached is fetched beforehand, by one query, so that a budget in bytes goes by true sizes; whether a
-row was cached *when it was needed* is the kernel's to say.
+Time is logical and counts arrivals: the n-th reference to a known key comes at time 2n, and its
+supply, the table row, at 2n + 1. Rows with an unknown or null key take no time. One query fetches
+all rows that are not cached before the step starts, so that a budget in bytes uses true sizes; the
+kernel decides whether a row was still cached *when it was needed*.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ UNKNOWN = -1
 
 
 class LookupStep:
-    """A step, done: read `result` and the rest.
+    """A completed step: read `results` and the other attributes.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class LookupStep:
     shape
         Columns of the table, the stream and the result.
     table, schema
-        Where rows that are not cached come from, and which of their columns.
+        The table to fetch rows from that are not cached, and which columns.
     stored
         The cached rows.
     references
@@ -55,11 +55,11 @@ class LookupStep:
     progress
         What the previous step left in `after`.
     how
-        What becomes of rows without a table row: left out ("inner"), or kept ("left").
+        What to do with rows without a table row: drop ("inner"), or keep ("left").
     weigher
-        Weighs keys, where the policy wants them weighed and ``weight`` is not given.
+        Computes key weights, if the policy uses them and ``weight`` is not given.
     weight
-        What the policy made of the key of each stream row.
+        The policy's weight for the key of each stream row.
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class LookupStep:
             )
         )
         for _ in self._step.pairs():
-            pass  # a pair is a hit; results are made from the rows, cached or fetched
+            pass  # a pair is a hit; results are built from the rows, cached or fetched
 
     def _find_rows(self, cached: pa.Table) -> tuple[list[np.ndarray], int]:
-        """Where each reference finds its row, among cached and then fetched ones; codes of keys."""
+        """Position of each reference's row among cached, then fetched rows; and the key codes."""
         keys = self._shape.keys
         types = [
             compared_as(self._references.schema.field(mine).type, self._schema.field(theirs).type)
@@ -144,7 +144,7 @@ class LookupStep:
         return codes, count
 
     def _check(self, asked: pa.Table, fetched: pa.Table) -> np.ndarray:
-        """To which of the keys asked for each fetched row is the answer; at most one to each."""
+        """Match each fetched row to the key it answers; raise if a key has several rows."""
         answers = fetched.select(asked.column_names)
         codes, count = encode_together([asked.columns, answers.columns])
         place = np.full(count + 1, UNKNOWN, np.int64)
@@ -169,7 +169,7 @@ class LookupStep:
         return found
 
     def results(self, most_bytes: int = PIECE_BYTES) -> Iterator[pa.Table]:
-        """The result rows, in the order of the stream, so many bytes at a time."""
+        """The result rows, in stream order, in pieces of limited size in bytes."""
         shown = np.arange(self._references.num_rows)
         if self._how == "inner":
             shown = np.flatnonzero(self._is_known)
@@ -186,7 +186,7 @@ class LookupStep:
 
     @property
     def lookup_stats(self) -> LookupStats:
-        """What this step did."""
+        """Counts of this step."""
         rows = self._references.num_rows
         return LookupStats.of_counts(
             self._step.counts,
@@ -202,21 +202,21 @@ class LookupStep:
 
     @property
     def stats(self) -> Stats:
-        """The same as a join counts it."""
+        """The same counts in the form of a join's stats."""
         return Stats.of_step(self._step, self._known, self._known)
 
     @property
     def after(self) -> Progress:
-        """What the next step must know."""
+        """The progress to pass to the next step."""
         return self._step.after
 
     @property
     def keeps_history(self) -> bool:
-        """Whether the policy goes by what happened to rows."""
+        """Whether the policy scores rows by their history."""
         return self._policy.keeps_history
 
     def alive(self, side: int) -> np.ndarray:
-        """For each stored row of a side and then each arrival: stored now?"""
+        """For each stored row of a side, then each arrival: whether it is stored now."""
         return self._step.alive(side)
 
     def kept_arrivals(self, side: int) -> TableRows:

@@ -1,4 +1,4 @@
-"""A table in Parquet files, as workers read a snapshot of a Spark DataFrame."""
+"""A table in Parquet files: how workers read the snapshot of a Spark DataFrame."""
 
 from dataclasses import dataclass, field
 
@@ -14,10 +14,10 @@ from headgate.lookup.table_errors import ConnectionLost, TableError
 
 @dataclass(frozen=True)
 class ParquetTable(Table):
-    """A folder of Parquet files, reached by a path or an address that pyarrow knows.
+    """A folder of Parquet files, at a path or URI that pyarrow can open.
 
-    Rows sorted by key are found without reading them all: files and row groups say from which key
-    to which they reach.
+    If rows are sorted by key, a fetch skips most of them: files and row groups record their lowest
+    and highest key.
     """
 
     path: str
@@ -26,7 +26,7 @@ class ParquetTable(Table):
 
     @property
     def name(self) -> str:
-        """What messages and checkpoints call it."""
+        """The name used in messages and checkpoints."""
         return f"Parquet files in {self.path}"
 
     def schema(self) -> pa.Schema:
@@ -51,7 +51,7 @@ class ParquetTable(Table):
         found = self.retry.call(attempt, self.name)
         if keys.num_columns == 1:
             return found
-        # Each column has one of the values asked for; together they may be no key asked for.
+        # Each column matches some requested key, but a combination may match none.
         mine = found.select(keys.column_names)
         (asked, present), _ = encode_together([keys.columns, mine.columns])
         return found.filter(pc.is_in(pa.array(present), pa.array(asked)))
@@ -62,7 +62,7 @@ def _any_of(keys: pa.Table) -> pc.Expression:
     for name in keys.column_names:
         values = keys.column(name).combine_chunks()
         chosen &= pc.field(name).isin(values)
-        # Of numbers with NaN among them there is no greatest.
+        # Numbers that include NaN have no maximum.
         if not pa.types.is_boolean(values.type) and not pa.types.is_floating(values.type):
             bounds = pc.min_max(values)
             chosen &= (pc.field(name) >= bounds["min"]) & (pc.field(name) <= bounds["max"])

@@ -29,7 +29,7 @@ that cannot pass takes all attempts to be told."""
 
 @dataclass
 class _Open:
-    """A connection, and the server's names for the types of the table's columns."""
+    """An open connection, and the server's type names of the table's columns."""
 
     connection: "Connection[Any]"
     types: dict[str, str]
@@ -37,16 +37,16 @@ class _Open:
 
 
 _opened: dict[tuple[int, "PostgresTable"], _Open] = {}
-"""One connection a process and table."""
+"""One connection per process and table."""
 
 
 @dataclass(frozen=True, init=False)
 class PostgresTable(Table):
     """A table or view in PostgreSQL.
 
-    One query a batch fetches the rows of all keys that are not cached; an index on the key
-    columns makes it quick. Numbers, text, booleans, dates, times and bytes come as what they are,
-    any other type as the text the server prints.
+    One query per batch fetches the rows of all keys that are not cached; an index on the key
+    columns makes it fast. Numbers, text, booleans, dates, times and bytes keep their types; any
+    other type arrives as the text that the server prints.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class PostgresTable(Table):
 
     @property
     def name(self) -> str:
-        """What messages and checkpoints call it; not where it is, which may change."""
+        """The name used in messages and checkpoints; without the address, which may change."""
         return f"PostgreSQL table {'.'.join(self.table)}"
 
     def schema(self) -> pa.Schema:
@@ -123,7 +123,7 @@ class PostgresTable(Table):
         columns = sql.SQL(", ").join(_selected(field) for field in schema)
         lists = [keys.column(name).to_pylist() for name in keys.column_names]
         arrays = [
-            # The names of types are the server's own words.
+            # Type names come from the server itself.
             sql.SQL("%s::{}[]").format(sql.SQL(opened.types[name]))
             for name in keys.column_names
         ]
@@ -163,7 +163,7 @@ class PostgresTable(Table):
         return self.retry.call(attempt, self.name)
 
     def _open(self) -> _Open:
-        """This process's connection; made when there is none, or the last was lost."""
+        """Return this process's connection; open one if there is none or it was lost."""
         import psycopg
         from psycopg import sql
 
@@ -208,7 +208,7 @@ def _selected(field: pa.Field) -> Any:
 
 
 def _storable(keys: pa.Table) -> pa.Table:
-    """Less the texts that no row can have: PostgreSQL knows no character zero."""
+    """Drop keys that no row can have: PostgreSQL text cannot contain the character zero."""
     for name in keys.column_names:
         if pa.types.is_string(keys.schema.field(name).type):
             keys = keys.filter(pc.invert(pc.match_substring(keys.column(name), "\0")))

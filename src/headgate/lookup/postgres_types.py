@@ -1,4 +1,4 @@
-"""PostgreSQL's column types as Arrow's."""
+"""Maps PostgreSQL's column types to Arrow's."""
 
 import pyarrow as pa
 
@@ -20,9 +20,9 @@ MOST_DIGITS = 38
 
 
 def arrow_type(name: str, precision: int | None, scale: int | None) -> pa.DataType:
-    """The Arrow type of a column; text, as the server prints it, where there is none like it.
+    """The Arrow type of a column; text, as the server prints it, if Arrow has no such type.
 
-    Numbers of any precision are text too: no type of a fixed size holds them all.
+    Numerics of unlimited precision are text too: no fixed-size type holds them all.
 
     Examples
     --------

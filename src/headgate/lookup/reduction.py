@@ -1,7 +1,7 @@
-"""Caching as joining: two streams whose join has a row for every hit of a cache.
+"""Reduces caching to joining: builds two streams whose join has one row per cache hit.
 
-The i-th reference to v becomes (v, i - 1), its supply (v, i). A supply then meets one reference,
-the next to v, if it is still stored by then; and what a reference meets is the latest supply of v.
+The i-th reference to v becomes (v, i - 1), its supply (v, i). A supply then matches exactly one
+reference, the next one to v, if it is still stored by then.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ Numbered = list[tuple[Hashable, int]]
 
 
 def as_streams(references: Sequence[Hashable]) -> tuple[Numbered, Numbered]:
-    """References and supplies, told apart by how often their key has come.
+    """Build references and supplies, numbered by how often their key has occurred.
 
     Examples
     --------

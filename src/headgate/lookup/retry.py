@@ -1,4 +1,4 @@
-"""Trying again when a connection is lost: ever longer waits, and an end to them."""
+"""Retries lost connections with exponential backoff and a limit."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Retry:
-    """How often, and after what waits, a lost connection is tried again.
+    """How often, and after what delays, to retry a lost connection.
 
     Each wait is twice the one before. The defaults wait 12.7 seconds in all, long enough for a
     database server to restart.
@@ -21,11 +21,11 @@ class Retry:
     Parameters
     ----------
     attempts
-        Tries in all; 1 for no second one.
+        Attempts in all; 1 to never retry.
     first_seconds
-        The wait after the first.
+        The wait after the first attempt, in seconds.
     most_seconds
-        No wait is longer.
+        The longest wait, in seconds.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Retry:
         table: str,
         sleep: Callable[[float], None] = time.sleep,
     ) -> Answer:
-        """The answer of the first attempt that does not end with `ConnectionLost`."""
+        """Return the result of the first attempt that does not raise `ConnectionLost`."""
         for wait in self.waits:
             try:
                 return attempt()

@@ -1,4 +1,4 @@
-"""Names of tables as users write them, and quoted for SQL."""
+"""Parses table names as users write them, and quotes them for SQL."""
 
 import re
 
@@ -8,9 +8,9 @@ _PART = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".\s]+))\s*')
 
 
 def table_name(given: object) -> tuple[str, ...]:
-    """The parts of a name: table, schema and table, or database, schema and table.
+    """Split a name into its parts: table, schema.table, or database.schema.table.
 
-    A part with a dot in it goes between double quotes. Upper and lower case matter.
+    A part that contains a dot needs double quotes. Names are case-sensitive.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def table_name(given: object) -> tuple[str, ...]:
 
 
 def quoted(parts: "tuple[str, ...] | str") -> str:
-    """A name between double quotes, as every SQL reads it.
+    """Quote a name with double quotes, as in standard SQL.
 
     Examples
     --------

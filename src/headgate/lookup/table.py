@@ -1,4 +1,4 @@
-"""What a lookup asks of a table: its columns, and the rows of some keys in one query."""
+"""The interface of a lookup table: its columns, and fetching the rows of some keys in one query."""
 
 from abc import ABC, abstractmethod
 
@@ -8,51 +8,51 @@ from headgate.spec import SpecError
 
 
 class Table(ABC):
-    """A table with one row a key, somewhere else.
+    """An external table with one row per key.
 
-    Tables travel to workers, so they hold how to reach the data, never a connection, and never a
+    Tables are shipped to workers, so they hold the address of the data, never a connection or a
     secret: a table's text and its pickled form may end up in logs and query plans.
     """
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What messages and checkpoints call it."""
+        """The name used in messages and checkpoints."""
 
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """All its columns. Raises `SpecError` where there is no such table."""
+        """All its columns. Raises `SpecError` if there is no such table."""
 
     @abstractmethod
     def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
-        """The rows with these keys, in any order, by one query.
+        """Fetch the rows with these keys with one query, in any order.
 
         Parameters
         ----------
         keys
-            Key columns under the table's names and of its types; no nulls, no key twice.
+            Key columns with the table's names and types; no nulls, no duplicates.
         schema
-            The columns wanted, in order.
+            The columns to fetch, in order.
         """
 
     def check_keys(self, keys: tuple[str, ...]) -> None:  # noqa: B027 - most have nothing to add
-        """Raise where values of these columns are compared in another way than by value."""
+        """Raise if these columns are not compared by plain value (for instance by a collation)."""
 
     def close(self) -> None:  # noqa: B027 - most keep nothing open
-        """Let go of what is open in this process."""
+        """Close what this process holds open."""
 
     def for_workers(self, keys: tuple[str, ...]) -> "Table":
-        """The table as workers of a cluster can ask it for rows with these key columns."""
+        """Return a form of the table that cluster workers can query by these key columns."""
         return self
 
 
 def missing_package(package: str, table: str) -> SpecError:
-    """What to say where an extra is not installed."""
+    """The error message for an extra that is not installed."""
     return SpecError(f'{table} needs {package}, which is missing: pip install "headgate[lookup]"')
 
 
 def same_zone(schema: pa.Schema) -> pa.Schema:
-    """The schema with times of any zone in UTC, so that sessions with other settings agree."""
+    """Return the schema with all zoned times in UTC, whatever the session's settings."""
     return pa.schema(
         [
             field.with_type(pa.timestamp(field.type.unit, "UTC"))

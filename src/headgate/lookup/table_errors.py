@@ -1,13 +1,13 @@
-"""What can go wrong with a table while a lookup runs."""
+"""Errors of a table while a lookup runs."""
 
 
 class TableError(RuntimeError):
-    """A table could not answer, or its answer is not one a lookup can use."""
+    """A table could not answer, or a lookup cannot use its answer."""
 
 
 class TableUnreachable(TableError):
-    """A table could not be reached, however often it was tried."""
+    """A table could not be reached after all retries."""
 
 
 class ConnectionLost(Exception):
-    """One attempt failed in a way that another may not; the message holds no secret."""
+    """One attempt failed, but a retry may succeed; the message holds no secret."""

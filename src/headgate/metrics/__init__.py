@@ -1,4 +1,4 @@
-"""Every metric of joins and lookups, declared once: name, unit, meaning, and how it adds up."""
+"""Declares every metric of joins and lookups once: name, unit, meaning, how batches combine."""
 
 from headgate.metrics.metric import LAST, MAX, RATIO, SUM, Metric, metric, metrics_of, names_of
 

@@ -1,33 +1,34 @@
-"""What is known of a metric, and groups of them: dataclasses with a metric a field."""
+"""Declares metrics: dataclasses whose fields each describe one metric."""
 
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
 SUM, LAST, MAX, RATIO = "sum", "last", "max", "ratio"
-"""How the values of two batches make that of both: they add up, the later or the greater one holds,
-or neither does, since it must be computed from what adds up."""
+"""How to combine the values of two batches: add them, take the later or the greater one, or, for a
+ratio, compute it from metrics that add up."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure that a join or lookup gives of itself.
+    """One figure that a join or lookup reports.
 
     Attributes
     ----------
     name
         The same in `Stats`, in Spark's observed metrics and in the documentation.
     unit
-        What it is counted in; empty for a plain number.
+        The unit; empty for a plain number.
     meaning
         A sentence.
     is_real
-        Whether it may be other than a whole number.
+        Whether it may be a fraction.
     batches
-        `SUM`, `LAST`, `MAX` or `RATIO`. Over the shards of a batch, all but ratios are summed up.
+        How to combine batches: `SUM`, `LAST`, `MAX` or `RATIO`. Over the shards of a batch, all
+        but ratios are summed.
     leaves, given_up
-        Whether it counts rows that have left or were never stored, and whether it counts what was
-        given up to stay within the budget.
+        Whether it counts rows that have left or were never stored, and whether it counts losses
+        made to stay within the budget.
     """
 
     name: str
@@ -48,7 +49,7 @@ def metric(
     leaves: bool = False,
     given_up: bool = False,
 ) -> Any:
-    """Declare a metric: the value of a field in the dataclass of its group.
+    """Declare a metric as the default of a field in its group's dataclass.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def metric(
 
 @lru_cache
 def metrics_of(*groups: type) -> tuple[Metric, ...]:
-    """The metrics of some groups, in the order they are declared in."""
+    """The metrics of some groups, in order of declaration."""
     return tuple(
         Metric(name=entry.name, is_real=entry.type is not int, **entry.metadata)
         for group in groups
@@ -73,5 +74,5 @@ def metrics_of(*groups: type) -> tuple[Metric, ...]:
 
 
 def names_of(*groups: type) -> tuple[str, ...]:
-    """Their names."""
+    """The names of the metrics of some groups."""
     return tuple(each.name for each in metrics_of(*groups))

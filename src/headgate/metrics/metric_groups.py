@@ -1,6 +1,6 @@
-"""Every metric, a line each. To add one, add a line here and count it where it happens.
+"""Every metric, one field each. To add one, add a field here and count it where it happens.
 
-`Stats` and `LookupStats`, the columns that Spark observes, and docs/metrics.md follow from it.
+`Stats`, `LookupStats`, the columns that Spark observes, and docs/metrics.md are built from these.
 """
 
 from dataclasses import dataclass
@@ -229,6 +229,6 @@ JOIN_SUMS: tuple[type, ...] = (
     TotalFigures,
     LimitFigures,
 )
-"""Groups that a join sums up over its shards."""
+"""Groups that a join sums over its shards."""
 LOOKUP_SUMS: tuple[type, ...] = (LookupCounts, StateFigures, TimeFigures)
-"""The same of a lookup."""
+"""Groups that a lookup sums over its shards."""

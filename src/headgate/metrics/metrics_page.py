@@ -1,4 +1,4 @@
-"""docs/metrics.md: every metric with its unit and meaning, from the declarations (`make docs`)."""
+"""Generates docs/metrics.md, every metric with unit and meaning, from the declarations."""
 
 import sys
 from inspect import getdoc
@@ -28,7 +28,7 @@ def page(
     join: tuple[type, ...] = (*JOIN_SUMS, Qualities, ExpectedFigures),
     lookup: tuple[type, ...] = LOOKUP_SUMS,
 ) -> str:
-    """The page as Markdown; what a lookup shares with a join is listed once."""
+    """The page as Markdown; metrics shared by joins and lookups are listed once."""
     own = tuple(group for group in lookup if group not in join)
     shared = [_heading(group) for group in lookup if group in join]
     parts = [INTRODUCTION, "## Of a window join\n", *(_section(group) for group in join)]

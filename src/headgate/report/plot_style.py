@@ -1,4 +1,4 @@
-"""The look all of Headgate's figures share, and how they are saved."""
+"""The common style of Headgate's figures, and how to save them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-# Okabe and Ito's colours, which the colour-blind tell apart, and a marker each.
+# Okabe and Ito's colour-blind-safe colours, with a marker each.
 STYLES = (
     ("#0072B2", "o"),
     ("#D55E00", "v"),
@@ -23,7 +23,7 @@ STYLES = (
     ("#44AA99", "h"),
 )
 QUIET = "#444444"
-"""For notes that must not outshine the lines."""
+"""Colour of notes, less prominent than the lines."""
 PERCENT = PercentFormatter(1.0, symbol=" %")
 PERCENT_OF_100 = PercentFormatter(100.0, decimals=0, symbol=" %")
 LOOK: Any = {
@@ -41,7 +41,7 @@ LOOK: Any = {
 
 
 def save(draw: Callable[[], Figure], folder: Path, name: str) -> tuple[Path, Path]:
-    """Draw in the common look and save as PNG and SVG; returns the two paths.
+    """Draw in the common style and save as PNG and SVG; returns the two paths.
 
     The same figure gives the same SVG, byte for byte: no date, no random names.
     """

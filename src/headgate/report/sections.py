@@ -1,4 +1,4 @@
-"""Reports in parts: a heading, lines, a table; as plain text, and in the terminal."""
+"""Report sections (heading, lines, table), rendered as plain text or in the terminal."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ class Section:
 
     @property
     def text(self) -> str:
-        """As plain text."""
+        """The section as plain text."""
         table = [self.heads, *self.rows] if self.rows else []
         widths = [max(len(row[place]) for row in table) for place in range(len(self.heads))]
         shown = [
@@ -43,7 +43,7 @@ class Section:
         )
 
     def shown(self, apart: int = 2) -> "list[RenderableType]":
-        """For Rich, with columns so far apart."""
+        """Render for Rich, with this spacing between columns."""
         from rich import box
         from rich.table import Table
         from rich.text import Text
@@ -62,5 +62,5 @@ class Section:
 
 
 def as_text(sections: tuple[Section, ...]) -> str:
-    """A whole report as plain text."""
+    """Render a whole report as plain text."""
     return "\n\n".join(section.text for section in sections)

@@ -1,11 +1,11 @@
-"""The join on Spark: the same kernel, fed from DataFrames. Knows no policy.
+"""Joins on Spark: feeds the same kernel from DataFrames, independent of the policy.
 
 The only package that imports PySpark; reached through `WindowJoin.stream` and `WindowJoin.batch`.
 """
 
 from headgate.spark.installed_packages import check_installed
 
-# Before anything that another version of it might not have.
+# First, before importing anything that another version of PySpark may lack.
 check_installed()
 
 from pyspark.sql import DataFrame  # noqa: E402

@@ -1,4 +1,4 @@
-"""The blobs that a batch brings to a shard, read one after the other."""
+"""Reads the blobs that a shard receives in a batch."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from headgate.spark.table_buffer import TableBuffer
 
 
 class Rows(NamedTuple):
-    """The rows of a side, and what the policy made of their keys, if anything."""
+    """The rows of a side, and the policy's weights of their keys, if it uses any."""
 
     table: pa.Table
     weight: np.ndarray | None
@@ -23,16 +23,16 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a batch brings to a shard.
+    """Everything a shard receives in a batch.
 
     Parameters
     ----------
     sides
         The rows of each side, in an order that does not depend on how the shuffle delivered them.
     notices
-        Blobs that are for the join itself.
+        Control messages: blobs addressed to the join itself.
     is_nothing
-        Whether not even an empty blob came: the batch has no input.
+        Whether there was not even an empty blob: the batch has no input.
     """
 
     sides: Mapping[int, Rows]
@@ -45,7 +45,7 @@ class Arrivals:
         reader = _Reader(schemas)
         for frame in frames:
             reader.add(frame)
-            del frame  # Spark makes the next one while this name would still hold the last
+            del frame  # or this name would keep it in memory while Spark builds the next
         return cls(reader.sides(), reader.notices(), reader.rows == 0)
 
 

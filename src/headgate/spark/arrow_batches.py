@@ -1,8 +1,8 @@
-"""How large the Arrow batches may get in which Spark hands rows to Python.
+"""Limits the size of the Arrow batches in which Spark passes rows to Python.
 
-The JVM fills a batch in memory outside its heap, of which it has as much as heap. It doubles a
-column that is full, so that a batch may take twice its size, and half as much again meanwhile; and
-every task of a join fills two at a time, one for the join and one of results.
+The JVM fills a batch in off-heap memory, which is limited to the size of the heap. It doubles the
+buffer of a full column, so a batch may take twice its size, and half as much again while it grows;
+and every task of a join fills two at a time, one with input and one with results.
 """
 
 import re
@@ -15,16 +15,16 @@ NO_ARROW_BYTES = str(2**31 - 1)
 """With a limit, Spark weighs the Arrow batch it is filling at every row, which takes a third of the
 join's speed; this value is the one that stands for no limit."""
 MOST_BYTES = 1 << 26
-"""A batch at most: Spark's own limit, where nobody has changed it."""
+"""The largest batch to allow, in bytes: Spark's default limit."""
 BATCHES_A_TASK = 8
 """How many batches a task's share of memory should hold: five, and some room."""
 UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 
 def bytes_a_row(session: SparkSession) -> int | None:
-    """How much a row of blobs may stand for, so that batches cut by rows stay within bounds.
+    """Bytes allowed per row of blobs, so that batches limited by row count stay small enough.
 
-    None where the limit by bytes is low enough, or rows are not limited.
+    None if Spark's limit in bytes is low enough, or rows are not limited.
     """
     most_bytes = min(_memory_a_task(session) // BATCHES_A_TASK, MOST_BYTES)
     most_rows = int(session.conf.get(ARROW_ROWS) or 0)
@@ -45,7 +45,7 @@ def _memory_a_task(session: SparkSession) -> int:
 
 
 def as_bytes(text: str) -> int:
-    """A number of bytes as Spark's settings have it.
+    """Parse a size in bytes as written in Spark's settings.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""DataFrames on their way to Python and back: columns by number, in types that Arrow has.
+"""Converts DataFrames for the way to Python and back: numbered columns, in types that Arrow has.
 
-Names stay behind, so that no column of a user's can clash with one of ours, be split at a dot or be
-taken for another that differs by case alone. What Arrow has no type for is cast there and back.
+Column names are replaced by numbers, so that no user column can clash with one of ours, be split at
+a dot, or be confused with another that differs only by case. Types that Arrow lacks are cast to
+another type and back.
 """
 
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ MONTHS = YearMonthIntervalType(YearMonthIntervalType.MONTH, YearMonthIntervalTyp
 
 
 class Shown(NamedTuple):
-    """A column of a result, as it is to be shown."""
+    """Name and type of a result column, as the user sees it."""
 
     name: str
     kind: DataType
@@ -42,7 +43,7 @@ class Shown(NamedTuple):
 
 
 def number(place: int) -> str:
-    """What a column is called on its way, by its place.
+    """The temporary name of a column, by its position.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def number(place: int) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column's name as Spark SQL reads it, whatever is in it.
+    """Quote a column name for Spark SQL, whatever characters it has.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def quoted(name: str) -> str:
 
 
 def numbered(frame: DataFrame) -> DataFrame:
-    """The frame with numbered columns of types that Arrow has."""
+    """Return the frame with numbered columns, cast to types that Arrow has."""
     columns = [
         _cast(F.col(number(place)), field.dataType).alias(number(place))
         for place, field in enumerate(frame.schema)
@@ -73,12 +74,12 @@ def numbered(frame: DataFrame) -> DataFrame:
 
 
 def column_of(frame: DataFrame, name: str) -> Column:
-    """The column that has this name in a frame, of the same frame numbered."""
+    """The numbered column for a name in the original frame."""
     return F.col(number(frame.columns.index(name)))
 
 
 def arrow_schema(frame: DataFrame) -> pa.Schema:
-    """The Arrow schema of a frame's rows, under their names."""
+    """The Arrow schema of a frame's rows, with the original names."""
     fields = [
         StructField(field.name, carried_type(field.dataType), field.nullable, field.metadata)
         for field in frame.schema
@@ -88,7 +89,7 @@ def arrow_schema(frame: DataFrame) -> pa.Schema:
 
 
 def travelling(columns: Iterable[Shown]) -> StructType:
-    """The schema in which columns come back from Python."""
+    """The Spark schema in which columns return from Python."""
     return StructType(
         [
             StructField(number(place), carried_type(column.kind), column.nullable)
@@ -98,7 +99,7 @@ def travelling(columns: Iterable[Shown]) -> StructType:
 
 
 def restored(frame: DataFrame, columns: Iterable[Shown]) -> DataFrame:
-    """Numbered columns that came back, under their names and in their own types."""
+    """Give numbered columns from Python their original names and types."""
     return frame.select(
         *(
             _cast_back(F.col(number(place)), column.kind).alias(
@@ -110,7 +111,7 @@ def restored(frame: DataFrame, columns: Iterable[Shown]) -> DataFrame:
 
 
 def carried_type(kind: DataType) -> DataType:
-    """The type in which a column's values travel; its own, if Arrow has it.
+    """The type in which a column is sent to Python; its own, if Arrow has it.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def carried_type(kind: DataType) -> DataType:
 
 
 def check_carried(which: str, frame: DataFrame) -> None:
-    """Raise unless all columns have names of their own and types that can be carried."""
+    """Raise unless all columns have distinct names and types that can be sent to Python."""
     check_names(which, frame.columns)
     for field in frame.schema:
         refused = _refused(field.dataType)
@@ -159,10 +160,10 @@ def _travels_as_it_is(kind: DataType) -> bool:
 
 
 def _rebuilt(kind: DataType, months: DataType | None) -> DataType:
-    """The type with another for intervals of months, and fields of structs with different names.
+    """Replace month intervals by another type, and make the field names of structs distinct.
 
-    Where ``months`` is None, intervals and names stay. What is inside may be null, even if it was
-    never to be: in a stateful query Spark forgets that, and then cannot cast to what must not.
+    If ``months`` is None, intervals and names stay. Nested values are always nullable: in a
+    stateful query Spark loses "not null", and then cannot cast to a type that has it.
     """
     if isinstance(kind, YearMonthIntervalType):
         return months or kind
@@ -182,7 +183,7 @@ def _rebuilt(kind: DataType, months: DataType | None) -> DataType:
 
 
 def _different(names: list[str]) -> list[str]:
-    """The names, with a number behind one that has come before."""
+    """Append a number to every repeated name."""
     found: list[str] = []
     for name in names:
         new, count = name, 0
@@ -194,7 +195,7 @@ def _different(names: list[str]) -> list[str]:
 
 
 def _refused(kind: DataType) -> tuple[DataType, str] | None:
-    """The type itself, or the one inside it, that cannot be carried, and what to do about it."""
+    """The type or nested type that cannot be sent to Python, and what to do about it."""
     if isinstance(kind, CalendarIntervalType):
         return kind, "cast it to string"
     if isinstance(kind, UserDefinedType):
@@ -213,7 +214,7 @@ def _refused(kind: DataType) -> tuple[DataType, str] | None:
 
 
 def _parts(kind: DataType) -> list[tuple[DataType, bool]]:
-    """The types right inside a type, and whether values may be null there."""
+    """The types directly nested in a type, each with its nullability."""
     if isinstance(kind, ArrayType):
         return [(kind.elementType, kind.containsNull)]
     if isinstance(kind, MapType):

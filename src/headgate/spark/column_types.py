@@ -1,4 +1,4 @@
-"""Types of Spark's columns: as Arrow's, for what the join compares, and what Spark alone knows."""
+"""Types of the columns that the join compares: Spark's types converted to Arrow's, and checked."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,12 +32,12 @@ DAY_US = 86_400_000_000
 
 
 def compared_types(frame: DataFrame, which: str, names: Sequence[str]) -> dict[str, pa.DataType]:
-    """Arrow's types of columns whose values are compared; raises where Spark's cannot be."""
+    """Arrow types of the compared columns; raises if Spark cannot compare their types."""
     return {name: _compared_type(frame.schema[name], which) for name in names}
 
 
 def check_char_types(left: StructField, right: StructField) -> None:
-    """Raise where Spark's own join would pad values before it compares them."""
+    """Raise if Spark's own join would pad values (CHAR columns) before comparing them."""
     declared = [field.metadata.get(CHAR_TYPE, "") for field in (left, right)]
     if declared[0] != declared[1] and all(_CHAR.search(kind) for kind in declared):
         raise SpecError(
@@ -84,8 +84,8 @@ def _parts(kind: DataType) -> Iterator[DataType]:
 def compared_keys(
     frame: DataFrame, names: Sequence[str], types: Sequence[pa.DataType]
 ) -> list[Column]:
-    """Key columns of a frame that is numbered, in the types in which they are compared, so that
-    equal keys hash alike."""
+    """Key columns of a numbered frame, cast to the types in which they are compared, so that equal
+    keys have equal hashes."""
     columns = []
     for name, kind in zip(names, types, strict=True):
         column = column_of(frame, name)
@@ -96,10 +96,10 @@ def compared_keys(
 
 
 def time_in_micros(frame: DataFrame, name: str) -> Column:
-    """A time column of a frame that is numbered, as microseconds since 1970; one without a zone as
-    if it were in UTC.
+    """A time column of a numbered frame in microseconds since 1970; times without a zone are read
+    as UTC.
 
-    A cast would take it to be in the session's zone, whose clocks may be put back.
+    A cast would read them in the session's zone, where daylight saving makes times ambiguous.
     """
     time = column_of(frame, name)
     if not isinstance(frame.schema[name].dataType, TimestampNTZType):

@@ -1,4 +1,4 @@
-"""Which versions of other packages Headgate runs on Spark with, checked before it needs them."""
+"""Checks the versions of the packages that Headgate needs on Spark, before it uses them."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Package:
-    """A package, and the versions of it that fit: from ``oldest`` on, to before ``newest``."""
+    """A package and its supported versions: from ``oldest`` up to, not including, ``newest``."""
 
     name: str
     oldest: Version
@@ -21,7 +21,7 @@ class Package:
 
     @property
     def wanted(self) -> str:
-        """As pip takes it.
+        """The requirement as pip reads it.
 
         Examples
         --------
@@ -32,7 +32,7 @@ class Package:
         return f"{self.name}>={_dotted(self.oldest)}{below}"
 
     def fits(self, found: str) -> bool:
-        """Whether a version is one of those.
+        """Whether a version is supported.
 
         Examples
         --------
@@ -40,12 +40,12 @@ class Package:
         [False, True, False]
         """
         version = numbers(found)
-        # (4, 2) is neither before nor after (4, 2, 1) in this sense.
+        # Compare only as many numbers as the bound has: 4.2.1 counts as 4.2.
         new_enough = version[: len(self.oldest)] >= self.oldest
         return new_enough and (self.newest is None or version[: len(self.newest)] < self.newest)
 
     def check(self) -> None:
-        """Raise unless it can be imported and fits."""
+        """Raise unless the package can be imported in a supported version."""
         try:
             found = str(import_module(self.module or self.name).__version__)
         except ImportError as error:
@@ -68,7 +68,7 @@ ALWAYS = (PYSPARK, Package("pandas", (2, 2), (3,)), Package("pyarrow", (18,)))
 
 
 def check_installed() -> None:
-    """Raise unless what is always needed on Spark is there."""
+    """Raise unless the packages that are always needed on Spark are installed."""
     for package in ALWAYS:
         package.check()
     from pyspark.util import is_remote_only
@@ -81,7 +81,7 @@ def check_installed() -> None:
 
 
 def numbers(text: str) -> Version:
-    """The numbers a version begins with.
+    """The leading numbers of a version.
 
     Examples
     --------

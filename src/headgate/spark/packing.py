@@ -1,7 +1,7 @@
-"""Rows to blobs before the shuffle, and blobs to rows after the join.
+"""Packs rows into blobs before the shuffle, and unpacks result blobs after the join.
 
-A shuffle of a handful of large binary rows costs far less than one of every row, and the rows reach
-the join in the columns it works on.
+Shuffling a few large binary rows costs far less than shuffling every row, and the rows reach the
+join in the columnar form it works on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,12 +39,12 @@ ROWS_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True)
 class Pack:
-    """Turns the rows of one side into a blob per shard; to be run by ``mapInArrow``.
+    """Turns the rows of one side into a blob per shard; run by ``mapInArrow``.
 
-    Rows come with the number of their shard in front of their columns, and go with the weight of
-    their keys behind them, where policies weigh keys: by place, so that names cannot clash.
+    The first input column is the shard number; if the policy weighs keys, the last output column is
+    the weight. Both are found by position, so that names cannot clash.
 
-    Every shard gets a row, if only an empty one, so that it hears of every batch that has input.
+    Every shard gets a row, even if it is empty, so that it takes part in every batch with input.
     """
 
     side: int
@@ -102,7 +102,7 @@ class Pack:
 
 
 def _gather(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Arrow batches joined or cut into tables worth a blob, and of bounded size."""
+    """Combine or split Arrow batches into tables of bounded size, each large enough for a blob."""
     waiting: list[pa.Table] = []
     rows = size = 0
     for batch in batches:
@@ -121,10 +121,10 @@ def _gather(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def padded(blobs: Sequence[bytes], row_bytes: int | None) -> list[bytes]:
-    """Blobs followed by empty ones, so that no row stands for more than ``row_bytes``.
+    """Append empty blobs, so that rows have at most ``row_bytes`` on average.
 
-    Where Spark cuts Arrow batches by their number of rows alone, a batch of blobs would be as large
-    as a thousand batches of rows. None where it cuts them by bytes as well.
+    If Spark limits Arrow batches only by row count, a batch of blobs would be as large as a
+    thousand batches of rows. ``row_bytes`` is None if Spark limits them by bytes as well.
     """
     if row_bytes is None:
         return list(blobs)
@@ -134,7 +134,7 @@ def padded(blobs: Sequence[bytes], row_bytes: int | None) -> list[bytes]:
 def packed(
     labels: Sequence[int], side: int, part: int, ordinal: int, blobs: Sequence[bytes]
 ) -> pa.RecordBatch:
-    """Blobs for shards, as the shuffle takes them."""
+    """Blobs for shards, as an Arrow batch for the shuffle."""
     count = len(labels)
     return pa.record_batch(
         [
@@ -150,7 +150,7 @@ def packed(
 
 @dataclass(frozen=True)
 class Unpack:
-    """Turns result blobs back into rows; to be run by ``mapInArrow``."""
+    """Turns result blobs back into rows; run by ``mapInArrow``."""
 
     column: str = "blob"
     timed: str | None = None
@@ -167,5 +167,5 @@ class Unpack:
 
 
 def timing(operator: str | None, task: str) -> AbstractContextManager[None]:
-    """Adds what is done within to an operator's processor time, if to any."""
+    """Add the work inside the context to an operator's processor time, if that is recorded."""
     return nullcontext() if operator is None else Ledger(operator).timing(task)

@@ -1,4 +1,4 @@
-"""What Spark and the inputs must be, checked before anything is started."""
+"""Checks the Spark session and the inputs before anything starts."""
 
 import warnings
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ MANY = 4
 
 
 def check_session(session: Any) -> None:
-    """Headgate can run in a session: a classic one, of a Spark it knows."""
+    """Raise unless the session is a classic one of a supported Spark version."""
     if type(session).__module__.startswith("pyspark.sql.connect"):
         raise SpecError(
             "this is a session of Spark Connect, which Headgate does not run in yet: use a classic "
@@ -42,7 +42,7 @@ def check_session(session: Any) -> None:
 
 
 def check_inputs(left: Any, right: Any, streaming: bool) -> SparkSession:
-    """Both are DataFrames of one session, both streaming or both bounded."""
+    """Raise unless both are DataFrames of one session, both streaming or both bounded."""
     method = "stream" if streaming else "batch"
     for which, frame in (("left", left), ("right", right)):
         if not isinstance(frame, DataFrame):
@@ -68,7 +68,7 @@ def check_columns(
     suffix: str,
     where: Predicate | None = None,
 ) -> Shape:
-    """All columns named in the join exist and have fitting types."""
+    """Raise unless all columns named in the join exist with suitable types."""
     _check_carried(frames)
     columns = (frames[0].columns, frames[1].columns)
     return _compared(Shape.of(keys, sides, columns, suffix, where), frames, where)
@@ -96,7 +96,7 @@ def _check_carried(frames: tuple[DataFrame, DataFrame]) -> None:
 
 
 def _compared(shape: Shape, frames: tuple[DataFrame, DataFrame], where: Predicate | None) -> Shape:
-    """The shape with the types in which Spark compares columns."""
+    """Return the shape with the types in which Spark compares columns."""
     keys = shape.keys
     looked_at = [
         {*names, time, *(() if where is None else (name,))}
@@ -125,7 +125,7 @@ def _compared(shape: Shape, frames: tuple[DataFrame, DataFrame], where: Predicat
 
 
 def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple[int, int]:
-    """Each side's watermark delay in milliseconds."""
+    """Return each side's watermark delay, in milliseconds."""
     delays = []
     for which, frame, time in zip(("left", "right"), frames, shape.times, strict=True):
         delay = frame.schema[time].metadata.get(WATERMARK)
@@ -141,7 +141,7 @@ def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple
 
 
 def check_state_store(session: SparkSession) -> None:
-    """The session's state store can hold the join's state; warns where it is slow at it."""
+    """Raise unless the session's state store can hold the join's state; warn if it is slow."""
     PROTOBUF.check()
     provider = session.conf.get(PROVIDER)
     if provider != ROCKSDB:
@@ -158,14 +158,14 @@ def check_state_store(session: SparkSession) -> None:
 
 
 def shuffle_partitions(session: SparkSession, shards: int, stores: int) -> int:
-    """How many partitions a shuffle makes; warns where most of them would be idle and cost much.
+    """The number of shuffle partitions; warns if most of them would be idle at a high cost.
 
     Parameters
     ----------
     shards
-        How many partitions can have anything to do.
+        How many partitions can have work.
     stores
-        How many state stores a partition has.
+        State stores per partition.
     """
     partitions = int(session.conf.get(PARTITIONS) or 200)
     busy = max(shards, session.sparkContext.defaultParallelism)

@@ -1,4 +1,4 @@
-"""A local Spark session with what Headgate needs, its chatter kept in a log file."""
+"""Starts a local Spark session with the settings Headgate needs, logging to a file."""
 
 import os
 import re
@@ -21,11 +21,11 @@ OLDEST_JAVA = 17
 
 
 class NotReady(RuntimeError):
-    """Something the demo runs on is missing; the message says what to install."""
+    """A requirement of the demo is missing; the message says what to install."""
 
 
 def check_ready() -> None:
-    """Raise unless Java and what pyspark needs are there; importing this checked the rest."""
+    """Raise unless Java and PySpark's requirements are installed; imports checked the rest."""
     PROTOBUF.check()
     found_java = _java_version()
     if found_java < OLDEST_JAVA:
@@ -43,24 +43,24 @@ def start_session(
     cores: int | None = None,
     settings: dict[str, str] | None = None,
 ) -> "SparkSession":
-    """Start Spark in this machine.
+    """Start Spark on this machine.
 
     Parameters
     ----------
     name
         The application's name.
     log
-        Where what the JVM and the Python workers print goes; to this process's own output when
-        not given. It takes effect for the first session of a process: later ones share its JVM.
+        File for the output of the JVM and the Python workers; by default this process's own output.
+        It takes effect for the first session of a process: later ones share its JVM.
     cores
-        How many to use; all when not given.
+        How many cores to use; all by default.
     settings
-        More of Spark's settings.
+        Further Spark settings.
     """
     wanted = {**_settings(name, cores or os.cpu_count() or 1), **(settings or {})}
     _check_classic(wanted)
     if is_local(wanted["spark.master"]):
-        # Workers must run the Python that has Headgate; Spark would take the first on PATH.
+        # Workers must run the Python that has Headgate; Spark would use the first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
@@ -86,12 +86,12 @@ def start_session(
 
 
 def _no_link(path: str, flags: int) -> int:
-    """Open a log as `open` does, but no link that somebody may have put in a common folder."""
+    """Open a log as `open` does, but refuse links, which others may put in a shared folder."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _check_classic(settings: dict[str, str]) -> None:
-    """Raise where a session of Spark Connect is asked for."""
+    """Raise if the environment asks for Spark Connect."""
     asked = {"SPARK_REMOTE": os.environ.get("SPARK_REMOTE")}
     asked |= {name: settings.get(name) for name in ("spark.remote", "spark.api.mode")}
     for name, given in asked.items():

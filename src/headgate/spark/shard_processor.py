@@ -1,4 +1,4 @@
-"""What processors of joins and of lookups have in common: a shard, its plan and its state."""
+"""The base class of the join and lookup processors: a shard, its plan and its state."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -25,14 +25,14 @@ FIRST_TIMER_MS = -1
 
 
 class Stopwatch:
-    """Milliseconds between laps."""
+    """Measures the milliseconds between laps."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
         self.laps: dict[str, int] = {}
 
     def lap(self, name: str) -> None:
-        """Note the time since the last lap."""
+        """Record the time since the last lap."""
         now = time.perf_counter()
         self.laps[name] = round(1000 * (now - self._started))
         self._started = now
@@ -41,10 +41,10 @@ class Stopwatch:
 class ShardProcessor(StatefulProcessor):
     """A processor whose keys are shards; one of them holds no rows and checks restarts.
 
-    Figures are sums over shards, so every shard must put out its own in every batch. Most batches
-    bring every shard a row, if only an empty one. Those without input (the watermark moved, or
-    another part of the query has rows) bring none; there a timer calls on the shard. It is due in
-    every batch, and fires after the rows were handled.
+    Metrics are sums over shards, so every shard must emit its own in every batch. Batches with
+    input bring every shard a row, even if it is empty. Batches without input (the watermark moved,
+    or another part of the query has rows) bring none, so a timer runs the shard instead. The timer
+    is due in every batch, and fires after the rows are handled.
     """
 
     def __init__(self, plan: ShardPlan) -> None:
@@ -56,7 +56,7 @@ class ShardProcessor(StatefulProcessor):
         self._store = ShardStore.of(handle)
         self._control = handle.getValueState("control", "description string")
         self._done: set[int] = set()
-        """Shards that had rows in this batch: a processor is made anew for every task."""
+        """Shards that had rows in this batch; every task creates a new processor."""
 
     def close(self) -> None:
         """Nothing to release."""
@@ -64,7 +64,7 @@ class ShardProcessor(StatefulProcessor):
     def handleInputRows(  # type: ignore[override]  # the pandas form of the two
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
     ) -> Iterator[pd.DataFrame]:
-        """Take in the blobs of a batch."""
+        """Process the blobs of a batch."""
         shard = int(key[0])
         if shard == CONTROL:
             self._check_same_join()
@@ -77,9 +77,9 @@ class ShardProcessor(StatefulProcessor):
     def handleExpiredTimer(
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
     ) -> Iterator[pd.DataFrame]:
-        """Go through a batch that brought this shard nothing."""
-        # Spark looks through timers from the earliest on and deletes this one. An earlier one is
-        # met in the next batch, and not again in this.
+        """Run a batch that has no input for this shard."""
+        # Spark iterates over timers from the earliest on and deletes this one. A new, earlier timer
+        # fires in the next batch, and not again in this one.
         before = min(expiredTimerInfo.getExpiryTimeInMs() - 1, FIRST_TIMER_MS)
         self._handle.registerTimer(before)
         shard = int(key[0])
@@ -91,9 +91,9 @@ class ShardProcessor(StatefulProcessor):
     def _advance(
         self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
     ) -> Iterator[pd.DataFrame]:
-        """The results of a shard's batch, and then its figures.
+        """Yield the results of a shard's batch, then its metrics.
 
-        Without frames where the batch brought the shard nothing.
+        There are no frames if the batch has no input for the shard.
         """
         raise NotImplementedError
 
@@ -106,10 +106,10 @@ class ShardProcessor(StatefulProcessor):
 
 
 def result_blobs(pieces: Iterable[pa.Table], row_bytes: int | None) -> Iterator[list[bytes]]:
-    """Pieces of the result as blobs, as many together as are quick to hand on.
+    """Convert pieces of the result to blobs, grouped into frames of efficient size.
 
-    Every frame that is handed on costs, however short it is, and all of it is in memory at once.
-    Parameter ``row_bytes`` is that of `padded`.
+    Each frame has a fixed cost, however short it is, and is in memory as a whole.
+    ``row_bytes`` is as for `padded`.
     """
     blobs: list[bytes] = []
     size = 0

@@ -1,4 +1,4 @@
-"""Streams read from and written to any format of Spark's, and what Spark says against it."""
+"""Reads and writes streams in any format of Spark, and turns Spark's errors into plain ones."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,10 +27,10 @@ def read_rows(
     infers: bool,
     streaming: bool,
 ) -> DataFrame:
-    """The rows of a source, as a stream or as what is there now.
+    """Read the rows of a source, as a stream or as the data there now.
 
-    ``infers`` says that a stream of this kind must be told its schema: where none is given, it is
-    that of the files which are there.
+    ``infers`` says that a stream of this format needs a schema: if none is given, it is inferred
+    from the existing files.
     """
     if streaming and schema is None and infers:
         found = session.read.format(kind).options(**options).load().schema
@@ -41,23 +41,23 @@ def read_rows(
 
 
 def with_column(frame: DataFrame, name: str, expression: str) -> DataFrame:
-    """The frame with a column computed by Spark SQL, new or in the place of another."""
+    """Add or replace a column, computed by Spark SQL."""
     return frame.withColumn(name, F.expr(expression))
 
 
 def kept(frame: DataFrame, names: Iterable[str]) -> DataFrame:
-    """The columns of these names alone."""
+    """Select only the columns with these names."""
     return frame.select(*(F.col(quoted(name)) for name in names))
 
 
 def with_watermark(frame: DataFrame, time: str, delay: str) -> DataFrame:
-    """The stream with a watermark on a column, whatever is in its name."""
+    """Set a watermark on a column, whatever characters its name has."""
     return frame.withWatermark(quoted(time), delay)
 
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """What Spark says against something, as a `SpecError` of one line."""
+    """Context that turns Spark's errors into a `SpecError` of one line."""
     try:
         yield
     except SPARKS as error:
@@ -65,13 +65,13 @@ def plainly() -> Iterator[None]:
 
 
 def said_by(error: BaseException) -> str:
-    """The heart of an error of Spark's, in one line: Headgate's own message where there is one."""
-    # Where Spark has no error of its own for it, the text begins with a trace of Java's.
+    """The core of a Spark error in one line: Headgate's own message if it contains one."""
+    # If Spark has no error class for it, the text begins with a Java stack trace.
     java = error.java_exception if isinstance(error, Py4JJavaError) else None
     text = str(error) if java is None else str(java.getMessage())
     if _OURS in text:
         return text.split(_OURS, 1)[1].split("\n", 1)[0].strip()
-    # Behind the first paragraph comes where in the query it is, or a trace of calls.
+    # After the first paragraph comes the position in the query, or a stack trace.
     lines: list[str] = []
     for line in text.strip().splitlines():
         if not line.strip() or line.lstrip().startswith(("at ", "== ", "JVM stacktrace")):
@@ -82,7 +82,7 @@ def said_by(error: BaseException) -> str:
 
 
 def is_sparks(error: BaseException) -> bool:
-    """Whether an error is one of Spark's own."""
+    """Whether an error comes from Spark."""
     return isinstance(error, SPARKS)
 
 
@@ -96,7 +96,7 @@ def start_query(
     checkpoint: str,
     name: str,
 ) -> Any:
-    """A streaming query that writes the rows; ``trigger`` is as PySpark takes it, or empty."""
+    """Start a streaming query that writes the rows; ``trigger`` has PySpark's arguments, if any."""
     writer = (
         frame.writeStream.format(kind)
         .options(**options)

@@ -10,9 +10,10 @@ from headgate.spec import SpecError
 
 
 def over_frame(frame: DataFrame, asked: Aggregate) -> DataFrame:
-    """A row a group: first what each cluster adds up to, then the clusters.
+    """Estimate one row per group: aggregate within each cluster, then over the clusters.
 
-    On a stream both are aggregates by time window, so a group comes once its window has passed.
+    On a stream both are aggregates by time window, so a group is emitted once its window has
+    passed.
     """
     asked.check_columns(frame.columns)
     if frame.isStreaming and not asked.by:

@@ -1,7 +1,7 @@
-"""Material for a profile from Spark DataFrames: what needs all rows is computed on Spark.
+"""Profiles Spark DataFrames: whatever needs all rows is computed on Spark.
 
-Rows, times and keys are counted there, heavy keys found there, and keys sampled there; the driver
-sees the counts, the heavy keys, and the sampled keys' rows (key and time alone).
+Spark counts rows, times and keys, finds the heavy keys, and samples keys; the driver receives only
+the counts, the heavy keys, and the rows of sampled keys (key and time only).
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ SIGN = 1 << 63
 
 
 def profile_frames(question: Question, left: Any, right: Any) -> Profile:
-    """The profile of two bounded DataFrames; see `headgate.profile`."""
+    """Profile two bounded DataFrames; see `headgate.profile`."""
     for which, frame in (("left", left), ("right", right)):
         if not isinstance(frame, DataFrame):
             raise SpecError(
@@ -68,7 +68,7 @@ def profile_frames(question: Question, left: Any, right: Any) -> Profile:
 
 @dataclass(frozen=True)
 class _Side:
-    """A side's rows, narrowed to what is counted, and the rows of each key."""
+    """A side's rows, reduced to the columns that are counted, and the row count of each key."""
 
     whole: DataFrame
     rows: DataFrame
@@ -89,7 +89,7 @@ class _Side:
         return cls(whole, rows, counted, names)
 
     def facts(self) -> SideRows:
-        """Counted in one pass over all rows."""
+        """Count rows and times in one pass over all rows."""
         found = self.rows.agg(
             F.count(F.lit(1)).alias("rows"),
             F.count_if(~_has_key(self.names)).alias("null_keys"),
@@ -110,7 +110,7 @@ class _Side:
         return float(row_bytes(table).mean()) if table.num_rows else 0.0
 
     def key_counts(self, most: int) -> KeyCounts:
-        """The heavy keys by name, the others in sum."""
+        """Row counts of the heavy keys, and of all others together."""
         rows_of_key = F.col(COUNT).cast("double")
         found = self.counted.agg(
             F.count(F.lit(1)).alias("keys"),
@@ -129,14 +129,14 @@ class _Side:
         )
 
     def rows_at(self, shares: list[float], certain: np.ndarray) -> np.ndarray:
-        """How many rows the keys have that would be taken at each share."""
+        """Number of rows that a key sample would have at each share."""
         found = self.counted.agg(
             *(F.sum(F.when(_taken(share, certain), F.col(COUNT)).otherwise(0)) for share in shares)
         ).first()
         return np.array([rows or 0 for rows in found or ()], np.int64)
 
     def sampled(self, choice: Choice) -> Any:
-        """The rows of sampled keys, on the driver."""
+        """Collect the rows of sampled keys on the driver."""
         wanted = self.rows.where(_has_key(self.names) & F.col(TIME).isNotNull())
         if choice.share < 1.0:
             wanted = wanted.where(_taken(choice.share, choice.certain))
@@ -183,6 +183,6 @@ def _taken(share: float, certain: np.ndarray) -> Column:
 
 
 def _unsigned(hashes: np.ndarray) -> np.ndarray:
-    """Spark's hashes, signed and spread evenly, as unsigned ones in the same order."""
+    """Map Spark's signed hashes to unsigned ones, in the same order."""
     unsigned: np.ndarray = hashes.astype(np.int64).view(np.uint64) ^ np.uint64(SIGN)
     return unsigned

@@ -1,4 +1,4 @@
-"""What-ifs on Spark: keys drawn there, checkpoints read there, policies tried on all its cores."""
+"""What-ifs on Spark: samples keys, reads checkpoints, and tries policies on all cores."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ SIGN = 1 << 63
 
 
 def try_on_spark(session: Any) -> Run:
-    """Try cells as Spark tasks, some at a time, so that progress shows."""
+    """Run trials as Spark tasks, some at a time so that progress shows."""
     check_session(session)
     check_workers(session.sparkContext)
 
@@ -49,7 +49,7 @@ def try_on_spark(session: Any) -> Run:
     ) -> list[Estimate | None]:
         traces = [material.keys] + ([] if material.times is None else [material.times])
         for trace in traces:
-            _ = trace.met  # once, before traces travel
+            _ = trace.met  # computed once, before traces are shipped
         which = [0 if material.trace_for(cell.policy) is traces[0] else 1 for cell in cells]
         context = session.sparkContext
         shipped = context.broadcast(traces)
@@ -79,7 +79,7 @@ def material_of_checkpoint(
     seed: int,
     optimum: bool,
 ) -> Material:
-    """A trace of what Spark's own stream-stream join has buffered, from its checkpoint."""
+    """Build a trace from the rows buffered by Spark's own stream-stream join, in its checkpoint."""
     if not is_spark(session):
         raise SpecError(
             f"spark={session!r}: a checkpoint is read by Spark, give the session (spark=spark)"
@@ -121,7 +121,7 @@ def material_of_frames(
     seed: int,
     optimum: bool,
 ) -> Material:
-    """Traces of two bounded DataFrames; only rows that are looked at leave Spark."""
+    """Build traces from two bounded DataFrames; only sampled rows leave Spark."""
     session = check_inputs(left, right, streaming=False)
     check_workers(session.sparkContext)
     shape = bind_frames(request, (left, right), shows_result=False).shape
@@ -155,7 +155,7 @@ def material_of_frames(
 
 
 class _Source:
-    """Two DataFrames from which traces are drawn."""
+    """Two DataFrames from which traces are sampled."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class _Source:
         self._request, self._frames, self._given, self._seed = request, frames, given, seed
 
     def trace(self, wanted: float, stretches: Stretches | None, evenly: bool = False) -> Trace:
-        """A trace of so many rows, or of that share of all rows, within stretches of time."""
+        """Sample a trace of a number or share of all rows, within stretches of time."""
         frames = self._frames
         if stretches is not None:
             inside = [
@@ -198,7 +198,7 @@ class _Source:
         return Trace.of_sample(self._request, sampled, rows, rows, narrowed)
 
     def needs(self, trace: Trace, first: int, last: int) -> Needs:
-        """What the exact join holds at most, counted on Spark."""
+        """The most that the exact join stores, counted on Spark."""
         part = part_us(self._request.windows, first, last)
         sides = []
         for frame, table in zip(self._frames, trace.tables, strict=True):
@@ -215,22 +215,22 @@ class _Source:
 
 
 def _told(given: DataFrame, keys: Sequence[Column], time: str, seed: int) -> DataFrame:
-    """The frame numbered, with each row's time and the hash of its key; none without a key."""
+    """Number the frame's columns; add each row's time and key hash; drop rows with no key."""
     frame = numbered(given).withColumn(TIME, time_in_micros(given, time))
     for key in keys:
         frame = frame.where(key.isNotNull())
-    # Without keys all rows are alike; with a seed, keys fall elsewhere.
+    # Without key columns all rows hash alike; another seed samples other keys.
     frame = frame.withColumn(HASH, F.xxhash64(F.lit(seed), *keys) if keys else F.lit(0))
     return frame.withColumn(BUCKET, _bucket(F.col(HASH).cast("long")))
 
 
 def _named(table: pa.Table, given: DataFrame) -> pa.Table:
-    """The rows of a numbered frame under the names they were given."""
+    """Collect the rows of a numbered frame under their original names."""
     return table.rename_columns(given.columns)
 
 
 def _bucket(hashed: Column) -> Column:
-    """The first bits of a hash, of Spark's signed hashes as of unsigned ones."""
+    """The first bits of a hash, with Spark's signed hashes mapped to unsigned ones."""
     return F.shiftright(hashed, 64 - BUCKET_BITS) + F.lit(BUCKETS // 2)
 
 
@@ -244,7 +244,7 @@ def _counts(frame: DataFrame) -> np.ndarray:
 def _drawn(
     frame: DataFrame, draw: Draw, side: int, seed: int
 ) -> tuple[pa.Table, np.ndarray, np.ndarray]:
-    """The rows that a draw takes; whether each is stored, and its hash."""
+    """The rows in a sample, with whether each is stored, and its hash."""
     if draw.looking is None:
         table = frame.drop(BUCKET, TIME, HASH).toArrow()
         return table, np.empty(0, np.bool_), np.empty(0, np.uint64)

@@ -1,7 +1,7 @@
-"""Tables in memory up to a bound, and beyond it in an unnamed, memory-mapped file.
+"""Buffers tables in memory up to a limit, and beyond it in an unnamed, memory-mapped file.
 
-What is in the file can be read like any other table; the system keeps of it in memory what there
-is room for. The file has no name, so nothing is left of it when the process ends, however it ends.
+Tables in the file can be read like any other; the operating system keeps in memory what fits. The
+file has no name, so nothing remains of it when the process ends, even by a crash.
 """
 
 import mmap
@@ -21,12 +21,12 @@ ALIGNED = 64
 
 
 def task_folder() -> str:
-    """Where tasks put temporary files: Spark's own local folder, the first if there are several."""
+    """The folder for tasks' temporary files: the first of Spark's local folders."""
     return os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0]
 
 
 def gathered(pieces: Iterable[pa.Table]) -> pa.Table:
-    """Pieces as one table; in a mapped file if it is large. There must be at least one."""
+    """Combine one or more pieces into one table, in a mapped file if it is large."""
     buffer = TableBuffer()
     for piece in pieces:
         buffer.add(piece)
@@ -45,14 +45,14 @@ class TableBuffer:
         """Where the blobs of spilled tables begin in the file, and how long they are."""
 
     def add(self, table: pa.Table) -> None:
-        """Put a table behind the others."""
+        """Append a table."""
         self._tables.append(table)
         self._bytes += table.nbytes
         if self._bytes > MEMORY_BYTES:
             self._spill()
 
     def tables(self) -> list[pa.Table]:
-        """All of them; nothing can be added afterwards."""
+        """All tables; nothing can be added afterwards."""
         if self._file is None:
             return self._tables
         self._spill()

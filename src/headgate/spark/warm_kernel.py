@@ -1,4 +1,4 @@
-"""Compiling the kernel once, before workers need it."""
+"""Compiles the kernel once, before workers need it."""
 
 from dataclasses import replace
 

@@ -1,6 +1,7 @@
-"""The Python that Spark's workers run: set where that is ours to do, checked where it is not.
+"""Sets the Python that Spark's workers run, or checks it if it is configured elsewhere.
 
-A worker that cannot import headgate ends a query in a hundred lines of Java; here it is one.
+A worker that cannot import headgate fails a query with a hundred lines of Java trace; this check
+reports it in one line.
 """
 
 import os
@@ -19,15 +20,15 @@ NEEDED = ("headgate", "numba", "numpy", "pandas", "pyarrow", "scipy")
 """What a worker imports."""
 ENVIRONMENT, SETTING = "PYSPARK_PYTHON", "spark.pyspark.python"
 _checked: set[tuple[str | None, str]] = set()
-"""Applications, and which Python their workers were found to be right with."""
+"""Applications already checked, each with the Python of its workers."""
 
 
 def check_workers(context: SparkContext) -> None:
-    """Workers can run Headgate; raises where they cannot.
+    """Raise unless Spark's workers can run Headgate.
 
-    On this machine they run the Python that runs this, unless ``PYSPARK_PYTHON`` or
-    ``spark.pyspark.python`` says otherwise: Spark alone would take the first ``python3`` on PATH.
-    Any other Python is tried, once a session, by a task that imports Headgate.
+    Local workers run the current Python, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` says
+    otherwise: Spark's default is the first ``python3`` on PATH. Any other Python is tested, once
+    per session, by a task that imports Headgate.
     """
     if is_local(context.master):
         asked = os.environ.get(ENVIRONMENT) or context.getConf().get(SETTING)
@@ -41,7 +42,7 @@ def check_workers(context: SparkContext) -> None:
 
 
 def is_local(master: str | None) -> bool:
-    """Whether workers are processes of this machine, started from this one.
+    """Whether workers are local processes, started from this one.
 
     Examples
     --------
@@ -52,10 +53,10 @@ def is_local(master: str | None) -> bool:
 
 
 def _is_this_python(given: str) -> bool:
-    """Whether a command is the Python that runs this.
+    """Whether a command is the current Python.
 
-    Two environments may share an interpreter, so links are not followed: a Python is the same if
-    it is the same file in the same folder.
+    Two environments may share an interpreter, so links are not followed: a Python is the same only
+    if it is the same file in the same folder.
     """
     found = shutil.which(given)
     if found is None or not sys.executable:
@@ -83,9 +84,10 @@ def _try_worker(context: SparkContext) -> None:
 
 
 def _look_around() -> Any:
-    """What a worker does to find out what it has; it travels whole, since headgate may be missing.
+    """Build the function with which a worker reports its environment.
 
-    Made by a function: one that has a name of its own would travel by that name.
+    It is built inside a function so that it is pickled by value: headgate may be missing on the
+    worker, and a module-level function would be pickled by name.
     """
 
     def look(names: tuple[str, ...]) -> dict[str, Any]:
@@ -120,12 +122,12 @@ def _own_version() -> str:
 
 
 def _python(version: str) -> str:
-    """The number of a ``sys.version``."""
+    """The version number in a ``sys.version``."""
     return version.split()[0]
 
 
 def _cause(error: Exception) -> str:
-    """The line that says what happened, of a long text of Java's."""
+    """The line of a long Java error text that states the cause."""
     telling = ("Cannot run program", "PYTHON_VERSION_MISMATCH", "Error:", "Exception:")
     lines = [line.strip() for line in str(error).splitlines()]
     for sign in telling:

@@ -1,8 +1,7 @@
-"""What a Python worker of a join takes beside the rows that the join stores."""
+"""The memory that a join's Python worker needs besides the stored rows."""
 
 WORKER_BYTES = 640 << 20
-"""At most, for rows of any width and any number of results: Python with what is loaded (200 MB), an
-Arrow batch of Spark's on its way in (64 MB, and as much again as Python objects), arrivals in
-memory before they go to a file (32 MB), the pairs at hand and a piece of the result. Not in it are
-the numbers that are kept of each row of a batch while it is joined, some 200 bytes, and a single
-row that is larger than all of this."""
+"""Upper bound for rows of any width and any number of results: Python with its modules (200 MB), an
+incoming Arrow batch (64 MB, and as much again as Python objects), arrivals in memory before they
+spill to a file (32 MB), the current pairs and a piece of the result. Not included: about 200 bytes
+of bookkeeping per row of the current batch, and single rows larger than all of this."""

@@ -1,19 +1,18 @@
-"""What a Python worker of Spark's can be spared.
+"""Saves Spark's Python workers needless garbage collection.
 
-After every task a worker collects garbage, looking through all there is: with Numba and Arrow
-loaded that takes longer than many a task. What was loaded once stays, and need not be looked at
-again.
+After every task a worker runs a full garbage collection, which with Numba and Arrow loaded takes
+longer than many tasks. Loaded modules stay anyway, so they are excluded from it.
 """
 
 import gc
 
 TASKS = 3
-"""In the first tasks of a process code is loaded."""
+"""Number of first tasks in a process that load code."""
 _tasks = 0
 
 
 def settle() -> None:
-    """Call at the end of a task: what is loaded by then is left out of collections to come."""
+    """Call at the end of a task: exclude what is loaded by then from later collections."""
     global _tasks
     _tasks += 1
     if _tasks <= TASKS:

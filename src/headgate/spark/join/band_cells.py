@@ -1,8 +1,8 @@
-"""Shards for a band without keys: the range of values cut into cells, with copies at the borders.
+"""Shards for a band without keys: splits the range of values into cells, with copies at borders.
 
-Rows of one side go to the shard of their cell; rows of the other side go to every shard that holds
-a cell where partners may be. So a pair meets in exactly one shard. Cells take turns over the
-shards, so nothing need be known of the range in advance.
+Rows of one side go to the shard of their cell; rows of the other side go to every shard with a cell
+that may hold matches. So each pair is found in exactly one shard. Cells are assigned to shards
+round-robin, so the range need not be known in advance.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ LABEL_COLUMN = "label"
 
 @dataclass(frozen=True)
 class Spread:
-    """Where rows go.
+    """Assigns rows to shards.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Spread:
     shards
         How many shards there are.
     copied
-        The side whose rows may go to several.
+        The side whose rows may go to several shards.
     """
 
     condition: Condition
@@ -48,9 +48,9 @@ class Spread:
     def of(
         cls, condition: Condition | None, windows: tuple[Window, Window], shards: int
     ) -> "Spread | None":
-        """None for one shard; raises where partners of a row can be anywhere.
+        """Build the assignment, or None for one shard; raise if a row's matches may be anywhere.
 
-        Copies are stored like any row, so the side that waits less is the one copied.
+        Copies are stored like any row, so the side with the shorter window is copied.
         """
         if shards == 1:
             return None
@@ -62,7 +62,7 @@ class Spread:
         return cls(condition, shards, copied=0 if windows[0].span < windows[1].span else 1)
 
     def route(self, column: pa.ChunkedArray, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each copy to be sent, which row it is of, and the number of the shard.
+        """For each copy to send: the index of its row, and the number of its shard.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Spread:
         """
         numbers, missing = self.condition.numbers(column, side)
         first, last = self._cells(numbers, side)
-        # Rows that match nothing are counted by one shard, and only by one.
+        # Rows that match nothing are counted by exactly one shard.
         copies = np.where(missing, 1, np.minimum(last - first + 1, self.shards))
         rows = np.repeat(np.arange(len(numbers)), copies)
         begins = np.cumsum(copies) - copies
@@ -85,13 +85,13 @@ class Spread:
 
     @property
     def width(self) -> int | float:
-        """How wide a cell is."""
+        """The width of a cell."""
         relation = self.condition.relation
         wide = BANDS_A_CELL * max(relation.upper - relation.lower, 0) or 1
         return wide if relation.real else min(wide, int(INT64.max))
 
     def _cells(self, numbers: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last cell each row must be in."""
+        """The first and last cell that each row goes to."""
         if side != self.copied:
             own = self._cell(numbers)
             return own, own
@@ -103,7 +103,7 @@ class Spread:
         return first, np.maximum(first, self._cell(above))
 
     def _cell(self, numbers: np.ndarray) -> np.ndarray:
-        """The cell of each number: never falls as numbers rise, which is all that matters."""
+        """The cell of each number; all that matters is that it never falls as numbers rise."""
         if not self.condition.relation.real:
             return np.asarray(numbers // np.int64(self.width))
         with np.errstate(invalid="ignore", over="ignore"):
@@ -111,7 +111,7 @@ class Spread:
         return np.asarray(np.nan_to_num(cells), np.int64)
 
     def _moved(self, numbers: np.ndarray, by: int | float, outwards: int) -> np.ndarray:
-        """Numbers plus a limit; real ones a little farther, whole ones kept within 64 bits."""
+        """Add a limit to numbers: floats with a small margin, integers clamped to 64 bits."""
         if self.condition.relation.real:
             with np.errstate(invalid="ignore", over="ignore"):
                 slack = SLACK * (np.abs(numbers) + abs(by))
@@ -121,9 +121,9 @@ class Spread:
 
 
 def can_spread_freely(condition: Condition | None, windows: tuple[Window, Window]) -> bool:
-    """Whether several shards take next to nothing of the budget: copies wait for nobody.
+    """Whether several shards cost almost no budget, because copied rows are not stored.
 
-    Where they do wait, a fourth of the memory might go to copies, so that is for the user to ask.
+    If copies are stored, they might take a quarter of the memory, so the user has to ask for it.
     """
     if condition is None or not condition.relation.is_band:
         return False
@@ -132,7 +132,7 @@ def can_spread_freely(condition: Condition | None, windows: tuple[Window, Window
 
 @dataclass(frozen=True)
 class Labelled:
-    """Gives rows of a bounded side the labels of their shards; to be run by ``mapInArrow``."""
+    """Labels the rows of a bounded side with their shards; run by ``mapInArrow``."""
 
     spread: Spread
     side: int

@@ -1,4 +1,4 @@
-"""Metrics of a streaming join: one row a shard and batch, summed up by ``observe``."""
+"""Metrics of a streaming join: one row per shard and batch, summed by ``observe``."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
@@ -20,15 +20,15 @@ from headgate.spec import SpecError
 
 FIGURES = names_of(*JOIN_SUMS)
 REAL = tuple(each.name for each in metrics_of(*JOIN_SUMS) if each.is_real)
-"""The figures that are not whole numbers."""
+"""The metrics that are not integers."""
 _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
-"""What watched rows have to say of recall, in this batch and since the beginning."""
+"""Evidence about recall from watched rows, in this batch and since the start."""
 
 
 def output_schema(figures: Iterable[Metric], reals: Iterable[str] = ()) -> str:
-    """The columns that a shard puts out: a blob of results, its figures, and other real numbers."""
+    """The columns that a shard emits: a blob of results, its metrics, and further real numbers."""
     kinds = ((each.name, "double" if each.is_real else "long") for each in figures)
     columns = (("blob", "binary"), *kinds, *((name, "double") for name in reals))
     return ", ".join(f"{name} {kind}" for name, kind in columns)
@@ -45,7 +45,7 @@ def stats_row(
     important: bool,
     expected: Mapping[str, float],
 ) -> pd.DataFrame:
-    """The row of figures a shard puts out once a batch."""
+    """The row of metrics that a shard emits once per batch."""
     figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent, **expected}
     more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
     return pd.DataFrame([figures | more])
@@ -78,15 +78,15 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
 def result_rows(
     blobs: list[bytes], figures: tuple[str, ...] = (*FIGURES, *EVIDENCE, *EXPECTED)
 ) -> pd.DataFrame:
-    """Rows that carry results; their figures add nothing to the sums.
+    """Rows that carry results; their metrics are zero, so they add nothing to the sums.
 
-    Together, since every column of a frame costs on its way out, however short it is.
+    Many blobs share a frame, since each column of a frame has a fixed cost, however short it is.
     """
     return pd.DataFrame({"blob": blobs, **dict.fromkeys(figures, 0)})
 
 
 def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
-    """The frame with its figures observed; raises where the name cannot serve."""
+    """Observe the frame's metrics under a name; raise if the name is not valid."""
     if not isinstance(name, str) or not name:
         raise SpecError(f"name={name!r} is not accepted: give the metrics a name")
     try:
@@ -101,12 +101,12 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
 
 
 def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list[Column]:
-    """The aggregates to observe: every figure summed over the shards of a batch, and recall.
+    """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
-    Peaks are sums of the shards' peaks, so the true peak is no greater. Recall is null where it
-    is not known: nothing was watched, or nothing watched has met anybody. Where the goal is
-    importance, recall is the share of importance. Joins that share their budget (``shared``) also
-    say what they expect of more memory, and of less.
+    Peaks are sums of the shards' peaks, so they are upper bounds. Recall is null if unknown: no
+    row was watched, or no watched row has matched. If the goal is importance, recall is the share
+    of importance. Joins that share their budget (``shared``) also report what they expect to gain
+    from more memory and lose with less.
     """
     recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
     return [*sums(names_of(*groups)), _fairness(), *recalls, *(sums(EXPECTED) if shared else ())]
@@ -120,22 +120,22 @@ def _fairness() -> Column:
 
 
 def sums(figures: tuple[str, ...]) -> list[Column]:
-    """Each figure summed over the shards of a batch."""
+    """Sum each metric over the shards of a batch."""
     return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in figures]
 
 
 def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
     """Recall with its interval, and the exact join's output; the same as `Evidence.recall`.
 
-    A query is planned anew for every batch, so expressions are short; and metrics must never fail
-    it, so nothing divides by what may be zero.
+    Spark plans the query again for every batch, so expressions are kept short; metrics must never
+    fail the query, so nothing is divided by zero.
     """
     met, made, met_met, met_made, made_made = (F.sum(f"{when}_{name}") for name in _SUMS)
     share = F.try_divide(made, met)
     variance = F.greatest(made_made - 2 * share * met_made + share * share * met_met, F.lit(0.0))
     few = F.try_divide(NONE_OF_MANY * met_met, met)
     error = F.try_divide(F.greatest(CONFIDENCE * F.sqrt(variance), few), met)
-    # A batch that lost nothing may yet miss what earlier losses would have brought.
+    # A batch that lost no rows may still miss pairs with rows lost earlier.
     lost = sum((F.sum(name) for name in GIVEN_UP), start=F.sum("total_lost"))
     exact = (F.sum("shards_monitored") > 0) & (lost == 0)
 
@@ -143,7 +143,7 @@ def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
         return F.when(exact, sure).otherwise(estimated).alias(f"{prefix}{name}")
 
     one = F.lit(1.0)
-    # The share of importance does not tell how many pairs there were.
+    # The share of importance does not give the number of pairs.
     counted = F.sum("shards_by_importance") == 0
     estimated = F.when(counted, F.try_divide(F.sum(pairs), share))
     return [

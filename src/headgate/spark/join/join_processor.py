@@ -1,4 +1,4 @@
-"""The stateful processor of a streaming join: state in, kernel, results and metrics out."""
+"""The stateful processor of a streaming join: reads state, runs the kernel, emits results."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -31,7 +31,7 @@ class JoinProcessor(ShardProcessor):
     """Joins the rows of one shard, batch after batch.
 
     Late rows are those Spark's own join drops: at or before the watermark *of the previous batch*.
-    Spark tells a processor only the present one, so each shard keeps the last it heard of.
+    Spark gives a processor only the current watermark, so each shard stores the previous one.
     """
 
     def _advance(
@@ -57,7 +57,7 @@ class JoinProcessor(ShardProcessor):
         plan = state.plan
         definitions, progress = self._definitions(came.notices, state)
         pacing = None
-        # Time in which nothing came is counted with the next batch that brings something.
+        # Time without input is counted with the next batch that has some.
         if plan.pacer is not None and not came.is_nothing:
             pacing = ShardPacing(plan.pacer, len(plan.labels), shard, state.pacing, ledger)
         coding = TableCoding(plan.shape, definitions, state.learned_before())
@@ -87,7 +87,7 @@ class JoinProcessor(ShardProcessor):
         clocks: tuple[int, int],
         definitions: Definitions | None,
     ) -> pd.DataFrame:
-        """What the batch did."""
+        """The row of metrics for the batch."""
         stats, figures = driver.stats, {**state.figures, **limits_of(state.plan)}
         expected = expected_of_shard(state.plan, clocks, stats, driver.learned)
         important = definitions is not None
@@ -96,26 +96,26 @@ class JoinProcessor(ShardProcessor):
         return stats_row(stats, figures, watch.laps, driver.learned, important, expected)
 
     def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
-        """Note the present watermark; return the one before and this one, in microseconds."""
+        """Store the current watermark; return the previous and the current one, in microseconds."""
         heard = self._store.watermark.get()
         millis = timer_values.getCurrentWatermarkInMs()
         self._store.watermark.update((millis * 1000,))
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _hear_limit(self, notices: pd.DataFrame, state: ShardState) -> None:
-        """How much may be stored from this batch on, where that came with it."""
+        """Apply new limits that came with this batch."""
         allowance = self._plan.allowance
         for _, told in read_changes(notices[notices["side"] == LIMITS]):
             try:
                 state.limit_to(read_limit(told, None if allowance is None else allowance.most))
             except SpecError:
-                # Whoever wrote it must not bring the join down; the figure tells.
+                # An invalid limit must not fail the query; it shows in the metrics.
                 state.figures["misdefined"] += 1
 
     def _definitions(
         self, notices: pd.DataFrame, state: ShardState
     ) -> tuple[Definitions | None, Progress]:
-        """What is important in this batch, redefinitions that came with it included."""
+        """The definitions of importance for this batch, including new ones that came with it."""
         if self._plan.definitions is None:
             return None, state.progress
         news = read_changes(notices[notices["side"] == CHANGES])
@@ -125,6 +125,6 @@ class JoinProcessor(ShardProcessor):
         return known.definitions, known.progress
 
     def _screened(self, came: Arrivals, side: int, late_at: int) -> Screened[TableRows]:
-        """The rows of a side that can take part."""
+        """The rows of a side that can take part in the join."""
         table, weight = came.sides[side]
         return screen(table, self._plan.shape.times[side], weight, late_at)

@@ -1,4 +1,4 @@
-"""From two DataFrames to one: pack, shuffle by shard, join, observe, unpack."""
+"""Joins two DataFrames on Spark: pack, shuffle by shard, join, observe, unpack."""
 
 import os
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.importance import Change
 
 Mark = dict[str, int] | None
-"""What the schema says of a column beside its type."""
+"""A column's metadata in the schema."""
 
 
 def stream(
@@ -60,8 +60,8 @@ def stream(
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there.
 
-    ``limits`` is a folder where the join is told, while it runs, how much it may store, and
-    ``most`` the most that can be.
+    ``limits`` is a folder from which the running join reads new limits on what it may store, and
+    ``most`` is the highest limit possible.
     """
     session = check_inputs(left, right, streaming=True)
     if left is right:
@@ -135,24 +135,24 @@ def batch(
 
 
 def shard_count(join: Request, left: DataFrame, right: DataFrame, given: int | None) -> int:
-    """Into how many shards a stream is cut, where so many are asked for."""
+    """The number of shards of a stream, given the number requested."""
     session = check_inputs(left, right, streaming=True)
     cores = session.sparkContext.defaultParallelism
     return _shard_count(join, bind_frames(join, (left, right)).shape, given, cores)
 
 
 def _described(frames: tuple[DataFrame, DataFrame]) -> tuple[str, str]:
-    """Each side's columns and types, in words."""
+    """Each side's columns and types, as text."""
     return frames[0].schema.simpleString(), frames[1].schema.simpleString()
 
 
 def _timed(plan: ShardPlan) -> str | None:
-    """Under which name the tasks of a query note what they take; None where nobody asks."""
+    """Name under which a query's tasks record processor time; None if it is not limited."""
     return None if plan.pacer is None else plan.operator
 
 
 def _joined(packed: DataFrame, plan: ShardPlan, name: str) -> DataFrame:
-    """The results of all shards as blobs; figures go to the observation of this name."""
+    """The results of all shards as blobs; metrics go to the observation of this name."""
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=join_metrics.OUTPUT,
@@ -185,14 +185,14 @@ def _label(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
 
 
 def shard_column(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
-    """The number of the shard that a row belongs to, by its keys as they are compared."""
+    """The number of a row's shard, from its keys in the types in which they are compared."""
     if not keys:
         return F.lit(0)
     return F.pmod(F.xxhash64(*keys), F.lit(len(labels))).cast("int")
 
 
 def _spread(join: Request, shape: Shape, shards: int) -> Spread | None:
-    """How rows without keys are shared out over shards."""
+    """How rows without keys are assigned to shards."""
     return None if join.keys.left else Spread.of(shape.condition, join.windows, shards)
 
 
@@ -247,10 +247,10 @@ def _packed(
 
 
 def _marks(join: Request, delays: tuple[int, int]) -> tuple[Mark, Mark]:
-    """What marks each side's time as event time for the operators after a streaming join.
+    """The metadata that marks each side's time as event time for operators after a streaming join.
 
-    Stored rows of a window of the last n rows may be of any age, so the watermark says nothing of
-    their time, and it stays without a mark.
+    Rows stored in a window of the last n rows may be of any age, so the watermark says nothing
+    about their time, which stays unmarked.
     """
     left, right = (
         {WATERMARK: delay} if isinstance(window, TimeWindow) else None
@@ -262,7 +262,7 @@ def _marks(join: Request, delays: tuple[int, int]) -> tuple[Mark, Mark]:
 def _shown(
     shape: Shape, frames: tuple[DataFrame, DataFrame], marks: tuple[Mark, Mark] = (None, None)
 ) -> list[Shown]:
-    """The result's columns, with marks on the times."""
+    """The result's columns, with event times marked."""
     shown = []
     for name, side, column in shape.output:
         field = frames[side].schema[column]

@@ -1,4 +1,4 @@
-"""What a shard of a join with a shared budget says of itself."""
+"""Metrics that a shard of a join with a shared budget reports for rebalancing."""
 
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import Stats
@@ -9,7 +9,7 @@ from headgate.spec.budget import UNLIMITED
 
 
 def limits_of(plan: ShardPlan) -> dict[str, int]:
-    """A shard's part of the budget that is in force."""
+    """A shard's part of the current budget."""
     if plan.allowance is None:
         return {"limit": 0}
     return {"limit": plan.allowance.amount // len(plan.labels)}
@@ -21,10 +21,10 @@ def expected_of_shard(
     stats: Stats,
     learned: LearnedStep | None,
 ) -> dict[str, float]:
-    """What it would make of more memory, and of less; zeros where nobody asks or nothing is known.
+    """The result expected with more and with less memory; zeros if not needed or not known.
 
-    How fast rows come is known of both sides together; each side's part is that of this batch.
-    ``clocks`` are the event keys that the batch began and ended with.
+    The arrival rate is known for both sides together; it is divided by the sides' shares of this
+    batch. ``clocks`` are the event keys at the start and at the end of the batch.
     """
     nothing = dict.fromkeys(FIGURES, 0.0)
     came = stats.left_rows + stats.right_rows
@@ -45,7 +45,7 @@ def expected_of_shard(
     if most_rows >= UNLIMITED:
         if not stats.stored_rows:
             return nothing
-        # What is kept back for rows given up and for the monitor is paid for, too.
+        # The cost of a row includes the reserve for dead rows and the monitor's part.
         paid = plan.allowance.amount / len(plan.labels)
         live = sum(plan.terms.most_bytes[pool] for pool in pools)
         size = stats.stored_bytes / stats.stored_rows

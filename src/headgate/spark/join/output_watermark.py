@@ -1,10 +1,10 @@
-"""The watermark of the results: behind that of the inputs by the longer window.
+"""Delays the watermark of the results behind that of the inputs by the longer window.
 
-A result may hold a stored row as old as its window, and Spark hands the watermark on through the
-join's operator as it is: operators after it would drop such results as late. Of Spark's operators
-only a stream-stream join holds the watermark back, by what its condition says of the two times. So
-results pass through one, as the outer side of a join with nothing, under the longer window. No
-result can meet its condition, so each leaves at once as unmatched, and no state is kept.
+A result may hold a stored row as old as its window, but Spark passes the watermark through the
+join's operator unchanged: operators after it would drop such results as late. Only Spark's own
+stream-stream join delays the watermark, according to the time bounds in its condition. So results
+pass through one, as the outer side of a join with an empty stream, under the longer window. No
+result can satisfy its condition, so each leaves at once as unmatched, and no state is kept.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -25,22 +25,22 @@ _HINT = "headgate: update and complete mode need stream(watermark=False)"
 def held_back(
     blobs: DataFrame, packed: DataFrame, windows: tuple[Window, Window], partitions: int
 ) -> DataFrame:
-    """Blobs of results as they are, with the watermark they would have behind Spark's own join.
+    """Pass result blobs on unchanged, with the watermark they would have after Spark's own join.
 
     Parameters
     ----------
     blobs
         A column ``blob``.
     packed
-        Any stream with whole numbers ``shard`` and ``ordinal``; none of its rows is read.
+        Any stream with integer columns ``shard`` and ``ordinal``; none of its rows is read.
     partitions
-        How many a shuffle makes.
+        The number of shuffle partitions.
     """
     longest = max((window.us for window in windows if isinstance(window, TimeWindow)), default=None)
     if longest is None:
         return blobs
     # Nothing in the condition may be constant: the optimiser would simplify it, and Spark could no
-    # longer tell what it says of the two times.
+    # longer derive time bounds from it.
     never = F.length("blob") < 0
     no_time = F.timestamp_seconds(F.when(never, F.length("blob")))
     passing = blobs.select(
@@ -57,12 +57,12 @@ def held_back(
         & (F.col("other_at") >= F.col("at") - span)
         & (F.col("other_at") <= F.col("at") + span)
     )
-    # The optimiser takes out an outer join of which only the outer side is used.
+    # The optimiser removes an outer join if only its outer side is used.
     held = passing.alias(_HINT).join(nothing, condition, "left_outer")
     return held.select("blob", "other_place")
 
 
 def _place(partitions: int) -> Column:
-    """A number that a shuffle by it leaves in the partition where it is."""
+    """A number that hashes to the partition the row is already in."""
     labels = F.array(*(F.lit(label) for label in shard_labels(partitions, partitions)))
     return F.element_at(labels, F.pmod(F.spark_partition_id(), F.lit(partitions)) + 1)

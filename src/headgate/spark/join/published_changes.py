@@ -1,7 +1,7 @@
-"""What a running join is told: redefinitions of importance, and limits of its budget.
+"""Control messages to a running join: new definitions of importance, and new budget limits.
 
-A notice is a row like any other. It joins those of the two sides before the shuffle, with a copy
-for every shard, so it comes with a batch, survives with its checkpoint and is replayed with it.
+A message is a row like any other. It is added to the rows of the two sides before the shuffle, with
+a copy for every shard, so it belongs to a batch, and is checkpointed and replayed with it.
 """
 
 import os
@@ -24,7 +24,7 @@ from headgate.spec.importance.max_importance import LONGEST_TEXT
 from headgate.spec.importance.publishing import write_definition
 
 CHANGES, LIMITS = 2, 3
-"""Stand in the place of a side: what is important, and how much may be stored, from now on."""
+"""Used in place of a side's number: new definitions of importance, and new limits."""
 PUBLISHED = "definition string, at timestamp"
 LONGEST_LIMIT = 15
 """Digits of a limit: a thousand terabytes."""
@@ -37,13 +37,13 @@ FORGIVING = {
     "ignoreCorruptFiles": "true",
     "mapreduce.input.linerecordreader.line.maxlength": str(4 * LONGEST_TEXT),
 }
-"""How a folder is read that others write to: what is gone or broken is passed over, lines that are
-no notices become nulls, and folders in it mean nothing."""
+"""Options for reading a folder that others write to: missing or broken files are skipped, invalid
+lines become nulls, and subfolder names are not read as columns."""
 Redefined = str | os.PathLike[str] | DataFrame
 
 
 def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, ...]) -> DataFrame:
-    """Redefinitions as blobs for every shard, to go with those of the sides."""
+    """New definitions of importance as blobs for every shard, to add to those of the sides."""
     frame = given if isinstance(given, DataFrame) else _published(session, given)
     if not frame.isStreaming or "definition" not in frame.columns:
         kind = "streaming" if frame.isStreaming else "bounded"
@@ -52,11 +52,11 @@ def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, .
             f'with a column "definition" (the text of MaxImportance.to_json()) and perhaps "at" '
             f"(a timestamp), or the folder that MaxImportance.publish writes to"
         )
-    # What cannot be read is null, which no definition is: nothing here may end the query.
+    # An unreadable definition becomes null, which is invalid: nothing here may fail the query.
     at = F.lit(None)
     if "at" in frame.columns:
         at = F.unix_micros(F.col("at").try_cast("timestamp"))
-    # Of two in one batch the one published last holds; file names are in that order.
+    # Of two in one batch, the one published last applies; file names sort in that order.
     name = F.lit("") if isinstance(given, DataFrame) else F.col("_metadata.file_name")
     told = frame.select(
         _bounded(F.col("definition"), LONGEST_TEXT),
@@ -69,7 +69,7 @@ def packed_changes(session: SparkSession, given: Redefined, labels: tuple[int, .
 def packed_limits(
     session: SparkSession, folder: str | os.PathLike[str], labels: tuple[int, ...]
 ) -> DataFrame:
-    """Limits published in a folder as blobs for every shard, to go with those of the sides."""
+    """Limits published in a folder as blobs for every shard, to add to those of the sides."""
     told = _published(session, folder).select(
         _bounded(F.col("definition"), LONGEST_LIMIT),
         F.lit(None).cast("long").alias("at"),
@@ -79,12 +79,12 @@ def packed_limits(
 
 
 def publish_limit(folder: str | os.PathLike[str], limit: int) -> None:
-    """Tell a running join how many rows or bytes it may store from now on."""
+    """Publish how many rows or bytes a running join may store from now on."""
     write_definition(folder, str(limit), at=None)
 
 
 def _bounded(text: Column, longest: int) -> Column:
-    """The text, or null where it is too long to be shipped to every shard, or is no text."""
+    """The text, or null if it is not text or too long to ship to every shard."""
     given = F.try_validate_utf8(text.cast("string"))
     return F.when(F.length(given) <= longest, given).alias("definition")
 
@@ -103,7 +103,7 @@ def _published(session: SparkSession, folder: str | os.PathLike[str]) -> DataFra
 
 @dataclass(frozen=True)
 class PackChanges:
-    """Turns notices into a blob for every shard; to be run by ``mapInArrow``."""
+    """Turns messages into a blob for every shard; run by ``mapInArrow``."""
 
     labels: tuple[int, ...]
     kind: int = CHANGES
@@ -118,7 +118,7 @@ class PackChanges:
 
 
 def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
-    """Event times and definitions, in the order in which they were made."""
+    """Event times and texts of the messages, in the order of publication."""
     mine = rows.sort_values(["part", "ordinal"])
     told = [change for blob in mine["blob"] for change in from_blob(blob).to_pylist()]
     told.sort(key=lambda change: change["name"])
@@ -126,7 +126,7 @@ def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
 
 
 def read_limit(text: str, most: int | None) -> int:
-    """The rows or bytes that a published limit says; ``most`` is the budget of the whole group.
+    """Parse a published limit, in rows or bytes; ``most`` is the budget of the whole group.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A shard's processor time, from batch to batch: what the last took, what the next may take.
+"""Limits a shard's processor time: measures the last batch to decide how much the next may do.
 
-What a batch took is known when the next one begins, results handed over and state written; so what
-it did is kept with the state until then.
+The time of a batch is known only when the next one begins, after results were passed on and state
+was written; until then, the work it did is kept with the state.
 """
 
 import json
@@ -13,34 +13,34 @@ from headgate.pacing.pacer import Admitted, Pacer, PaceState, Passed
 from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
 
 FIRST_S = 1.0
-"""How long the first batch is taken to last."""
+"""Assumed duration of the first batch, in seconds."""
 LEARNS = 0.3
-"""How much a batch has to say of how often they come."""
+"""Weight of the latest batch in the moving average of the batch interval."""
 MOST_TIMES = 2.0
-"""How many times as long as usual may have passed since the last batch, to be counted whole: after
-a pause a batch must not take all the time that was not used."""
+"""Cap on the time since the last batch, as a multiple of the usual interval: after a pause, a batch
+must not use all the idle time."""
 
 
 @dataclass(frozen=True)
 class Pacing:
-    """What is kept with a shard's state."""
+    """Pacing data kept with a shard's state."""
 
     state: PaceState = field(default_factory=PaceState)
     passed: Passed | None = None
     span_s: float = 0.0
     """The event time that the last batch covered."""
     began: float = 0.0
-    """When it began, by the clock on the wall."""
+    """When it began, in wall-clock time."""
     ended: float = 0.0
-    """When its rows were joined, though perhaps not all results handed on."""
+    """When its rows were joined, perhaps before all results were passed on."""
     taken: float = 0.0
-    """What the shard's ledger said then."""
+    """The shard's total processor time then, in seconds."""
     usual_s: float = 0.0
-    """How far apart batches usually are."""
+    """The usual interval between batches, in seconds."""
 
     @classmethod
     def of_text(cls, text: str) -> "Pacing":
-        """From what `text` gave."""
+        """Parse what `text` returned."""
         if not text:
             return cls()
         given = json.loads(text)
@@ -50,12 +50,12 @@ class Pacing:
 
     @property
     def text(self) -> str:
-        """To be kept with the state."""
+        """The data as text, to store with the state."""
         return json.dumps(asdict(self))
 
 
 class ShardPacing:
-    """A batch's part: ask `admit` when rows are there, tell `done` when they are joined."""
+    """Paces one batch: call `admit` when its rows have arrived and `done` after joining them."""
 
     def __init__(self, pacer: Pacer, shards: int, shard: int, before: str, ledger: Ledger) -> None:
         self._pacer = pacer
@@ -68,7 +68,7 @@ class ShardPacing:
         """Processor time since the last batch began."""
         self._state = self._before.state
         if self._before.passed is not None:
-            # Done with when the last of its results was handed on.
+            # A batch ends when the last of its results has been passed on.
             busy_s = max(ledger.ended(UNPACK), self._before.ended) - self._before.began
             passed = self._before.passed._replace(seconds=self.seconds, busy_s=max(busy_s, 0.0))
             self._state = pacer.after(
@@ -79,13 +79,15 @@ class ShardPacing:
         """What to keep with the state."""
 
     def admit(self, seed: int, came: Numbers, span_s: float) -> Admitted:
-        """Which of the rows that came there is time to look at, and how much work they may bring;
-        ``span_s`` is the event time they cover."""
+        """Choose which arrivals there is time to process, and limit the work they may cause.
+
+        ``span_s`` is the event time they cover, in seconds.
+        """
         self._span_s = span_s
         return self._pacer.admit(self._state, seed, came, span_s, self._elapsed_s)
 
     def done(self, passed: Passed) -> None:
-        """Note what a step did, for the next batch."""
+        """Record the work of a step, for the next batch."""
         usual = self._before.usual_s or self._elapsed_s
         self.text = replace(
             self._before,
@@ -99,7 +101,7 @@ class ShardPacing:
         ).text
 
     def _passed_since(self) -> float:
-        """Time since the last batch began, as far as it counts."""
+        """Seconds since the last batch began, capped at a multiple of the usual time."""
         if not self._before.began:
             return FIRST_S
         elapsed = max(self._now - self._before.began, 1e-3)

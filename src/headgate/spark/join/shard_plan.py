@@ -1,4 +1,4 @@
-"""What every shard of a streaming join must know. Small, since it is shipped with every task."""
+"""The plan that every shard of a streaming join gets. Small, as it is shipped with every task."""
 
 import json
 import uuid
@@ -21,18 +21,18 @@ from headgate.spec.budget import RESERVE
 
 @dataclass(frozen=True)
 class Allowance:
-    """The join's budget as it is now, and how a shard's limits follow from it.
+    """The join's current budget, from which the limits of a shard are derived.
 
     Parameters
     ----------
     budget
-        Of the whole join.
+        The budget of the whole join.
     reserve
-        The part of memory kept back for rows given up.
+        The share of memory reserved for dead rows that are not yet reclaimed.
     monitor
-        The part of the budget that is the monitor's.
+        The monitor's share of the budget.
     most
-        The budget of all joins that share it: no limit can be more; None where that is not known.
+        The budget of all joins that share it, which no limit can exceed; None if not known.
     """
 
     budget: Budget
@@ -41,7 +41,7 @@ class Allowance:
     most: int | None = None
 
     def of(self, amount: int) -> "Allowance":
-        """The same for a budget of another size, in rows or bytes as before."""
+        """Return the allowance for a budget of another size, in the same unit."""
         own = self.budget
         rows, size = (amount, None) if own.rows is not None else (None, amount)
         budget = Budget(rows=rows, memory=size, split=own.split, monitor=own.monitor, cpu=own.cpu)
@@ -49,13 +49,13 @@ class Allowance:
 
     @property
     def amount(self) -> int:
-        """Of the budget: rows, or bytes where those are not limited."""
+        """The size of the budget: in rows, or in bytes if rows are not limited."""
         return self.budget.rows if self.budget.rows is not None else self.budget.memory or 0
 
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """A shard's terms, the shape of its rows, and who it is.
+    """A shard's terms, the shape of its rows, and the labels of all shards.
 
     Parameters
     ----------
@@ -66,24 +66,24 @@ class ShardPlan:
     schemas
         The sides' payload schemas.
     most_dead_bytes
-        Bytes of rows already given up that a shard may hold before it reclaims them; None where
-        only rows are limited.
+        Bytes of dead rows that a shard may hold before it reclaims them; None if only rows are
+        limited.
     room
-        What the shard's monitor may take; None where nothing is to be learned.
+        The memory of the shard's monitor; None if nothing is learned.
     labels
-        What the shards are called, in order.
+        The labels of the shards, in order.
     description
-        The join in words, to notice when a checkpoint is taken up by another one.
+        The join as text, to detect a checkpoint that was written by another join.
     operator
-        A name unlike any other's, for local copies.
+        A unique name, for local copies.
     definitions
-        What is important, as known beforehand; None where all rows count alike.
+        The definitions of importance known in advance; None if all rows count the same.
     pacer
-        Keeps a shard within its part of the processor time; None where that is no limit.
+        Keeps a shard within its part of the processor time; None if that is not limited.
     allowance
-        The join's budget, which may be another in every batch; None where it stays what it is.
+        The join's budget if it may change between batches; None if it is fixed.
     row_bytes
-        What a row that is handed on may stand for; see `padded`.
+        Bytes allowed per output row; see `padded`.
     """
 
     terms: Terms
@@ -100,11 +100,11 @@ class ShardPlan:
     row_bytes: int | None = None
 
     def terms_of(self, label: int) -> Terms:
-        """The terms of the shard of this label, whose random numbers are its own."""
+        """The terms of the shard with this label, with its own random seed."""
         return replace(self.terms, policy=self.terms.policy.for_shard(self.labels.index(label)))
 
     def within(self, amount: int) -> "ShardPlan":
-        """The same plan with the limits of a budget of so many rows or bytes."""
+        """Return the plan with the limits for a budget of this many rows or bytes."""
         if self.allowance is None or self.allowance.amount == amount:
             return self
         allowance, shards = self.allowance.of(amount), len(self.labels)
@@ -137,7 +137,7 @@ class ShardPlan:
 
 
 class Sharing(NamedTuple):
-    """A budget that is part of one over several joins, and may change while the join runs."""
+    """A part of a budget shared by several joins, which may change while the join runs."""
 
     most: int | None = None
     """The budget of all of them, where that is known."""
@@ -154,24 +154,24 @@ def shard_plan(
     operator: str | None = None,
     sharing: Sharing | None = None,
 ) -> ShardPlan:
-    """What every shard of a join must know.
+    """Build the plan for the shards of a join.
 
     Parameters
     ----------
     request, bound
         The join, and its columns.
     labels
-        What the shards are called, in order.
+        The labels of the shards, in order.
     live
-        Whether it is a stream, whose state holds rows given up for a while.
+        Whether it is a stream, whose state holds dead rows until they are reclaimed.
     partitions
-        Into how many parts Spark shuffles.
+        The number of shuffle partitions.
     columns
-        Each side's columns and types, in words, to notice when a restart has others.
+        Each side's columns and types as text, to detect a restart with different ones.
     operator
-        A name unlike any other's; made up when left out.
+        A unique name; generated by default.
     sharing
-        Where the budget may change on the way.
+        Given if the budget is shared and may change during the run.
     """
     shards, share = len(labels), request.monitor_share(live)
     policy, reserve = request.policy.without_model(), RESERVE if live else 0.0
@@ -205,7 +205,7 @@ def shard_plan(
 
 
 def _facts(request: Request, columns: tuple[str, str]) -> dict[str, str]:
-    """What a restart must not change of a join."""
+    """The facts about a join that a restart must not change."""
     facts = {
         "left keys": ", ".join(request.keys.left),
         "right keys": ", ".join(request.keys.right),
@@ -235,7 +235,7 @@ def describe(shards: int, partitions: int, plan_facts: dict[str, str]) -> str:
 
 
 def check_same_join(before: str, now: str) -> None:
-    """Raise when a checkpoint's description is not that of the join taking it up.
+    """Raise if a checkpoint's description is not that of the join that resumes it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Bounded inputs on Spark: each shard's rows sorted by time, replayed in steps.
+"""Joins bounded inputs on Spark: sorts each shard's rows by time and replays them in steps.
 
-Rows reach a shard in event order, so memory holds what is stored and one step's arrivals, however
-large the input is.
+Rows reach a shard in event order, so memory holds only the stored rows and the arrivals of one
+step, however large the input is.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ STEP_BYTES = 1 << 25
 def tagged(
     frame: DataFrame, side: int, label: Column, time: Column, columns: StructType, other: StructType
 ) -> DataFrame:
-    """A side's rows as structs beside an empty one for the other side, so that both can mix."""
+    """A side's rows as structs, with a null struct for the other side, so both can be mixed."""
     own = F.struct(*columns.names)
     none = F.lit(None).cast(other)
     left, right = (own, none) if side == 0 else (none, own)
@@ -55,7 +55,7 @@ def tagged(
 
 @dataclass(frozen=True)
 class ReplayShards:
-    """Joins sorted, tagged rows; to be run by ``mapInArrow``."""
+    """Joins sorted, tagged rows; run by ``mapInArrow``."""
 
     plan: ShardPlan
     policy: Policy
@@ -70,7 +70,7 @@ class ReplayShards:
 
 
 class _ShardReplay:
-    """The replay of one shard: rows are cut into steps, and a driver takes one after the other."""
+    """Replays one shard: splits its rows into steps, which a driver processes in turn."""
 
     def __init__(self, plan: ShardPlan, policy: Policy, label: int) -> None:
         self._plan, self._policy = plan, policy
@@ -125,7 +125,7 @@ class _ShardReplay:
 
 
 def _steps(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches joined into steps of a good size, none with rows of two shards."""
+    """Group batches into steps of suitable size, none with rows of two shards."""
     waiting: list[pa.Table] = []
     rows = size = 0
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Queries that share one budget: their limits, told anew as their streams drift."""
+"""Queries that share one budget: rebalances their limits as the streams drift."""
 
 import json
 import os
@@ -18,15 +18,15 @@ from headgate.spec import SpecError
 from headgate.spec.bounded_json import read_json
 
 KEPT = "limits.json"
-"""Beside the joins' folders: what was told and what was in force last."""
+"""File beside the joins' folders with the limits last published and last in force."""
 LONGEST_KEPT = 1_000_000
 
 
 class SharedStreams(Mapping[str, DataFrame]):
     """Streaming DataFrames of joins that share one budget, by name.
 
-    Start a query on each. As they run, their limits follow what they need, without a restart;
-    `stop` ends that and leaves them as they are.
+    Start a query on each. While they run, their limits are adapted to their needs without a
+    restart; `stop` ends that and keeps the current limits.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class SharedStreams(Mapping[str, DataFrame]):
         self._lock = threading.Lock()
         self._listener = _Listener(self)
         self.moves: list[dict[str, int]] = []
-        """Limits as they were told, the latest last."""
+        """The limits published so far, latest last."""
         with self._lock:
             self._keep()
         session.streams.addListener(self._listener)
@@ -57,27 +57,27 @@ class SharedStreams(Mapping[str, DataFrame]):
 
     @property
     def limits(self) -> dict[str, int]:
-        """Rows or bytes that each join may store now, as its metrics showed last."""
+        """Rows or bytes that each join may store now, according to its latest metrics."""
         with self._lock:
             return {name: member.in_force for name, member in self._balancer.members.items()}
 
     def stop(self) -> None:
-        """Leave limits as they are from now on."""
+        """Stop rebalancing; the limits stay as they are."""
         self._session.streams.removeListener(self._listener)
 
     def hear(self, observed: Mapping[str, Any]) -> None:
-        """Take in what a query's batch had to say."""
+        """Process the metrics of a query's batch."""
         for name in self._frames:
             if name not in observed:
                 continue
             figures = observed[name].asDict()
-            # Until the first rows come, there is no shard to say anything.
+            # Before the first rows arrive, no shard reports anything.
             if figures["limit"]:
                 with self._lock:
                     self._tell(self._balancer.hear(name, figures))
 
     def fit(self) -> None:
-        """Where the budget is another than when the joins last ran: limits in proportion to it."""
+        """Scale the limits down if the budget is smaller than when the joins last ran."""
         with self._lock:
             told = {name: member.told for name, member in self._balancer.members.items()}
             part = self._balancer.whole / sum(told.values())
@@ -89,7 +89,7 @@ class SharedStreams(Mapping[str, DataFrame]):
     def _tell(self, limits: dict[str, int]) -> None:
         if not limits:
             return
-        # Kept first: what a crash leaves untold is taken to be told, and more is not given away.
+        # Saved before publishing: after a crash in between, no memory is given away twice.
         self._keep()
         for name, limit in limits.items():
             publish_limit(self._folder / name, limit)
@@ -107,7 +107,7 @@ class SharedStreams(Mapping[str, DataFrame]):
 
 
 class _Listener(StreamingQueryListener):
-    """Hands what queries say of their batches on."""
+    """Forwards the progress reports of queries."""
 
     def __init__(self, shared: SharedStreams) -> None:
         self._shared = shared
@@ -116,14 +116,14 @@ class _Listener(StreamingQueryListener):
         """Nothing to do."""
 
     def onQueryProgress(self, event: Any) -> None:
-        """A batch is done."""
+        """Forward the metrics of a finished batch."""
         self._shared.hear(event.progress.observedMetrics)
 
     def onQueryIdle(self, event: Any) -> None:
         """Nothing to do."""
 
     def onQueryTerminated(self, event: Any) -> None:
-        """Nothing to do: its stored rows are still there, in its checkpoint."""
+        """Nothing to do: the query's stored rows are still in its checkpoint."""
 
 
 def share(
@@ -141,9 +141,9 @@ def share(
     Parameters
     ----------
     request
-        A join by its name, with so much of the budget.
+        Returns a join by name, with a given part of the budget.
     whole, weights, begin
-        The budget in rows or bytes, how it is to be shared, and how it is to begin with.
+        The budget in rows or bytes, the joins' weights, and their initial parts.
     """
     counts, session = {}, None
     for name, (left, right) in streams.items():
@@ -175,9 +175,9 @@ def share(
 
 
 def members_before(folder: Path, names: Mapping[str, int]) -> dict[str, Member] | None:
-    """The joins as they were left in a folder; None where it is new.
+    """Load the joins' limits from the folder of an earlier run; None if the folder is new.
 
-    ``names`` are those of the joins, with how many shards each has.
+    ``names`` are those of the joins, with the number of shards of each.
     """
     kept = folder / KEPT
     if not kept.exists():
@@ -195,7 +195,7 @@ def members_before(folder: Path, names: Mapping[str, int]) -> dict[str, Member] 
 
 
 def _read_kept(kept: Path) -> dict[str, dict[str, int]]:
-    """What was told and what was in force last, by join."""
+    """Read the limits last published and last in force, by join."""
     try:
         with kept.open("rb") as file:
             text = file.read(LONGEST_KEPT + 1).decode()

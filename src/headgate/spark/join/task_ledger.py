@@ -1,8 +1,8 @@
-"""Processor time that the tasks of one streaming join took on this machine.
+"""Records the processor time of one streaming join's tasks on this machine.
 
-Rows pass three Python tasks: packed, joined, unpacked, each perhaps in another process. Each
-process keeps a small file a task of what it took so far, and the join's shards read what all of
-them add up to. On another executor there is another ledger: a shard knows of the tasks beside it.
+Rows pass through three Python tasks (pack, join, unpack), possibly in different processes. Each
+process keeps a small file per task with its total so far, and the join's shards read the sum. Every
+executor has its own ledger: a shard sees only the tasks on the same executor.
 """
 
 import math
@@ -20,14 +20,14 @@ from headgate.spark.state.local_files import local_folder, owned_folder
 PACK, UNPACK = "pack", "unpack"
 """The tasks that serve all shards."""
 _taken: dict[Path, float] = {}
-"""By file, what this process has written."""
+"""Seconds that this process has written, by file."""
 _last: tuple[Path, float] | None = None
-"""Of whose ledger this process had a task last, and its processor time by the end of it."""
+"""The ledger of this process's last task, and the process's CPU time at its end."""
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """What the tasks of an operator took, in the run of the query that this task is of.
+    """Processor time of an operator's tasks in this task's run of the query, in seconds.
 
     Examples
     --------
@@ -42,11 +42,11 @@ class Ledger:
 
     @contextmanager
     def timing(self, task: str) -> Iterator[None]:
-        """Add the processor time of what is done within, and around it by the worker.
+        """Add the processor time spent inside the context, and by the worker around it.
 
-        Workers take one task after the other, and clear up after each. What a process did since a
-        task of the same operator is counted in; a user's own Python function, if it ran there in
-        between, too.
+        Workers run one task after another and clean up after each. Everything the process did
+        since its last task of the same operator is included, even a user's own Python function
+        that ran in between.
         """
         began = process_time()
         folder = self._folder()
@@ -64,24 +64,24 @@ class Ledger:
         _last = (folder, ended)
 
     def add(self, task: str, seconds: float) -> None:
-        """Note that this process has spent so much more on a task."""
+        """Add seconds that this process spent on a task."""
         path = self._folder() / f"{task}.{os.getpid()}"
         _taken[path] = _taken.get(path, 0.0) + seconds
         unfinished = path.with_name(f".{path.name}")
-        with suppress(OSError):  # a full disk is no reason to end a query
+        with suppress(OSError):  # a full disk must not fail the query
             unfinished.write_text(repr(_taken[path]))
             unfinished.replace(path)
 
     def total(self, task: str) -> float:
-        """What all processes have spent on a task."""
+        """Seconds that all processes have spent on a task."""
         return sum((_seconds(path) for path in self._files(task)), start=0.0)
 
     def ended(self, task: str) -> float:
-        """When a task last ended, by the clock on the wall; 0 where none has."""
+        """Wall-clock time at which a task last ended; 0 if none has."""
         return max((path.stat().st_mtime for path in self._files(task)), default=0.0)
 
     def _files(self, task: str) -> list[Path]:
-        """One a process; what is not ours is passed over."""
+        """The files, one per process; files that are not ours are ignored."""
         found = self._folder().glob(f"{task}.*")
         return [path for path in found if _is_ours(path, task)]
 
@@ -90,7 +90,7 @@ class Ledger:
 
 
 def _is_ours(path: Path, task: str) -> bool:
-    """Whether a process of ours keeps what it took in this file."""
+    """Whether this file was written by one of our processes."""
     return bool(
         re.fullmatch(re.escape(task) + r"\.[0-9]+", path.name)
         and stat.S_ISREG(path.lstat().st_mode)

@@ -1,4 +1,4 @@
-"""Metrics of a streaming lookup: one row a shard and batch, summed up by ``observe``."""
+"""Metrics of a streaming lookup: one row per shard and batch, summed by ``observe``."""
 
 from dataclasses import asdict
 
@@ -15,13 +15,13 @@ OUTPUT = output_schema(metrics_of(*LOOKUP_SUMS))
 
 
 def stats_row(stats: LookupStats, state: dict[str, int], spent: dict[str, int]) -> pd.DataFrame:
-    """The row of figures a shard puts out once a batch."""
+    """The row of metrics that a shard emits once per batch."""
     return pd.DataFrame([{"blob": None, **asdict(stats), **state, **spent}])
 
 
 def observed() -> list[Column]:
-    """The aggregates to observe: every figure summed over the shards of a batch.
+    """The aggregates to observe: every metric summed over the shards of a batch.
 
-    Peaks are sums of the shards' peaks, so the true peak is no greater.
+    Peaks are sums of the shards' peaks, so they are upper bounds.
     """
     return sums(FIGURES)

@@ -1,4 +1,4 @@
-"""The stateful processor of a streaming lookup: cached rows in, results, metrics and state out."""
+"""The stateful processor of a streaming lookup: reads the cache, emits results and metrics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from headgate.spark.worker_settings import settle
 
 @dataclass(frozen=True, kw_only=True)
 class LookupPlan(ShardPlan):
-    """What every shard of a lookup must know; its schemas are the table's and the stream's."""
+    """The plan that every shard of a lookup gets; its schemas are the table's and the stream's."""
 
     table: Table
     how: How
@@ -31,8 +31,8 @@ class LookupPlan(ShardPlan):
 class LookupProcessor(ShardProcessor):
     """Looks up the rows of one shard, batch after batch.
 
-    A batch that fails, because its table cannot be reached or for any other reason, leaves no
-    trace: Spark commits results, state and the place in the input together, and does it again.
+    A batch that fails, because its table cannot be reached or for any other reason, has no effect:
+    Spark commits results, state and input offsets together, and repeats the batch.
     """
 
     _plan: LookupPlan

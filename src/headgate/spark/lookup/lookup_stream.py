@@ -79,7 +79,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     )
     forget_when_queries_end(session)
     warm_kernel(terms)
-    # Keys are weighed, where they are, for the rows that will be stored: those of the table.
+    # Key weights, if used, are for the rows to be stored: those of the table.
     keys, names = request.keys.right, tuple(frame.columns)
     shard = shard_column([column_of(frame, name) for name in keys], labels)
     pack = Pack(0, labels, names, keys, request.policy, row_bytes=plan.row_bytes)
@@ -88,7 +88,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         statefulProcessor=LookupProcessor(plan),
         outputStructType=lookup_metrics.OUTPUT,
         outputMode="append",
-        # For the timers alone; a stream need not have a watermark.
+        # Only for the timers; the stream need not have a watermark.
         timeMode="EventTime",
     )
     shown = _shown(shape, frame, columns)
@@ -101,7 +101,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
 
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
-    """As many as asked for; otherwise one a core, or one where only the whole stream will do."""
+    """The number requested; by default one per core, or one if a policy needs the whole stream."""
     follows = request.policy.kind.follows_values
     count = asked
     if asked is None:
@@ -119,7 +119,7 @@ def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
 def _facts(
     request: LookupRequest, frame: DataFrame, columns: StructType, policy: Policy
 ) -> dict[str, str]:
-    """What must be the same for a checkpoint to be taken up."""
+    """The facts that must not change when a checkpoint is resumed."""
     return {
         "stream keys": ", ".join(request.keys.right),
         "table keys": ", ".join(request.keys.left),
@@ -152,7 +152,7 @@ def _check_input(request: LookupRequest, frame: Any) -> None:
 
 
 def _check_keys(request: LookupRequest, frame: DataFrame) -> None:
-    """The stream's keys are compared by value, and as Spark would with a DataFrame of its own."""
+    """Check that the stream's keys are compared by value, and as Spark's own join would."""
     compared_types(frame, "stream", request.keys.right)
     if isinstance(request.table, SparkTable):
         for theirs, mine in zip(request.keys.left, request.keys.right, strict=True):
@@ -160,7 +160,7 @@ def _check_keys(request: LookupRequest, frame: DataFrame) -> None:
 
 
 def _spark_columns(request: LookupRequest) -> StructType:
-    """The table's columns in Spark's types."""
+    """The table's columns with Spark's types."""
     columns = []
     for field in request.schema:
         kind = WIDER.get(field.type, field.type)
@@ -176,7 +176,7 @@ def _spark_columns(request: LookupRequest) -> StructType:
 
 
 def _shown(shape: Shape, frame: DataFrame, columns: StructType) -> list[Shown]:
-    """The result's columns; event times keep their mark, so that they can be aggregated by."""
+    """The result's columns; event times stay marked, so that results can be grouped by them."""
     shown = []
     for name, side, column in shape.output:
         field = (columns, frame.schema)[side][column]

@@ -29,20 +29,20 @@ DONE = "_SUCCESS"
 
 @dataclass(frozen=True, eq=False)
 class SparkTable(Table):
-    """A bounded DataFrame with one row a key.
+    """A bounded DataFrame with one row per key.
 
-    `CachedLookup.run` asks it by a Spark query from the driver. Workers of a stream cannot: only
-    the driver can start a query. So for `CachedLookup.stream` the DataFrame is written once, as
-    Parquet files sorted by key, and workers read the rows they need from those. What the
-    DataFrame would say later does not matter then; a restart takes up the snapshot that is there.
+    `CachedLookup.run` fetches rows with Spark queries from the driver. Workers of a stream cannot:
+    only the driver can start a query. So for `CachedLookup.stream` the DataFrame is written once,
+    as Parquet files sorted by key, and workers read the rows they need from those. Later changes
+    of the DataFrame have no effect; a restart uses the existing snapshot.
 
     Parameters
     ----------
     frame
         The DataFrame.
     snapshot
-        For streams: a folder that the driver and all workers reach under this path or address
-        (hdfs://, s3://, ...), and in which nothing else is. Remove it to have it written anew.
+        For streams: a folder for the snapshot alone, which the driver and all workers reach under
+        this path or URI (hdfs://, s3://, ...). Delete it to have it written again.
     """
 
     frame: DataFrame
@@ -65,7 +65,7 @@ class SparkTable(Table):
 
     @property
     def name(self) -> str:
-        """What messages and checkpoints call it."""
+        """The name used in messages and checkpoints."""
         return "the table's DataFrame" if self.snapshot is None else f"snapshot {self.snapshot}"
 
     def schema(self) -> pa.Schema:
@@ -73,11 +73,11 @@ class SparkTable(Table):
         return same_zone(arrow_schema(self.frame))
 
     def check_keys(self, keys: tuple[str, ...]) -> None:
-        """Raise where keys have a collation, or cannot be compared."""
+        """Raise if keys have a collation or cannot be compared."""
         compared_types(self.frame, "table's DataFrame", keys)
 
     def fetch(self, keys: pa.Table, schema: pa.Schema) -> pa.Table:
-        """The rows with these keys, by a query on Spark."""
+        """Fetch the rows with these keys with a Spark query."""
         places = [number(self.frame.columns.index(name)) for name in keys.column_names]
         numbers = keys.rename_columns(places)
         asked = F.broadcast(self.frame.sparkSession.createDataFrame(numbers))
@@ -86,7 +86,7 @@ class SparkTable(Table):
         return relabelled(found.toArrow(), schema)
 
     def for_workers(self, keys: tuple[str, ...]) -> Table:
-        """The snapshot, written if it is not there."""
+        """Return the snapshot, writing it first if it does not exist."""
         if self.snapshot is None:
             raise SpecError(
                 "workers cannot ask a DataFrame for rows: give hg.SparkTable(df, snapshot=...) a "
@@ -100,7 +100,7 @@ class SparkTable(Table):
         session = self.frame.sparkSession
         by_key = [F.col(quoted(name)) for name in keys]
         before = session.conf.get(TIMES, None)
-        # Spark's own way to write times is one that others read at another precision.
+        # Other readers give times in Spark's default format another precision.
         session.conf.set(TIMES, "TIMESTAMP_MICROS")
         try:
             rows = self.frame.repartitionByRange(*by_key).sortWithinPartitions(*by_key)

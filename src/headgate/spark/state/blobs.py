@@ -1,4 +1,4 @@
-"""Arrow tables as bytes: what travels through the shuffle and rests in the state store."""
+"""Serialises Arrow tables to bytes (blobs) for the shuffle and the state store."""
 
 from collections.abc import Iterator
 
@@ -18,8 +18,9 @@ _QUICK = pa.Codec("zstd", 1)
 def to_blob(table: pa.Table, compress: bool = False) -> bytes:
     """A table as an Arrow IPC stream, with the format's version in front.
 
-    The prefix is eight bytes long, so that the columns stay aligned when the blob is mapped.
-    Compressed blobs are for the state store, whose calls cost by the byte; they read the same.
+    The prefix is eight bytes long, so that columns stay aligned when the blob is memory-mapped.
+    Compressed blobs are for the state store, where cost grows with bytes; they are read the same
+    way.
     """
     sink = pa.BufferOutputStream()
     write_blob(table, sink, compress)
@@ -27,7 +28,7 @@ def to_blob(table: pa.Table, compress: bool = False) -> bytes:
 
 
 def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> None:
-    """Write a table's blob to a file; a large table goes in pieces, to be copied one by one."""
+    """Write a table's blob to a file; a large table is copied piece by piece."""
     sink.write(_PREFIX)
     options = pa.ipc.IpcWriteOptions(compression=_QUICK if compress else None)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
@@ -36,14 +37,14 @@ def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> 
 
 
 def from_blob(blob: "bytes | pa.Buffer") -> pa.Table:
-    """The table of a blob; its columns point into the blob, nothing is copied."""
+    """Read the table of a blob without copying: its columns point into the blob."""
     buffer = pa.py_buffer(blob)
     _check_format(buffer.slice(0, len(_PREFIX)).to_pybytes())
     return pa.ipc.open_stream(buffer.slice(len(_PREFIX))).read_all()
 
 
 def pieces_of_blob(file: pa.NativeFile) -> Iterator[pa.Table]:
-    """The table of a blob in a file, in the pieces in which it was written; at least one."""
+    """Read a table from a blob file in the pieces in which it was written; at least one."""
     _check_format(file.read(len(_PREFIX)))
     with pa.ipc.open_stream(file) as reader:
         yield no_rows(reader.schema)

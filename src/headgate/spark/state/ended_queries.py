@@ -1,7 +1,7 @@
-"""The local files of queries that have ended are removed, on the machine at hand and on executors.
+"""Removes the local files of ended queries, on this machine and on executors.
 
-What this misses, where a driver is killed, Spark removes when executors end, and the next worker
-removes what killed executors have left; see `local_files`.
+If the driver is killed, Spark removes them when executors end; the files of killed executors are
+removed by the next worker; see `local_files`.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def forget_when_queries_end(session: SparkSession) -> None:
 
 
 class _Listener(StreamingQueryListener):
-    """Hears of queries that end."""
+    """Listens for queries that end."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -45,9 +45,9 @@ class _Listener(StreamingQueryListener):
         """Nothing to do."""
 
     def onQueryTerminated(self, event: Any) -> None:
-        """A run is over."""
+        """Remove the local files of the run."""
         query, run = str(event.id), str(event.runId)
-        # A session that is being stopped takes no more jobs, and Spark removes all its files.
+        # A session that is stopping accepts no jobs, and Spark removes all its files.
         with contextlib.suppress(Py4JError):
             _forget_here(self._session, query, run)
             _forget_on_executors(self._session, query, run)
@@ -62,7 +62,7 @@ def _forget_here(session: SparkSession, query: str, run: str) -> None:
 
 
 def _local_dirs(session: SparkSession) -> Iterator[Path]:
-    """The folders in which a driver that is its own executor keeps files."""
+    """The local folders of a driver that is its own executor."""
     context = session.sparkContext
     java: Any = context._jvm
     usual = java.java.lang.System.getProperty("java.io.tmpdir")
@@ -73,7 +73,7 @@ def _local_dirs(session: SparkSession) -> Iterator[Path]:
 
 
 def _forget_on_executors(session: SparkSession, query: str, run: str) -> None:
-    """A task for every core; most likely each executor gets one."""
+    """Run one task per core, so that most likely each executor gets one."""
     context = session.sparkContext
     if str(context.master).partition("[")[0] == "local":
         return

@@ -1,4 +1,4 @@
-"""What a shard has learned, in the state store."""
+"""Stores a shard's learned models in the state store."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,11 +18,11 @@ from headgate.spark.state.blobs import from_blob, to_blob
 VALUE = (
     "facts string, left binary, right binary, tracked binary, left_tried binary, right_tried binary"
 )
-_ROW_COLUMNS = WatchedRows._fields[:-3]  # codes, values and sources mean nothing in another batch
+_ROW_COLUMNS = WatchedRows._fields[:-3]  # codes, values and sources are valid only within a batch
 
 
 def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
-    """What the batches so far have learned; None where nothing is to be learned."""
+    """Read what earlier batches learned; None if the join learns nothing."""
     if plan.room is None:
         return None
     state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)
@@ -42,7 +42,7 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
     if kept[4] is None:
         return state
     if not plan.room.tried.holds(1, 1):
-        # The budget has become too small for trying policies since.
+        # The budget has since become too small for trying policies.
         monitor.standing, monitor.tried = Standing(), 0.0
         return state
     names = monitor.standing.names
@@ -57,7 +57,7 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
 
 
 def write_learned(variable: Any, state: LearnedState) -> int:
-    """Keep what was learned; returns the bytes written."""
+    """Store what was learned; return the bytes written."""
     tracked = state.tracked
     blobs = []
     for side, table in enumerate(state.watched_columns):
@@ -81,7 +81,7 @@ def write_learned(variable: Any, state: LearnedState) -> int:
 
 
 def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
-    """Watched rows from the columns that were put beside theirs."""
+    """Rebuild watched rows from the bookkeeping columns beside their own."""
     columns = {
         name: np.concatenate([side.column(_hidden(name)).to_numpy() for side in sides])
         for name in _ROW_COLUMNS
@@ -91,7 +91,7 @@ def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
 
 
 def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
-    """Rows that policies are tried on, with who stores them and what happened to them there."""
+    """Rows that policies are tried on, with the policies that store each and its history there."""
     table = columns
     held = (rows.held << np.arange(len(rows.held))[:, None]).sum(axis=0)
     for name in _RIVAL_COLUMNS:
@@ -105,7 +105,7 @@ def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> p
 
 
 def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
-    """The same, read back from the columns that were put beside."""
+    """Rebuild these rows from the bookkeeping columns of `rival_table`."""
 
     def column(name: str) -> np.ndarray:
         values: np.ndarray = table.column(_hidden(name)).to_numpy()
@@ -132,7 +132,7 @@ def _with_history(names: tuple[str, ...]) -> list[int]:
 
 
 def _parted(table: pa.Table, known: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """The columns of the rows, and what was put beside them, whatever the rows' are called."""
+    """Split a table into row columns and bookkeeping columns, whatever the names of the former."""
     own = known.num_columns
     return table.select(range(own)), table.select(range(own, table.num_columns))
 

@@ -1,9 +1,9 @@
-"""Local, memory-mapped copies of what is in the state store, so that a batch reads almost nothing.
+"""Local, memory-mapped copies of the state store's blobs, so that a batch reads almost nothing.
 
-The state store is the only truth. Blobs never change once written and have names unlike any other.
-A copy ends in a checksum over its bytes, its name and the checksum of the blob that it is a copy
-of, which the state store has; a copy that is missing, broken or another's is fetched anew. Without
-a disk to write to there are no copies, and every batch fetches what it needs.
+The state store is the only source of truth. Blobs are immutable and have unique names. A copy ends
+in a checksum over its bytes, its name, and the checksum that the state store has for the blob; a
+copy that is missing, corrupt or of another blob is fetched again. Without a writable disk there are
+no copies, and every batch fetches what it needs.
 """
 
 import contextlib
@@ -31,12 +31,12 @@ _OURS = re.compile(r"\d{12}-[0-9a-f]{12}(\.[0-9a-f]{8})?")
 
 
 def new_name(number: int) -> str:
-    """A blob name unlike any other, that sorts by ``number``."""
+    """A unique blob name that sorts by ``number``."""
     return f"{number:012d}-{uuid.uuid4().hex[:12]}"
 
 
 class Stamp(NamedTuple):
-    """What shows that a file is still the one that was looked at."""
+    """Identifies a file, to detect that it was replaced or changed."""
 
     inode: int
     modified_ns: int
@@ -46,7 +46,7 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, found: os.stat_result, checksum: int) -> "Stamp":
-        """Of a file that is open."""
+        """The stamp of an open file."""
         return cls(found.st_ino, found.st_mtime_ns, found.st_size, checksum)
 
 
@@ -55,7 +55,7 @@ _verified: dict[Path, Stamp] = {}
 
 
 class LocalCopy:
-    """Copies of one shard's blobs in a folder of its own."""
+    """Copies of one shard's blobs, in the shard's own folder."""
 
     def __init__(self, operator: str, shard: int) -> None:
         self.shard = shard
@@ -66,7 +66,7 @@ class LocalCopy:
     def read(
         self, name: str, checksum: int, fetch: Callable[[], pa.Table]
     ) -> tuple[pa.Table, bool]:
-        """The table of that name, mapped, and whether it had to be fetched.
+        """Return the table of that name, memory-mapped, and whether it had to be fetched.
 
         ``checksum`` is that of the blob in the state store.
         """
@@ -79,7 +79,7 @@ class LocalCopy:
         return fetched if table is None else table, True
 
     def write(self, name: str, checksum: int, table: pa.Table) -> None:
-        """Keep a copy, if that is possible; visible under its name only when complete."""
+        """Write a copy, if possible; it appears under its name only when complete."""
         if self._folder is None:
             return
         unfinished = self._folder / f"{name}.{uuid.uuid4().hex[:8]}"
@@ -93,14 +93,14 @@ class LocalCopy:
                 file.write(_TRAILER.pack(_MARK, found))
             _make_way(self._folder / name)
             unfinished.rename(self._folder / name)
-        except (OSError, pa.ArrowException):  # no room, say; the state store has it
+        except (OSError, pa.ArrowException):  # e.g. no space; the state store has it
             with contextlib.suppress(OSError):
                 unfinished.unlink()
 
     def keep_only(self, names: Iterable[str]) -> None:
-        """Forget copies of blobs that are in the state no more; leave alone what is not ours.
+        """Delete copies of blobs that are no longer in the state; leave other files alone.
 
-        A file that is mapped somewhere stays readable there after it is unlinked.
+        A file that is still mapped stays readable after it is unlinked.
         """
         if self._folder is None:
             return
@@ -113,12 +113,12 @@ class LocalCopy:
                         path.unlink()
 
     def _mapped(self, name: str, checksum: int) -> pa.Table | None:
-        """The table of a copy that is right; None where there is none."""
+        """Map a copy and return its table; None if there is no valid copy."""
         if self._folder is None:
             return None
         path = self._folder / name
         try:
-            # A link is not followed, and a pipe is not waited for.
+            # Do not follow a link, and do not block on a pipe.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             return None
@@ -140,14 +140,14 @@ class LocalCopy:
 
 
 def _is_our_file(found: os.stat_result) -> bool:
-    """Whether it is a file, that we own and others may not write, with something in it."""
+    """Whether it is a regular, non-empty file that we own and others cannot write."""
     private = not stat.S_IMODE(found.st_mode) & 0o022
     ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and private
     return ours and found.st_size > _TRAILER.size
 
 
 def _map(handle: int) -> pa.Buffer:
-    """An open file's bytes, mapped."""
+    """Memory-map an open file."""
     return pa.py_buffer(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
 
 
@@ -158,11 +158,11 @@ def _is_right(whole: pa.Buffer, name: str, checksum: int) -> bool:
 
 
 def _checksum(content: pa.Buffer, name: str, checksum: int) -> int:
-    """Over what a copy holds, and whose copy it is."""
+    """Checksum over a copy's bytes, its name and its blob's checksum."""
     return zlib.crc32(content, zlib.crc32(f"{name} {checksum}".encode()))
 
 
 def _make_way(path: Path) -> None:
-    """Remove a folder that has a copy's name: what is in a folder of ours is ours."""
+    """Remove a folder that has a copy's name: everything in our folder is ours."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)

@@ -1,9 +1,9 @@
-"""Where a query keeps files on an executor: in a folder of ours among Spark's own local files.
+"""A query's local folder on an executor, inside Spark's own local folders.
 
-Spark tells its Python workers in which folders its block manager keeps files (`spark.local.dir`,
-or what the cluster manager says); their names cannot be foretold, and Spark removes them when the
-executor ends. Outside a worker, as in tests, it is a new folder for the process. Nothing is trusted
-for its name: a folder is ours if we own it, nobody else may look into it, and it is no link.
+Spark tells its Python workers where its block manager keeps files (`spark.local.dir`, or the
+cluster manager's setting); the folder names cannot be guessed, and Spark removes them when the
+executor ends. Outside a worker, as in tests, each process has a new folder. No name is trusted: a
+folder is ours only if we own it, no other user can access it, and it is not a link.
 """
 
 import atexit
@@ -33,13 +33,13 @@ _private: dict[int, Path] = {}
 def local_folder(operator: str) -> Path:
     """The folder on this executor for the local files of this task's query.
 
-    All tasks of one run of the query on the executor share it; another query, another run and
-    another operator have others. It is removed when the run ends, and is made anew if it is gone.
+    All tasks of one run of the query on the executor share it; other queries, runs and operators
+    have their own. It is removed when the run ends, and created again if it is missing.
 
     Parameters
     ----------
     operator
-        A name unlike any other's, such as that of `ShardPlan`.
+        A unique name, such as that of `ShardPlan`.
 
     Examples
     --------
@@ -57,10 +57,10 @@ def local_folder(operator: str) -> Path:
 
 
 def owned_folder(path: Path) -> Path:
-    """A folder that is ours alone, made where it is not there.
+    """Return a folder that only we can access, creating it if needed.
 
-    What is there and not ours, as a link or another user's folder, is put aside: the folder above
-    is ours, so that is for us to decide.
+    Anything else under that name, such as a link or another user's folder, is moved aside, which is
+    safe because the parent folder is ours.
     """
     for _ in range(2):
         with contextlib.suppress(FileExistsError):
@@ -73,14 +73,14 @@ def owned_folder(path: Path) -> Path:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether it is a folder, no link, that we own and nobody else may look into."""
+    """Whether it is a folder, not a link, that we own and no other user can access."""
     found = path.lstat()
     private = not stat.S_IMODE(found.st_mode) & 0o077
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and private
 
 
 def run_of_task() -> str:
-    """The query that this task is of, and its run: a query that is started again has another."""
+    """The query of this task, and its run, which changes with every start of the query."""
     context = TaskContext.get()
     if context is None:
         return "tested"
@@ -90,16 +90,16 @@ def run_of_task() -> str:
 
 
 def forget_run(query: str, run: str) -> None:
-    """Remove what a run of a query has kept on this executor."""
+    """Remove the files of a query's run on this executor."""
     for root in _roots():
         for folder in root.glob(f"*-{_plain(query)}-{_plain(run)}"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget_dead(beside: Path) -> None:
-    """Remove what executors left that were killed before Spark could remove it.
+    """Remove the files of executors that were killed before Spark could clean up.
 
-    ``beside`` is the folder in which Spark makes those of its block managers.
+    ``beside`` is the folder in which Spark creates those of its block managers.
     """
     for root in (*beside.glob(f"blockmgr-*/{ROOT}"), *beside.glob(f"{ROOT}-*")):
         with contextlib.suppress(OSError):
@@ -109,13 +109,13 @@ def forget_dead(beside: Path) -> None:
 
 
 def _plain(name: str | None) -> str:
-    """The name of a run as part of a path: letters, digits and dashes."""
+    """Make a run's name safe for a path: letters, digits and dashes."""
     return "".join(c for c in name or "none" if c.isascii() and (c.isalnum() or c == "-"))
 
 
 def _roots() -> Iterator[Path]:
-    """Our folders among Spark's, the first of which is used; none outside a worker."""
-    # Spark's other folders come into play where the first cannot be written to.
+    """Our folders inside Spark's, of which the first is used; none outside a worker."""
+    # Spark's other folders are used if the first is not writable.
     for place in filter(None, os.environ.get(LOCAL_DIRS, "").split(",")):
         with contextlib.suppress(OSError):
             root = owned_folder(Path(place) / ROOT)
@@ -137,7 +137,7 @@ def _private_root() -> Path:
 
 
 def _mark_alive(root: Path, process: int) -> bool:
-    """Note that a process needs the folder; whether that is new."""
+    """Record that a process needs the folder; return whether that is new."""
     mark = root / f"{ALIVE}{process}"
     new = not mark.exists()
     if new:
@@ -158,8 +158,8 @@ def _is_running(process: str) -> bool:
 
 
 def _has_ended(status: Path) -> bool:
-    """Whether a process is only waiting for its parent to hear of its end."""
+    """Whether a process is a zombie: ended, but not yet reaped by its parent."""
     try:
         return status.read_bytes().rpartition(b")")[2].split()[:1] == [b"Z"]
-    except OSError:  # not every system has such files
+    except OSError:  # not every system has /proc
         return False

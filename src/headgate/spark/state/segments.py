@@ -1,8 +1,8 @@
-"""Stored rows as segments: the arrivals of a batch that were kept, and which of them still live.
+"""Stored rows as segments: the rows that a batch stored, and which of them are still live.
 
-A batch writes its own survivors as one segment a side and marks the dead of older ones; it does not
-write old rows again, except to reclaim space: when dead rows take more than they may, the segments
-with most of them are rewritten without, and when there are many small segments, neighbours merge.
+A batch writes its own surviving rows as one segment per side and marks dead rows in older segments.
+It rewrites old rows only to reclaim space: when dead rows exceed their limit, the segments with the
+most are rewritten without them, and when there are many small segments, neighbours are merged.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ MOST_SEGMENTS = 64
 
 @dataclass(frozen=True)
 class Segment:
-    """Rows of one side kept by one batch, or merged from several."""
+    """Rows of one side stored by one batch, or merged from several."""
 
     stored: Stored
     side: int
@@ -48,7 +48,7 @@ class Segment:
 
 
 def to_table(rows: TableRows, with_weight: bool, with_time: bool) -> pa.Table:
-    """Payload and bookkeeping of rows, as a segment keeps them."""
+    """Payload and bookkeeping columns of rows, as a segment stores them."""
     table = gathered(chain([no_rows(rows.table.schema)], rows.pieces(SMALL_BYTES)))
     table = table.append_column(SEQUENCE, pa.array(rows.rows.sequence))
     if with_time:
@@ -57,12 +57,12 @@ def to_table(rows: TableRows, with_weight: bool, with_time: bool) -> pa.Table:
 
 
 def payload(table: pa.Table) -> pa.Table:
-    """A segment's table without its bookkeeping."""
+    """A segment's table without its bookkeeping columns."""
     return table.select(range(table.num_columns - len(_bookkeeping(table))))
 
 
 def _bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
-    """The columns kept beside the payload, by name."""
+    """The columns stored beside the payload, by name."""
     found: dict[str, pa.ChunkedArray] = {}
     names = table.column_names
     for name in (WEIGHT, TIME, SEQUENCE):
@@ -73,15 +73,15 @@ def _bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
 
 
 def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
-    """A segment all of whose rows live."""
+    """Create a segment in which all rows are live."""
     size = int(row_bytes(payload(table)).sum())
     return Segment(stored, side, table, np.ones(table.num_rows, bool), size)
 
 
 def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | None) -> TableRows:
-    """The live rows of one side's segments, in the order in which they arrived.
+    """The live rows of one side's segments, in order of arrival.
 
-    Their time is in a column of the payload, or beside it where ``time_column`` is None.
+    Their time is in a column of the payload, or beside it if ``time_column`` is None.
     """
     if not segments:
         return TableRows.nothing(schema)
@@ -93,13 +93,13 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | Non
     if WEIGHT in beside:
         weight = beside[WEIGHT].to_numpy()[place]
     stored = TableRows.arriving(rows, time, weight)
-    # Its history is filled in afterwards, so it must not share the array of times.
+    # The history is filled in later, so it must not share the array of times.
     numbers = stored.rows._replace(sequence=beside[SEQUENCE].to_numpy()[place], touched=time.copy())
     return replace(stored, place=place, rows=numbers)
 
 
 def mark_dead(segments: list[Segment], held: TableRows, alive: np.ndarray) -> list[Segment]:
-    """The segments after some of their live rows died."""
+    """Return the segments with some of their live rows marked dead."""
     physical = np.zeros(sum(len(segment.alive) for segment in segments), bool)
     physical[held.place[alive]] = True
     ends = np.cumsum([len(segment.alive) for segment in segments])
@@ -110,10 +110,10 @@ def mark_dead(segments: list[Segment], held: TableRows, alive: np.ndarray) -> li
 
 
 def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple[int, int]]:
-    """Which neighbouring segments of one side to rewrite as one: (first, end) in the list.
+    """Choose neighbouring segments of one side to rewrite as one: (first, end) in the list.
 
-    First those with the greatest share of dead bytes, until the dead take no more than they may;
-    then the smallest neighbours, until there are few enough.
+    First those with the greatest share of dead bytes, until dead rows are within their limit; then
+    the smallest neighbours, until there are few enough segments.
     """
     chosen: set[int] = set()
     dead = sum(segment.dead_bytes for segment in segments)

@@ -1,9 +1,9 @@
-"""A shard's durable state, and how it is read and written.
+"""Reads and writes a shard's durable state.
 
-In the state store: a *head* (how far the join has come, which segments there are, which of their
-rows live), the *segments* themselves, and a *history* log for policies that score by history. A
-batch reads the head, takes segments from their local copies, and writes its new segment, what
-changed in the history, and the head. Everything is Arrow IPC behind a version number.
+The state store holds a *head* (the join's progress, the list of segments, which of their rows are
+live), the *segments* themselves, and a *history* log for policies that score by history. A batch
+reads the head, takes segments from their local copies, and writes its new segment, the changes of
+the history, and the head. Everything is Arrow IPC behind a version number.
 """
 
 import json
@@ -37,7 +37,7 @@ from headgate.spark.state.stored_tables import KEY, VALUE, Stored, StoredTables
 from headgate.spec import SpecError
 
 SMALLEST_LOG = 10_000
-"""History entries that may always pile up before the log is written anew."""
+"""History entries always allowed to accumulate before the log is rewritten."""
 SMALLEST_DEAD_BYTES = 1_000_000
 """Bytes of dead rows not worth reclaiming when only rows are limited."""
 
@@ -55,7 +55,7 @@ _DIRECTORY = pa.schema(
 
 
 class FinishedStep(Protocol):
-    """What state must know of a step, of a join or of a lookup; `JoinStep` says what it means."""
+    """The attributes of a join or lookup step that the state needs; `JoinStep` explains them."""
 
     @property
     def stats(self) -> Stats: ...
@@ -97,7 +97,7 @@ class ShardStore:
 
 @dataclass
 class ShardState:
-    """What a shard stores, read at the start of a batch and written at its end."""
+    """A shard's state, read at the start of a batch and written at its end."""
 
     plan: ShardPlan
     store: ShardStore
@@ -111,12 +111,12 @@ class ShardState:
     pacing: str = ""
     """What work took, and may take; see `shard_pacing.py`."""
     limit: int | None = None
-    """Rows or bytes that the whole join may store, where it was told so on the way."""
+    """Rows or bytes that the whole join may store, if changed since the start."""
     figures: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
-        """The state as the last batch left it."""
+        """Read the state as the last batch left it."""
         state = cls(
             plan, store, StoredTables(store.segments, local), StoredTables(store.histories, local)
         )
@@ -158,11 +158,11 @@ class ShardState:
         return state
 
     def limit_to(self, amount: int) -> None:
-        """From now on, the whole join may store so many rows or bytes."""
+        """Set the rows or bytes that the whole join may store from now on."""
         self.plan, self.limit = self.plan.within(amount), amount
 
     def restore_limit(self, amount: int) -> None:
-        """The limit in force before; the budget's own where a shard can no longer live with it."""
+        """Restore the last limit; use the original budget if it no longer suits a shard."""
         try:
             self.limit_to(amount)
         except SpecError:
@@ -174,7 +174,7 @@ class ShardState:
         time = None if shape.counted else shape.times[side]
         held = held_rows(self._of_side(side), self.plan.schemas[side], time)
         rows, recent = held.rows, _recent(held.rows)
-        # Within a batch rows may have come in any order, so sequences need not ascend.
+        # Within a batch rows may arrive in any order, so sequences need not ascend.
         order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
         for stored, _ in self.logs:
             log = self.stored_logs.get(stored)
@@ -196,7 +196,7 @@ class ShardState:
         held: tuple[TableRows, TableRows],
         learned: LearnedStep | None = None,
     ) -> None:
-        """Bring the state to where a step has left the join, with what it learned."""
+        """Write the state after a step, with what it learned."""
         self.batches += 1
         for side in (0, 1):
             self._update_side(step, side, held[side])
@@ -221,7 +221,7 @@ class ShardState:
         }
 
     def learned_before(self) -> LearnedState | None:
-        """What was learned so far; None where nothing is to be learned."""
+        """What was learned so far; None if the join learns nothing."""
         return read_learned(self.plan, self.store.learned)
 
     def _write_learned(self, learned: LearnedStep, stats: Stats) -> int:
@@ -256,7 +256,7 @@ class ShardState:
         return new_segment(self.stored_segments.put(new_name(self.batches), table), side, table)
 
     def _reclaim(self, live_bytes: int) -> None:
-        """Rewrite segments when dead rows take more than they may, or segments are many."""
+        """Rewrite segments when dead rows exceed their limit or there are too many segments."""
         most_dead = self.plan.most_dead_bytes
         if most_dead is None:
             most_dead = max(live_bytes, SMALLEST_DEAD_BYTES)
@@ -274,7 +274,7 @@ class ShardState:
             self.segments = [s for s in self.segments if s.side != side] + mine
 
     def _log_history(self, step: FinishedStep, held: tuple[TableRows, TableRows]) -> None:
-        """Log what matched in this batch; write the log anew when it outgrows the rows."""
+        """Log the rows that matched in this batch; rewrite the log when it outgrows the rows."""
         now = [step.survivors(side).rows for side in (0, 1)]
         changed = [
             _changed(held[side].rows.where(step.alive(side)[: len(held[side])]), now[side])
@@ -325,13 +325,13 @@ class ShardState:
 
 
 def has_history(rows: Batch) -> np.ndarray:
-    """Which rows are not as they were when they came."""
+    """Which rows have changed since they arrived."""
     changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (_recent(rows) > 0)
     return changed
 
 
 def _changed(before: Batch, now: Batch) -> np.ndarray:
-    """Which of the rows stored now are not as the state has them: it has those stored before."""
+    """Which stored rows differ from the state, which holds the rows stored before."""
     count = len(before.time)
     differs = has_history(now)
     differs[:count] = (

@@ -1,6 +1,6 @@
-"""Named tables in the state store, cut into parts, each with a mapped copy on this machine.
+"""Named tables in the state store, split into parts, each table with a local memory-mapped copy.
 
-A state call costs some 8 ms for a megabyte when values are a few hundred kilobytes, and two to five
+State calls cost about 8 ms per megabyte when values are a few hundred kilobytes, and two to five
 times as much for values of tens of megabytes; hence the parts.
 """
 
@@ -21,7 +21,7 @@ VALUE = "blob binary"
 
 
 class Stored(NamedTuple):
-    """Where a table is kept, and what it must be."""
+    """The location of a stored table, and its expected checksum."""
 
     name: str
     parts: int
@@ -30,7 +30,7 @@ class Stored(NamedTuple):
 
 
 class _Parts:
-    """What is written goes into the state store part by part."""
+    """A writable file that puts its bytes into the state store part by part."""
 
     closed = False
 
@@ -50,13 +50,13 @@ class _Parts:
         return len(given)
 
     def flush(self) -> None:
-        """As of a file; parts are not cut short."""
+        """As of a file; does not cut a part short."""
 
     def close(self) -> None:
         """As of a file."""
 
     def flush_rest(self) -> None:
-        """After the last byte."""
+        """Write the last part."""
         if self._rest:
             self._put(len(self._rest))
 
@@ -98,7 +98,7 @@ class StoredTables:
     written_bytes: int = 0
 
     def put(self, name: str, table: pa.Table) -> Stored:
-        """Keep a table under a name unlike any other."""
+        """Store a table under a unique name."""
         parts = _Parts(self.variable, name)
         write_blob(table, pa.PythonFile(parts, "w"), compress=True)
         parts.flush_rest()
@@ -107,7 +107,7 @@ class StoredTables:
         return Stored(name, parts.count, parts.checksum)
 
     def get(self, stored: Stored) -> pa.Table:
-        """A table kept before."""
+        """Read a stored table."""
         table, fetched = self.local.read(
             stored.name, stored.checksum or 0, lambda: self._fetch(stored)
         )
@@ -115,12 +115,12 @@ class StoredTables:
         return table
 
     def remove(self, stored: Stored) -> None:
-        """Forget a table; its local copy goes with the next batch."""
+        """Delete a table; its local copy is deleted in the next batch."""
         for part in range(stored.parts):
             self.variable.removeKey((stored.name, part))
 
     def _fetch(self, stored: Stored) -> pa.Table:
-        # Read twice rather than parsed before it is known to be right; a rebuild is rare.
+        # Read twice, to verify the checksum before parsing; a rebuild is rare.
         found = 0
         for part in range(stored.parts):
             value = self.variable.getValue((stored.name, part))
