@@ -1,1 +1,1 @@
-"""Facts about Arrow columns the rest relies on: exact key codes, event times, row sizes, copies."""
+"""Arrow column utilities: exact key codes, event times, row sizes, compact copies."""

@@ -1,4 +1,4 @@
-"""Which Arrow columns rows can carry: those whose rows can be taken one by one and put together."""
+"""Arrow types that stored rows can carry: rows must be takeable one by one and concatenable."""
 
 import pyarrow as pa
 

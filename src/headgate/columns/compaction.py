@@ -1,4 +1,4 @@
-"""Rows in buffers of their own: what is kept must not hold on to what is not."""
+"""Copies rows into buffers of their own, so that kept rows do not keep others alive."""
 
 import numpy as np
 import pyarrow as pa
@@ -38,10 +38,10 @@ def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _used(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The same values, from a dictionary without others."""
+    """The same values with a dictionary of only those in use."""
     indices = array.indices.cast(pa.int64())
     used = np.unique(indices.drop_null().to_numpy())
-    # A null finds some place, and stays null.
+    # A null gets an arbitrary index, and stays null.
     place = np.searchsorted(used, pc.fill_null(indices, 0).to_numpy())
     nulls = indices.is_null().to_numpy(zero_copy_only=False)
     return pa.DictionaryArray.from_arrays(

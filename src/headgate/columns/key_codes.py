@@ -98,7 +98,7 @@ def comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _comparable_type(kind: pa.DataType) -> pa.DataType:
-    """The type that values which are not nested get; wide ones are their own."""
+    """The type in which values that are not nested are encoded; wide types stay as they are."""
     if pa.types.is_date32(kind) or (pa.types.is_integer(kind) and kind.bit_width < 64):
         return pa.int64()
     return pa.float64() if pa.types.is_floating(kind) else kind
@@ -121,7 +121,7 @@ def _comparable(array: pa.Array) -> pa.Array:
 
 
 def _in_nested(array: pa.Array) -> pa.Array:
-    """The same for values within others, times as numbers: Python knows not all of them."""
+    """The same for nested values, with times as numbers: Python cannot represent all times."""
     kind = array.type
     if pa.types.is_temporal(kind) and kind.bit_width == 64:
         return array.view(pa.int64())

@@ -1,7 +1,7 @@
-"""Numbering distinct 64-bit values in the order in which they first come.
+"""Numbers distinct 64-bit values in order of first appearance.
 
-A hash table compared by value. It grows with the number of different values, not of rows, so that
-few keys stay in the processor's caches however many rows there are.
+A hash table that compares by value. It grows with the number of different values, not of rows, so
+that few keys stay in the processor's caches however many rows there are.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def number(values: np.ndarray) -> tuple[np.ndarray, int]:
     slots = _slots(SMALLEST)
     at, count = _number(values, codes, slots, 0, 0)
     while at < len(values):
-        # Where most values so far were new, make room for all at once: moving costs more.
+        # Where most values so far were new, grow for all at once: rehashing costs more.
         wanted = len(values) if 2 * count > at else 2 * count
         larger = _slots(2 * wanted)
         _move(slots, larger)

@@ -1,4 +1,4 @@
-"""Columns as numbers whose order is that of the values; where they have differences, these too."""
+"""Columns as numbers in the order of their values, preserving differences where defined."""
 
 from collections.abc import Sequence
 
@@ -60,7 +60,7 @@ def ordered_reals(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     reals = pc.fill_null(cast_to(column, pa.float64()), 0.0).to_numpy() + 0.0
     reals[np.isnan(reals)] = np.nan
     bits = reals.view(np.int64)
-    # Of negative numbers, the farther from zero the larger the bits below the sign.
+    # For negative numbers, the bits below the sign grow with the distance from zero.
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits), missing
 
 

@@ -1,4 +1,4 @@
-"""Rows taken out of tables in pieces of bounded size, whatever the width of rows.
+"""Takes rows from tables in pieces of bounded size, however wide the rows are.
 
 Arrow takes rows from a table of several chunks by putting the chunks together first: a copy of the
 whole table, for however few rows. Here every chunk stays where it is, in memory or in a mapped

@@ -1,11 +1,11 @@
-"""Columns in the forms that rows can be picked from: no views, no runs."""
+"""Converts columns to types that Arrow can take rows from: no views, no run-end encoding."""
 
 import numpy as np
 import pyarrow as pa
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The table with views as what they view, runs written out, and no dictionary within a value.
+    """The table with views and run-end encoding expanded, and no dictionaries in nested values.
 
     Arrow picks no rows from texts in views or from runs, and what it picks from list views keeps
     all members alive. A column that is dictionary-encoded as a whole stays so; unions and
@@ -90,7 +90,7 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _unrolled(runs: pa.RunEndEncodedArray) -> pa.Array:
-    """A value a row; Arrow decodes no runs of nested values or views."""
+    """Run-end encoding expanded; Arrow cannot decode it for nested values or views."""
     rows = np.arange(runs.offset, runs.offset + len(runs))
     run = np.searchsorted(runs.run_ends.to_numpy(), rows, side="right")
     return _plain(runs.values).take(pa.array(run))

@@ -1,4 +1,4 @@
-"""Rows under another schema of the same layout: other names and time zones, the same bytes."""
+"""Puts rows under another schema of the same layout: new names and time zones, same bytes."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pyarrow as pa
 
 
 class _Relabelled:
-    """A batch that says of itself that it has another schema."""
+    """A record batch that reports another schema."""
 
     def __init__(self, batch: pa.RecordBatch, schema: pa.Schema) -> None:
         self._batch, self._schema = batch, schema

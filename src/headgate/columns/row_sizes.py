@@ -1,4 +1,4 @@
-"""What a stored row takes in memory: its payload, and what is kept beside it."""
+"""Bytes that a stored row takes in memory: its payload and per-row bookkeeping."""
 
 import numpy as np
 import pyarrow as pa

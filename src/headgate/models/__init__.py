@@ -1,4 +1,4 @@
-"""How streams behave: frozen facts with formulas."""
+"""Models of stream behaviour: frozen parameters and their formulas."""
 
 from headgate.models.age_curve import AgeCurve, AgeCurves
 from headgate.models.benefit import (

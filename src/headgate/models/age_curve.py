@@ -27,7 +27,7 @@ class AgeCurve:
     width
         How long a bucket is, in microseconds.
     matches
-        The matches a row makes in each bucket, on average, if it is stored all the while; the
+        The average matches a row makes in each bucket if it is stored throughout; the
         paper's p(1), p(2), …
 
     Examples
@@ -115,12 +115,12 @@ class AgeCurve:
         return bool(len(falls) and len(rises) and rises[-1] > falls[0])
 
     def output(self, rate: float) -> MemoryCurve:
-        """Matches a microsecond against rows stored under AGE (Equation 3).
+        """Matches per microsecond against rows stored under AGE (Equation 3).
 
         Parameters
         ----------
         rate
-            Rows of the side a microsecond.
+            Rows of the side per microsecond.
 
         Examples
         --------
@@ -135,9 +135,9 @@ class AgeCurve:
     def priorities(self) -> tuple[np.ndarray, np.ndarray]:
         """Greedy priority at the beginning of each bucket, and just before its end.
 
-        The fastest rate, over all ages to come, at which the row can yet make matches: the slope
-        of the steepest line from here to the cumulative curve ahead. Within a bucket it moves one
-        way only.
+        The highest rate, over all future ages, at which the row can still make matches: the slope
+        of the steepest line from here to the cumulative curve ahead. Within a bucket it is
+        monotone.
         """
         ages, cumulative = self.ages.astype(np.float64), self.cumulative
         starts = np.empty(len(self.matches))
@@ -146,7 +146,7 @@ class AgeCurve:
             slopes = (cumulative[ahead] - cumulative[bucket]) / (ages[ahead] - ages[bucket])
             starts[bucket] = slopes.max()
         ends = np.maximum(self.matches / self.width, np.append(starts[1:], 0.0))
-        # A bucket in which nothing changes must not seem to rise or fall by a rounding error.
+        # Rounding must not make a constant bucket seem to rise or fall.
         flat = np.abs(ends - starts) <= NEGLIGIBLE * starts
         ends[flat] = starts[flat]
         return starts, ends

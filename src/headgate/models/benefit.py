@@ -1,7 +1,7 @@
-"""Expected cumulative benefit: what keeping a row yields by then, and which rows that settles.
+"""Expected cumulative benefit of keeping a row, and dominance between rows.
 
 B(1), B(2), … is the benefit expected of a row over the next step, the next two, and so on. A row
-whose B is nowhere below another's is never the worse one to keep, whatever is to come.
+whose B is nowhere below another's is never the worse one to keep, whatever the future.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def joining_benefit(
     horizon
         Steps ahead.
     rate
-        Rows of the stream a step.
+        Rows of the stream per step.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def joining_benefit(
 
 
 def first_reference(process: Process, now: Now, values: np.ndarray, horizon: int) -> np.ndarray:
-    """The chance that each value comes at each step ahead and not before: (horizon, values).
+    """The chance that each value first comes at each step ahead, of shape (horizon, values).
 
     Exact for independent values. For others by the renewal equation, which takes chances as those
     of a Markov process; where noise is narrower than the lattice an AR(1) seen rounded is not quite
@@ -116,14 +116,14 @@ def strongly_dominates(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def dominated_subset(benefits: np.ndarray, most: int) -> np.ndarray:
-    """The largest set of at most so many candidates that all others dominate: safe to give up.
+    """The largest set of at most ``most`` candidates that all others dominate: safe to evict.
 
     Parameters
     ----------
     benefits
         The benefit of each candidate by each step, of shape (candidates, horizon).
     most
-        How many may go.
+        How many may be evicted.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def dominated_subset(benefits: np.ndarray, most: int) -> np.ndarray:
     if benefits.ndim != 2:
         raise SpecError("benefits: give an array of shape (candidates, horizon)")
     count = len(benefits)
-    # Whoever does not dominate a member must be a member too.
+    # A candidate that does not dominate every member must be a member too.
     draws_in = np.array(
         [np.any(benefits < each - ROUNDING, axis=1) for each in benefits], bool
     ).reshape(count, count)
-    # Members of a smaller safe set draw in fewer than all others do, so that in this order every
-    # safe set is a beginning, up to candidates whose benefits are equal.
+    # Members of a smaller safe set pull in fewer candidates than all others do. So in this order
+    # every safe set is a prefix, up to candidates with equal benefits.
     order = np.argsort(draws_in.sum(axis=1), kind="stable")
     drawn = draws_in[np.ix_(order, order)]
     last = np.where(drawn.any(axis=1), count - 1 - drawn[:, ::-1].argmax(axis=1), -1)
@@ -172,7 +172,7 @@ def _ahead(horizon: int) -> np.ndarray:
 
 @compiled
 def _renew(firsts: np.ndarray, back: np.ndarray) -> None:
-    """Turn chances of a visit into those of a first one: less all that were visited before.
+    """Turn visit probabilities into first-visit probabilities by removing repeat visits.
 
     ``back[s, k - 1]`` is the chance to be back k steps after a visit s steps ahead, modulo seasons.
     """

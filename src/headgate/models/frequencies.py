@@ -153,14 +153,14 @@ class Frequencies:
         )
 
     def match_probability(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        """For keys of a side's rows: the chance that the next row of the other side matches."""
+        """For each row's key: the probability that the next row of the other side matches."""
         return (self.right if side == 0 else self.left).look_up(columns)
 
     def output(self, side: int, rates: tuple[float, float], window: float) -> MemoryCurve:
-        """Matches a unit of time made by stored rows of a side, against rows stored under PROB.
+        """Matches per unit of time by a side's stored rows, against rows stored under PROB.
 
-        PROB stores all rows of the key most frequent on the other side, then of the next, so
-        output rises by straight pieces, ever more slowly.
+        PROB stores all rows of the key most frequent on the other side, then of the next, so output
+        is piecewise linear and concave.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What to take when not all can be had: the fractional knapsack, with one limit or two."""
+"""The fractional knapsack with one limit (cost) or two (cost and room)."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ HALVINGS = 48
 
 @dataclass(frozen=True)
 class Rule:
-    """Which entries to take: those with most gain for their cost, after paying for their room.
+    """Which entries to take: those with the most gain per cost, net of the price of their room.
 
     Parameters
     ----------
     least
-        Gain per cost from which entries are taken.
+        The threshold: entries with more gain per cost than this are taken.
     at_least
         The share of the entries with exactly that gain per cost that is taken.
     price
@@ -33,7 +33,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Blend:
-    """Two rules that differ in entries which tie: the first to a share, the second for the rest."""
+    """A mixture of two rules that differ in tied entries, the first applied to a share of them."""
 
     one: Rule
     other: Rule
@@ -58,10 +58,11 @@ def best_rule(
 ) -> Rule | Blend:
     """The rule that gains most within a limit on cost and, where given, one on room.
 
-    With one limit the best is to take entries by gain per cost; what costs nothing is taken. With
-    two, room has a price, found by halving. Just below it too much room is taken, just above it not
-    all of it; both are best at the price itself, and so is any mixture. O(entries log entries), a
-    halving; where no more than ``looked_at`` are to be looked at, from entries evenly spaced.
+    With one limit, entries are taken by gain per cost; free ones always. With two, room has a price
+    (a Lagrange multiplier) found by bisection. Just below it too much room is taken, just above it
+    not all of it; both are optimal at the price itself, and so is any mixture. O(entries log
+    entries) per bisection step; with ``looked_at``, computed on at most that many evenly spaced
+    entries.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def best_rule(
     step = -(-len(gain) // (looked_at or len(gain)))
     scale = len(gain[::step]) / len(gain)
     gain, cost = gain[::step], cost[::step]
-    most_cost = max(most_cost, 0.0) * scale  # what was subtracted from it may have been rounded
+    most_cost = max(most_cost, 0.0) * scale  # earlier subtractions may have been rounded
     room = np.zeros(len(gain)) if room is None else room[::step]
     most_room *= scale
     if cost.sum() <= most_cost and (room.sum() <= most_room or not room.any()):
@@ -127,8 +128,8 @@ def _within(
 
 
 def _worth(gain: np.ndarray, cost: np.ndarray, room: np.ndarray, price: float) -> np.ndarray:
-    """Gain per cost, less the price of room: without limit for what is free, and the other way for
-    what is not worth its room."""
+    """Gain net of the price of room, per cost: infinite for free entries, minus infinity for those
+    not worth their room."""
     net = gain - price * room
     free = cost <= 0
     worth: np.ndarray = np.where(free, np.inf, net / np.where(free, 1.0, cost))

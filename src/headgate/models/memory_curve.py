@@ -1,4 +1,4 @@
-"""Output against memory, and how two sides best share it."""
+"""Output as a function of memory, and the best split of memory between two sides."""
 
 from dataclasses import dataclass
 
@@ -42,10 +42,10 @@ class MemoryCurve:
         return output
 
     def concave(self) -> "MemoryCurve":
-        """The least curve above this one whose rise never grows steeper.
+        """The concave hull: the least concave curve above this one.
 
-        What two amounts of memory can do, an amount between them can in turns: rows kept long and
-        rows kept short (Example 3.4 of VLDB 2004).
+        An amount of memory between two others can alternate between what they achieve, keeping some
+        rows long and some short (Example 3.4 of VLDB 2004).
 
         Examples
         --------
@@ -84,8 +84,8 @@ class Split:
 def best_split(left: MemoryCurve, right: MemoryCurve, rows: float) -> Split:
     """The division of so many rows of memory that makes the joint output greatest.
 
-    The sum of two curves of straight pieces is greatest at a corner of one of them, so the corners
-    are all that is tried: the answer is exact.
+    The sum of two piecewise linear curves is greatest at a corner of one of them, so only corners
+    are tried: the answer is exact.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def best_split(left: MemoryCurve, right: MemoryCurve, rows: float) -> Split:
 
 
 def together(left: MemoryCurve, right: MemoryCurve) -> MemoryCurve:
-    """Output of both sides against the memory that they share in the best way.
+    """Output of both sides against memory that is split optimally.
 
-    Each bit of memory goes where output rises most, so the pieces of both (concave) curves come
-    in order of steepness; `best_split` gives the same at each amount.
+    Each unit of memory goes where output rises most, so the pieces of both (concave) curves come in
+    order of slope; `best_split` gives the same at each amount.
 
     Examples
     --------

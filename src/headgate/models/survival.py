@@ -1,7 +1,7 @@
-"""How long a stored row is expected to stay: the L functions.
+"""Survival functions L: how long a stored row is expected to stay in memory.
 
-L(a) estimates the chance that a row stored now is still there a steps on. It never rises, and is
-the same for every row, which is all that HEEB needs to agree with what is provably best.
+L(a) estimates the chance that a row stored now is still there a steps on. It never rises and is the
+same for every row, which suffices for HEEB to agree with every provably optimal decision.
 """
 
 from abc import ABC, abstractmethod
@@ -64,7 +64,7 @@ class FixedLife(Survival):
 
 @dataclass(frozen=True)
 class Forever(Survival):
-    """Rows are never given up: the benefit is the chance ever to be referenced.
+    """Rows are never evicted: the benefit is the probability of ever being referenced.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Averages over the range of a number, in few buckets that move to where they are needed."""
+"""An adaptive histogram: the mean of a measure over a number's range, in few buckets."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +13,9 @@ PRIOR = 1.0
 class Histogram:
     """How a measure depends on a whole number: per bucket its count, mean and spread.
 
-    Buckets across which the measure changes much are split, neighbours that say the same merged;
-    counts fade, so that what was seen long ago weighs little. Between the middles of buckets the
-    measure is taken to change evenly: few buckets then tell all numbers apart.
+    Buckets across which the measure changes much are split, neighbours with equal means merged;
+    counts decay, so that old observations weigh little. The measure is interpolated linearly
+    between bucket centres, so that few buckets distinguish all numbers.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Histogram:
     ----------
     Xie, Yang and Chen, SIGMOD 2005, section 6.2. The paper splits by standard deviation, which is
     the measure's own noise as much as a change across the bucket: matches are few and random, and
-    buckets then gather where noise is, not where rows must be told apart. So change is estimated
+    buckets then gather where noise is, not where rows must be distinguished. So change is estimated
     from the neighbours instead.
     """
 
@@ -69,7 +69,7 @@ class Histogram:
         return float(self.count @ self.mean / max(float(self.count.sum()), 1e-300))
 
     def add(self, number: np.ndarray, measure: np.ndarray) -> "Histogram":
-        """With more seen; numbers beyond the ends belong to the first and the last bucket."""
+        """Add observations; numbers beyond the ends belong to the first and the last bucket."""
         if not len(number):
             return self
         bucket = np.searchsorted(self.edges[1:-1], number, side="right")
@@ -80,11 +80,11 @@ class Histogram:
         return Histogram(self.edges, *_together(self._parts(), (count, mean, squares)))
 
     def faded(self, share: float) -> "Histogram":
-        """With what was seen counting for less."""
+        """Decay the weight of past observations."""
         return Histogram(self.edges, self.count * share, self.mean, self.squares * share)
 
     def covering(self, lowest: int, highest: int) -> "Histogram":
-        """Stretched, where it must be, to numbers beyond its ends."""
+        """Extended, where needed, to cover numbers beyond its ends."""
         edges = self.edges.copy()
         edges[0], edges[-1] = min(edges[0], lowest), max(edges[-1], highest + 1)
         return Histogram(edges, *self._parts())
@@ -120,9 +120,9 @@ class Histogram:
         return now
 
     def at(self, number: np.ndarray) -> np.ndarray:
-        """What to expect at each number, between the means of the buckets around it.
+        """The expected measure at each number, interpolated between bucket means.
 
-        The mean of a bucket that has seen little is nearer to the overall one.
+        The mean of a bucket with few observations is shrunk towards the overall mean.
         """
         found: np.ndarray = np.interp(number, self._middles(), self._drawn())
         return found

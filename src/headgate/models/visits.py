@@ -1,4 +1,4 @@
-"""Caching as a sum over all visits: weights that leave only the first visit counted.
+"""Visit weights for caching: a sum over all visits that counts only the first one.
 
 For caching, the first visit to a value is all that counts, and its chance is a long recursion. The
 benefit L(a) of a first visit a steps on can be spread over all visits from there on instead: give

@@ -1,4 +1,4 @@
-"""From a profile, a budget and a goal to a plan: one rule a file, and what comes of them."""
+"""The planner: turns a profile, a budget and a goal into a plan by applying one rule per file."""
 
 from headgate.planner.draft import Draft, Expectation
 from headgate.planner.plan import Plan, make_plan

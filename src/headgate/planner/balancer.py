@@ -1,9 +1,9 @@
-"""Sharing one budget among running joins, anew as their streams drift.
+"""Rebalances one budget among running joins as their streams drift.
 
-Limits travel to a join with its rows and hold from some batch on, so for a while it is not known
-whether an old limit or a new one is in force. Whoever is to have less is told first; what that
-frees is given away when its metrics show the new limit. So the limits in force never exceed the
-budget together, whatever is slow or fails meanwhile.
+A new limit reaches a join with its rows and takes effect at some later batch, so for a while either
+limit may be in force. Limits are therefore lowered first; the memory this frees is handed out only
+once the join's metrics report the lower limit. The limits in force never add up to more than the
+budget, even if a join is slow or fails.
 """
 
 from collections.abc import Mapping
@@ -17,42 +17,42 @@ from headgate.planner.quality_curve import QualityCurve
 EVERY = 3
 """Batches of every join between two decisions."""
 FADES = 0.6
-"""What a batch counts for beside the one after it."""
+"""Decay factor: the weight of a batch relative to the next one."""
 SETTLES = 1.0
-"""Windows that a new limit must have been in force before what comes of it is measured: what is
-stored was chosen under the old one."""
+"""Windows that a new limit must be in force before its effect is measured: until then, stored rows
+were chosen under the old one."""
 WORTH_IT = 0.02
-"""How much better off the worst-off join must be for limits to be moved."""
+"""The gain of the worst-off join required for limits to be moved."""
 LEAST_PART = 0.05
-"""Of the budget that every join keeps, or half an even part where that is less: with too little it
-could not tell how it fares."""
+"""Share of the budget that every join keeps, or half an even share where that is less: with too
+little memory a join could not measure its quality."""
 
 
 @dataclass
 class Member:
-    """A running join: what it was told, and what it says."""
+    """A running join: the limits sent to it and the metrics it reports."""
 
     told: int
-    """The limit it was told last."""
+    """The limit last sent to it."""
     in_force: int
-    """The limit that its metrics showed last."""
+    """The limit that its metrics last reported."""
     shards: int = 1
     batches: int = 0
-    """Heard of since the last decision, and since its limit has settled."""
+    """Batches since the last decision and since its limit settled."""
     settles: float = 0.0
-    """Windows until then."""
+    """Windows left until its limit has settled."""
     pairs: float = 0.0
     exact: float = 0.0
-    """Pairs made, and pairs of the exact join, in the batches of late."""
+    """Pairs made, and pairs of the exact join, in recent batches."""
     figures: dict[str, float] = field(default_factory=dict)
 
     @property
     def most(self) -> int:
-        """What it may hold now, at most."""
+        """The most it may hold now: the largest limit that may be in force."""
         return max(self.told, self.in_force)
 
     def hear(self, figures: Mapping[str, Any]) -> None:
-        """Take in the metrics of a batch; one without rows says what is in force, and no more."""
+        """Record a batch's metrics; a batch without rows only reports the limit in force."""
         self.in_force = int(figures["limit"])
         if figures[FULL]:
             self.figures = {name: float(figures[name]) for name in FIGURES}
@@ -71,23 +71,23 @@ class Member:
             self.exact = FADES * self.exact + exact
 
     def curve(self) -> QualityCurve | None:
-        """Its recall against memory, as far as is known."""
+        """Its recall as a function of memory, as far as it is known."""
         if not self.figures or self.exact <= 0:
             return None
         return live_curve(self.figures, self.in_force, min(self.pairs / self.exact, 1.0))
 
 
 class Balancer:
-    """Decides who gets how much; tell it what was heard, pass on what it says.
+    """Decides each join's limit: feed it the joins' metrics and send on the limits it returns.
 
     Parameters
     ----------
     whole
         The budget, in rows or bytes.
     weights
-        How good joins are to be, relative to each other.
+        Target quality of the joins relative to each other.
     members
-        The joins with the limits they begin with.
+        The joins with their initial limits.
 
     Examples
     --------
@@ -108,11 +108,11 @@ class Balancer:
 
     @property
     def least(self) -> int:
-        """What every join keeps."""
+        """The minimum that every join keeps."""
         return int(min(self.whole * LEAST_PART, self.whole / (2 * len(self.members))))
 
     def hear(self, name: str, figures: Mapping[str, Any]) -> dict[str, int]:
-        """Take in a join's metrics; returns the limits that are to be told now, by join."""
+        """Record a join's metrics; returns the limits to send now, by join."""
         self.members[name].hear(figures)
         if self._settled and all(member.batches >= EVERY for member in self.members.values()):
             better = self._better()
@@ -121,23 +121,23 @@ class Balancer:
         return self._moves()
 
     def wants(self, limits: Mapping[str, int]) -> dict[str, int]:
-        """Set out for other limits; returns those that are to be told now."""
+        """Start moving to new limits; returns those to send now."""
         for name, member in self.members.items():
-            # Every shard gets the same, so that what they show adds up to what was told.
+            # Every shard gets the same, so that the limits they report add up to the limit sent.
             self._wanted[name] = max(limits[name] // member.shards, 1) * member.shards
             member.batches = 0
         return self._moves()
 
     @property
     def _settled(self) -> bool:
-        """Whether all limits wanted are in force."""
+        """Whether all target limits are in force."""
         return all(
             self._wanted[name] == member.told == member.in_force
             for name, member in self.members.items()
         )
 
     def _better(self) -> Allocation | None:
-        """An allocation that is worth moving limits for."""
+        """An allocation enough better to justify moving limits."""
         curves = {}
         for name, member in self.members.items():
             member.batches = 0
@@ -154,7 +154,7 @@ class Balancer:
         return best if best.worst > now + WORTH_IT else None
 
     def _moves(self) -> dict[str, int]:
-        """Limits that can be told now: all that are lowered, and those raised there is room for."""
+        """Limits that can be sent now: all lowered ones, and raised ones that fit."""
         moves = {}
         for name, member in self.members.items():
             if self._wanted[name] < member.told:

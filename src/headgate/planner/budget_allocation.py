@@ -1,9 +1,8 @@
-"""One memory for several joins: ALLOC, which makes the worst-off join as good as can be, and PROP.
+"""Dividing one memory budget among joins: ALLOC (maximises the worst-off join) and PROP.
 
-A join that stands lower than the others decides, so memory goes where it lifts the lowest: all
-joins rise together until memory is spent. A join that cannot rise with the others, because it is
-at its best or because the next step of its curve costs more than is left, stays where it is, and
-the others go on without it.
+ALLOC is a max-min allocation: the joins' weighted qualities rise together until memory is spent. A
+join that cannot rise further, because it is at its best or because the next step of its curve costs
+more memory than is left, stays where it is, and the others go on without it.
 """
 
 from collections.abc import Mapping
@@ -14,22 +13,21 @@ from headgate.planner.quality_curve import ROUNDED, Measure, QualityCurve
 from headgate.spec import SpecError
 
 HALVINGS = 200
-"""Of an interval of standings; it ends earlier, where doubles cannot be told apart."""
+"""The most bisections of an interval of standings; ends earlier at the precision of doubles."""
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """Who gets how much memory, and what comes of it.
+    """The memory given to each join and the quality expected from it.
 
     Parameters
     ----------
     memory
-        What each join gets, in the unit of the curves; all of it together what there is, but for
-        the last digit or so of a double.
+        Memory of each join, in the unit of the curves; adds up to the budget, up to rounding.
     quality
-        Recall, or error, to be expected of each.
+        Expected recall, or error, of each join.
     worst
-        The lowest of quality over weight; of errors, the greatest error times weight.
+        The lowest quality divided by weight; for errors, the greatest error times weight.
     """
 
     memory: dict[str, float]
@@ -42,11 +40,11 @@ def alloc(
     memory: float,
     weights: Mapping[str, float] | None = None,
 ) -> Allocation:
-    """The allocation under which the worst-off join is as good as can be.
+    """Allocate memory so that the worst-off join is as good as possible.
 
-    Recall q of a join of weight w stands at q / w, and the lowest is made as high as it can be;
-    of errors e the greatest e · w as low. All memory is handed out: what no join can use to stand
-    higher goes to those that have less than their exact join takes, then to all, in proportion.
+    Maximises the lowest q / w over joins with recall q and weight w; for errors e, minimises the
+    greatest e · w. All memory is handed out: what raises no join's quality goes to joins that have
+    less than their exact join needs, then to all, in proportion.
 
     Examples
     --------
@@ -66,12 +64,12 @@ def alloc(
     given: dict[str, float] = {}
     rising, left = dict(curves), float(memory)
     while rising:
-        # A step that takes just what there is must not be missed for a rounded sum, nor what was
-        # reached in one round in the next: what rounding may add grows with the rounds.
+        # A step that takes exactly the memory left must not be missed because a sum was rounded,
+        # nor a level reached in one round be lost in the next: the tolerance grows with the rounds.
         rounded = (1 + len(given)) * ROUNDED * memory
         lower, upper = _highest(rising, weigh, left + rounded)
         needs = {name: _needs(rising, weigh, name, lower) for name in rising}
-        # Nobody can rise by more than doubles tell apart, or what hinders it is a step.
+        # Either no join can rise by more than rounding, or a step of a curve blocks it.
         steps = {name: _needs(rising, weigh, name, upper) - needs[name] for name in rising}
         at_best = [name for name, curve in rising.items() if _stands_best(curve, needs[name])]
         stays = at_best or [max(steps, key=lambda name: steps[name])]
@@ -87,7 +85,7 @@ def prop(
     memory: float,
     weights: Mapping[str, float] | None = None,
 ) -> Allocation:
-    """Memory in proportion to what each exact join takes; weights only judge it.
+    """Allocate memory in proportion to what each exact join needs; weights only affect ``worst``.
 
     Examples
     --------
@@ -106,9 +104,9 @@ def in_whole(
     weights: Mapping[str, float] | None = None,
     least: int = 0,
 ) -> Allocation:
-    """The same in whole rows or bytes, never more than there are; each join gets the least.
+    """The allocation rounded to whole rows or bytes, within the total; each join gets ``least``.
 
-    What rounding down leaves over goes to the joins that stand lowest.
+    What rounding down leaves over goes to the joins with the lowest weighted quality.
 
     Examples
     --------
@@ -122,7 +120,7 @@ def in_whole(
             f"{memory:,} is too little for {len(curves)} joins that need {least:,} each at least: "
             f"give more"
         )
-    # One that has less than the least is filled up at the cost of those that have most.
+    # A join below the minimum is topped up from those that have most.
     whole = {name: max(int(amount * (1 + ROUNDED)), least) for name, amount in given.memory.items()}
     while sum(whole.values()) > memory:
         most = max(whole, key=lambda name: whole[name])
@@ -190,7 +188,7 @@ def _stands_best(curve: QualityCurve, memory: float) -> bool:
 def _highest(
     curves: Mapping[str, QualityCurve], weights: Mapping[str, float], memory: float
 ) -> tuple[float, float]:
-    """Two neighbouring standings: all joins reach the lower within memory, not the upper."""
+    """Two adjacent levels of weighted quality: memory suffices for the lower, not for the upper."""
 
     def fits(standing: float) -> bool:
         return sum(_needs(curves, weights, name, standing) for name in curves) <= memory
@@ -210,10 +208,9 @@ def _highest(
 def _with_spare(
     curves: Mapping[str, QualityCurve], given: Mapping[str, float], memory: float
 ) -> dict[str, float]:
-    """What each has been given, and its part of what is left.
+    """The given memory plus each join's part of the spare memory.
 
-    Curves are what is known, not what is so: where a curve says that more would not help, more
-    may help yet.
+    Curves are estimates: where a curve says more memory would not help, it still may.
     """
     spare = max(memory - sum(given.values()), 0.0)
     lacks = {name: max(curve.full - given[name], 0.0) for name, curve in curves.items()}

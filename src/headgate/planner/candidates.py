@@ -1,4 +1,4 @@
-"""The policies that a plan chooses among, the simplest first."""
+"""The policies that a plan chooses from, simplest first."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,8 +22,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def candidates(case: Case) -> tuple[Candidate, ...]:
     """Every policy that can be tried on the case's rows.
 
-    Those without a model come first, then those told a model by the profile, and last the one that
-    learns as it goes, which takes a part of memory for it.
+    Policies without a model come first, then those that use a model from the profile, and last the
+    one that learns while it runs, which spends part of the memory on learning.
     """
     kept = case.profile.trace
     assert kept is not None
@@ -32,7 +32,7 @@ def candidates(case: Case) -> tuple[Candidate, ...]:
         Candidate("RANDOM", Random(case.request.seed)),
     ]
     if not kept.looking.any():
-        # Where heavy keys have lost rows, their histories tell of too few matches.
+        # Where rows of heavy keys were left out, their histories show too few matches.
         found.append(Candidate("LRU", Lru()))
     if case.can_judge:
         found += [by_age(case), by_key(case, Prob), by_key(case, Life)]
@@ -40,8 +40,9 @@ def candidates(case: Case) -> tuple[Candidate, ...]:
         if moving is not None:
             found.append(moving)
     if kept.is_whole and case.request.budget.monitor != 0:
-        # In a miniature it learns from fewer rows and may follow another policy than the join
-        # does: on the large streams of `headgate reproduce planned-intervals` by 0.1 and more.
+        # In a miniature it learns from fewer rows and may follow another policy than the full join:
+        # recall is off by 0.1 and more on the large streams of `headgate reproduce
+        # planned-intervals`.
         found.append(Candidate("AUTO", Learned("auto")))
     return tuple(found)
 
@@ -59,7 +60,7 @@ def by_age(case: Case) -> Candidate:
 
 
 def by_key(case: Case, kind: type[Prob] | type[Life]) -> Candidate:
-    """PROB or LIFE with the profile's counts of keys."""
+    """PROB or LIFE with the profile's key counts."""
     kept, skew = case.profile.trace, case.profile.skew
     assert kept is not None
     listed = (
@@ -75,7 +76,7 @@ def by_key(case: Case, kind: type[Prob] | type[Life]) -> Candidate:
 
 
 def by_process(case: Case) -> Candidate | None:
-    """HEEB with processes fitted to the values; None where they do not move."""
+    """HEEB with stochastic processes fitted to the values; None where values do not move."""
     kept = case.profile.trace
     assert kept is not None
     moving = moving_between(kept, None)
@@ -91,7 +92,7 @@ def by_process(case: Case) -> Candidate | None:
 
 
 def heeb_of(case: Case, moving: Moving) -> Heeb:
-    """HEEB for the room there is."""
+    """HEEB sized for the memory available."""
     heeb = Heeb(
         *moving.processes,
         every=TimeWindow(moving.step_us),

@@ -1,4 +1,4 @@
-"""A plan while it is made: what has been decided so far, and what was found on the way."""
+"""A plan in the making: the decisions so far and the measurements behind them."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from headgate.spec.budget import Split
 
 @dataclass(frozen=True)
 class Model:
-    """What rows are told apart by."""
+    """The model that ranks rows."""
 
     name: str
     """"age", "frequency", "process", "learned" (as the join goes on) or "none"."""
@@ -25,7 +25,7 @@ class Model:
 
 @dataclass(frozen=True)
 class SplitTried:
-    """A division of memory between the sides, and the recall it reached; "pooled" is none."""
+    """A split of memory between the sides and the recall it reached; "pooled" means no split."""
 
     split: Split
     recall: float
@@ -33,18 +33,18 @@ class SplitTried:
 
 @dataclass(frozen=True)
 class Shards:
-    """How evenly keys fall on shards."""
+    """How evenly keys spread over shards."""
 
     asked: int | None
     most: int
-    """The most shards of which the fullest does not have much more than its part."""
+    """The most shards of which the fullest is not much above its even share."""
     fullest: dict[int, float]
-    """By number of shards: what the fullest would have, over an even part."""
+    """By number of shards: load of the fullest relative to an even share."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which scheme draws the sample."""
+    """The sampling scheme and its expected error."""
 
     scheme: str
     error: float
@@ -52,43 +52,43 @@ class Sampling:
     confidence."""
     tried: dict[str, float]
     left_out: dict[str, str]
-    """Schemes that will not do, with the reason."""
+    """Schemes that cannot be used, with the reason."""
     fraction: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Effort:
-    """Work that is skipped for want of processor time."""
+    """Work skipped to stay within the CPU budget."""
 
     plan: EffortPlan | None
     """Which rows probe and are stored; None where nothing need be skipped."""
     takes: float
-    """What is done takes, in cores."""
+    """CPU time of the work that is done, in cores."""
     whole: float
-    """What the whole join would take."""
+    """CPU time of the whole join, in cores."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the plan is expected to reach.
+    """The expected recall, error and cost of the plan.
 
     Attributes
     ----------
     recall
-        The share of the exact result, in a run as long as what was profiled; None for samples and
-        where it cannot be told.
+        The share of the exact result, in a run as long as the profiled one; None for samples and
+        where it is unknown.
     low, high
-        Where it lies with 95 % confidence; None where it is a figure of models alone.
+        The 95 % confidence interval of recall; None where only a model's formula gives it.
     basis
-        How it is known, in words.
+        How it was obtained, in words.
     error
-        Of a sample: the relative error of a count.
+        For samples: the relative error of a count.
     cores
-        Processor time, in cores; on a stream also what Spark takes to bring rows in and out.
+        CPU time, in cores; on a stream this includes Spark's cost of moving rows in and out.
     rows, bytes
-        What the exact join would need.
+        What the exact join would hold.
     fifo
-        Recall of giving up the oldest row; None where it was not tried.
+        Recall of evicting the oldest row; None where it was not tried.
     """
 
     recall: float | None
@@ -104,20 +104,20 @@ class Expectation:
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """What the rules have decided; each adds its own."""
+    """The decisions of the rules so far; each rule fills in its own fields."""
 
     policy: Policy
     goal: Goal
     split: Split
     index: Pair | None = None
-    """Told to the join; None leaves the choice to it."""
+    """The index given to the join; None leaves the choice to it."""
     shown_index: Pair | None = None
     frequencies: Frequencies | None = None
     ages: AgeCurves | None = None
     rates: tuple[float, float] | None = None
     chosen: Tried | None = None
     as_asked: bool = False
-    """Whether the policy was told, not chosen."""
+    """Whether the policy was requested, not chosen."""
     tried: tuple[Tried, ...] = ()
     model: Model | None = None
     splits: tuple[SplitTried, ...] = ()
@@ -129,6 +129,6 @@ class Draft:
 
     @classmethod
     def of(cls, request: Request) -> "Draft":
-        """Nothing decided yet."""
+        """An empty draft for a case."""
         split: Split = "pooled" if request.budget.split == "planned" else request.budget.split
         return cls(request.policy, request.goal, split, request.index, rates=request.rates)

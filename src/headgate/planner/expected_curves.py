@@ -1,8 +1,8 @@
-"""What a join is expected to make of memory: quality curves from what a profile knows.
+"""Expected quality of a join as a function of memory, computed from its profile.
 
-Recall follows from the models of the streams (VLDB 2004, sections 3.2.2 and 3.3); the error of a
-sampled aggregate from the share that memory lets a sampler take (Theorems 4.2 and 4.3), and from
-how much the aggregated values differ.
+Recall follows from the models of the streams (VLDB 2004, sections 3.2.2 and 3.3). The error of a
+sampled aggregate follows from the sampling fraction that memory allows (Theorems 4.2 and 4.3) and
+from the variance of the aggregated values.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ SHARES = np.geomspace(1e-5, 1.0, 240)
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What is aggregated over a sampled join: the facts its error depends on.
+    """An aggregate over a sampled join: the parameters that its error depends on.
 
     Parameters
     ----------
     mean, deviation
         Of the aggregated values.
     window
-        Over how much of the result an aggregate is taken: "10 minutes".
+        The time window of the aggregate: "10 minutes".
 
     Examples
     --------
@@ -56,14 +56,14 @@ class Aggregate:
 
     @property
     def seconds(self) -> float:
-        """How long the aggregation window is."""
+        """Length of the aggregation window."""
         return parse_duration_us(self.window, "aggregation window") / SECOND_US
 
     def error(self, share: float, results: float) -> float:
-        """The expected relative error of an average over a share of so many results.
+        """The expected relative error of an average over a sampled share of the results.
 
-        The average of a sample differs from that of all by a normal number, and the absolute
-        value of one is on average √(2/π) of its deviation.
+        The error of a sample mean is normally distributed, and the mean absolute value of a normal
+        variable is √(2/π) times its standard deviation.
         """
         spread = self.deviation / abs(self.mean)
         return spread * sqrt(2 / pi * (1 - share) / (share * max(results, 1.0)))
@@ -75,16 +75,16 @@ def recall_curve(
     shares: tuple[float, float] | None = None,
     in_bytes: bool = False,
 ) -> QualityCurve:
-    """Recall against memory, under the policy that goes by a model.
+    """Recall against memory, under the policy that uses the given model.
 
     Parameters
     ----------
     profile
-        What the streams are like.
+        The profile of the streams.
     model
-        "age" (AGE), "frequency" (PROB), or "neither": rows are kept at random.
+        "age" (AGE), "frequency" (PROB), or "neither" (rows are kept at random).
     shares
-        The parts of memory that each side has for itself; None where they share it.
+        Each side's fixed share of memory; None where the sides share one pool.
     in_bytes
         Whether memory is counted in bytes, or in rows.
     """
@@ -100,10 +100,11 @@ def recall_curve(
 
 
 def output_of(profile: Profile, model: str, side: int) -> MemoryCurve:
-    """Matches a microsecond that stored rows of a side make, against how many there are.
+    """Matches per microsecond made by a side's stored rows, against how many are stored.
 
-    A profile names the heavy keys alone. What the others make is known, since the age curve
-    counts all matches, but not of whom: it comes evenly, with the rows of all other keys.
+    A profile lists only the heavy keys. The total matches of the other keys are known, since the
+    age curve counts all matches, but not their split by key: they are spread evenly over the rows
+    of all other keys.
     """
     rates = (profile.rates[0] / SECOND_US, profile.rates[1] / SECOND_US)
     span = profile.sides[side].window.span
@@ -129,10 +130,10 @@ def error_curve(
     Parameters
     ----------
     model
-        "age" or "frequency": what tells how long UNIFORM must keep rows.
+        "age" or "frequency": the model that says how long UNIFORM must keep rows.
     by_cluster
-        Rows are kept for their whole window, with all their matches. The values of a cluster are
-        taken to be the same, which is the worst case.
+        Rows are kept for their whole window, with all their matches. The values within a cluster
+        are assumed equal, which is the worst case.
     in_bytes
         Whether memory is counted in bytes, or in rows.
     """
@@ -162,7 +163,7 @@ def error_curve(
 
 
 def better_model(profile: Profile) -> tuple[str, str]:
-    """The model to go by, and why."""
+    """The model to use, and why."""
     found = profile.explains
     if found.better is None:
         return NEITHER, f"no model: {found.why_not}"
@@ -172,7 +173,7 @@ def better_model(profile: Profile) -> tuple[str, str]:
 
 
 def _apart(left: MemoryCurve, right: MemoryCurve, shares: tuple[float, float]) -> MemoryCurve:
-    """Output of both sides against memory of which each has a fixed part."""
+    """Output of both sides against memory, where each side has a fixed share."""
     corners = [
         curve.rows / share for curve, share in zip((left, right), shares, strict=True) if share > 0
     ]

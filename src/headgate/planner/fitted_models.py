@@ -1,4 +1,4 @@
-"""Models learned from some of the time of a profile's rows, to be judged on the rest of it."""
+"""Models fitted to one time span of a profile's rows, to be evaluated on the rest."""
 
 from dataclasses import dataclass, replace
 from math import ceil
@@ -27,13 +27,13 @@ MOST_STEPS = 20_000
 """Values that a process is fitted to."""
 FEWEST_STEPS = 200
 MOST_CURVE = 1 << 16
-"""Values times moments from which a process may look different; more would take minutes."""
+"""The most values times distinct moments of a process; more would take minutes."""
 MOST_EMPTY = 0.2
-"""The share of steps that may be without a row of their own, for values to be told by step."""
+"""The largest share of steps without a row for values to count as a series of steps."""
 
 
 def span_of(kept: KeptRows) -> Span:
-    """All the time that the rows cover."""
+    """The time span that the rows cover."""
     times = [side for side in kept.time if len(side)]
     return min(int(side[0]) for side in times), max(int(side[-1]) for side in times) + 1
 
@@ -46,9 +46,9 @@ def _within(kept: KeptRows, side: int, span: Span | None) -> slice:
 
 
 def ages_between(kept: KeptRows, windows: tuple[int, int], span: Span | None) -> AgeCurves:
-    """The age model of a stretch of time; None for all of it.
+    """The age model fitted to a time span; a span of None means all rows.
 
-    Heavy keys of which rows were left out are not looked at: fewer of their matches are there.
+    Heavy keys that were thinned are ignored: some of their matches are missing.
     """
     every = kept.looking.max(axis=0) == 0
     rows = []
@@ -65,7 +65,7 @@ def ages_between(kept: KeptRows, windows: tuple[int, int], span: Span | None) ->
 
 
 def counts_between(kept: KeptRows, span: Span | None) -> np.ndarray:
-    """By side and key: how many rows there were in a stretch of time, left out or not."""
+    """Row counts by side and key within a time span, including rows that were left out."""
     counts = np.stack(
         [
             np.bincount(kept.code[side][_within(kept, side, span)], minlength=kept.codes)
@@ -78,12 +78,12 @@ def counts_between(kept: KeptRows, span: Span | None) -> np.ndarray:
 def frequencies_between(
     kept: KeptRows, names: np.ndarray, listed: tuple[float, float], span: Span | None
 ) -> Frequencies:
-    """The frequency model of a stretch of time.
+    """The frequency model fitted to a time span.
 
     Parameters
     ----------
     names
-        What each key is called.
+        The name of each key.
     listed
         The share of each side's keys that a profile names.
     """
@@ -103,16 +103,16 @@ def frequencies_between(
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """How the values of both sides move, step by step.
+    """The fitted processes of both sides' values, step by step.
 
     Attributes
     ----------
     processes
         Of each side.
     step_us, start_us
-        How long a step is, and when step 0 is.
+        Length of a step, and the time of step 0.
     rates
-        Rows of each side a step.
+        Rows per step of each side.
     """
 
     processes: tuple[Process, Process]
@@ -122,9 +122,9 @@ class Moving:
 
 
 def moving_between(kept: KeptRows, span: Span | None) -> Moving | None:
-    """Processes fitted to a stretch of time; None where values cannot be told step by step.
+    """Processes fitted to a time span; None where values do not form a series of steps.
 
-    That takes keys that are whole numbers, all of them, and rows that come at an even pace.
+    Requires integer keys, all of them present, and rows that arrive at an even pace.
     """
     if kept.values is None:
         return None
@@ -152,13 +152,13 @@ def moving_between(kept: KeptRows, span: Span | None) -> Moving | None:
             return None
         processes.append(process)
     if all(isinstance(process, Stationary) for process in processes):
-        return None  # nothing moves: how often keys come is all there is to know
+        return None  # values do not move: key frequencies say all there is to know
     rates = tuple(len(time) * step / (int(time[-1]) - int(time[0])) for time in times)
     return Moving((processes[0], processes[1]), step, start, (rates[0], rates[1]))
 
 
 def _by_step(steps: np.ndarray, values: np.ndarray) -> tuple[int, np.ndarray] | None:
-    """The first step, and a value for each from it on: the last to come by then.
+    """The first step, and for each step from there on the last value to arrive by then.
 
     Examples
     --------
@@ -174,10 +174,10 @@ def _by_step(steps: np.ndarray, values: np.ndarray) -> tuple[int, np.ndarray] | 
 
 
 def _settled(process: Process, first: int, count: int) -> Process:
-    """A process fitted to so many steps, told from step 0 on rather than from ``first``.
+    """A process fitted to ``steps`` steps, re-expressed from step 0 instead of ``first``.
 
-    A slope that is not whole has a future of its own at every step, and each takes a curve. Where
-    the line with the nearest whole slope stays within the noise, that is taken.
+    A non-integer slope needs a separate curve for every step. Where the line with the nearest
+    integer slope stays within the noise, that line is used.
     """
     if not isinstance(process, LinearTrend):
         return process
@@ -195,6 +195,6 @@ def _deviation(noise: Noise) -> float:
 
 
 def _is_cheap(process: Process) -> bool:
-    """Whether its future looks alike from few enough steps for curves to be made of it."""
+    """Whether the process has few enough distinct futures to tabulate a curve for each."""
     width = len(process.noise.chances) if isinstance(process, LinearTrend) else 1
     return len(process.moments()) * width <= MOST_CURVE

@@ -1,8 +1,8 @@
-"""What a running join would make of more memory, or of less.
+"""Estimates the recall of a running join with more memory, or with less.
 
-Each shard says, with every batch, what its models of the streams expect of a quarter, half, twice
-and four times its memory; summed over shards that is a curve, and the recall that was measured
-meanwhile puts it right.
+With every batch each shard reports the output its stream models predict at a quarter, half, twice
+and four times its memory. Summed over shards these points form a curve, which is then calibrated
+with the measured recall.
 """
 
 from collections.abc import Mapping
@@ -18,29 +18,29 @@ from headgate.planner.quality_curve import QualityCurve
 from headgate.policies.policy import RanksBy
 
 TIMES = {"quarter": 0.25, "half": 0.5, "now": 1.0, "double": 2.0, "fourfold": 4.0}
-"""Of its present memory."""
+"""Factors of the present memory."""
 EXACT, FULL, PASSED = "expected_exact", "expected_full", "windows_passed"
 FIGURES = names_of(ExpectedFigures)
 """Matches a second that are expected of the exact join and of each amount of memory; the memory
 that the exact join takes, in rows or bytes; and how many of its windows passed in a batch."""
 LEAST, MOST = 0.002, 0.998
-"""Shares nearer to nothing, or to all, say nothing of the shape of a curve."""
+"""Recalls closer to 0 or 1 say nothing about the shape of a curve."""
 STEEPEST = 4.0
 """How far a measured recall may bend a curve."""
 
 
 @dataclass(frozen=True)
 class Streams:
-    """What a shard knows of its streams.
+    """A shard's current model of its streams.
 
     Parameters
     ----------
     curves
-        The age model; None while too little was seen.
+        The age model; None until enough rows have been seen.
     keys
-        Rows a microsecond by key and side, for the keys that are counted.
+        Rows per microsecond by key and side, for the counted keys.
     rates
-        Rows a microsecond of each side.
+        Rows per microsecond of each side.
     spans_us
         The windows.
     """
@@ -56,12 +56,12 @@ class Streams:
         return sum(rate * span for rate, span in zip(self.rates, self.spans_us, strict=True))
 
     def output(self, by: RanksBy) -> MemoryCurve | None:
-        """Matches a microsecond against stored rows; None where nothing is known.
+        """Matches per microsecond against stored rows; None where nothing is known.
 
         Parameters
         ----------
         by
-            What rows are ranked by; those with no formula of their own are taken for "neither".
+            The model that ranks rows; models without a formula count as "neither".
         """
         if self.curves is None or self.rows <= 0:
             return None
@@ -81,7 +81,7 @@ class Streams:
         order = np.argsort(-others, kind="stable")
         rows = np.cumsum(own[order] * span)
         output = np.cumsum(own[order] * span * others[order])
-        # Keys that are not counted are rare; what they make is what is left of all matches.
+        # Keys that are not counted are rare; they account for the remaining matches.
         rows, output = np.append(rows, full), np.append(output, whole)
         return MemoryCurve(
             np.concatenate([[0.0], np.maximum.accumulate(rows)]),
@@ -89,7 +89,7 @@ class Streams:
         )
 
     def _of_the_latest(self, curves: AgeCurves) -> MemoryCurve:
-        """Rows of both sides are kept up to one age."""
+        """Output when rows of both sides are kept up to the same age."""
         ages = np.unique(np.concatenate([curves[side].ages for side in (0, 1)]))
         rows, output = np.zeros(len(ages)), np.zeros(len(ages))
         for side in (0, 1):
@@ -102,14 +102,14 @@ class Streams:
 def expected_figures(
     streams: Streams, by: RanksBy, rows: float, row_bytes: float | None, passed_us: float = 0.0
 ) -> dict[str, float]:
-    """What a shard says of itself.
+    """The figures a shard reports about itself.
 
     Parameters
     ----------
     rows
         The rows that its memory holds now.
     row_bytes
-        What a row takes, where memory is counted in bytes.
+        Bytes per row, where memory is counted in bytes.
     passed_us
         The event time that has passed.
     """
@@ -136,7 +136,7 @@ def live_curve(figures: Mapping[str, float], limit: float, recall: float) -> Qua
     limit
         The memory it has now.
     recall
-        What was measured of late.
+        The recall measured recently.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def live_curve(figures: Mapping[str, float], limit: float, recall: float) -> Qua
         shares = np.maximum.accumulate(np.clip(made, 0.0, 1.0))
         now = float(shares[1 + list(TIMES).index("now")])
     else:
-        # Nothing but how much there is in all: an even rise to begin with.
+        # Only the exact join's size is known: start with a linear rise.
         amounts, shares = np.array([0.0]), np.array([0.0])
         now = limit / full
     inside = amounts < full
@@ -164,7 +164,7 @@ def live_curve(figures: Mapping[str, float], limit: float, recall: float) -> Qua
     measured, now = (min(max(share, LEAST), MOST) for share in (recall, now))
     bent = float(np.clip(log(measured) / log(now), 1 / STEEPEST, STEEPEST))
     if len(memory) == 2:
-        # A power of the memory needs points to be drawn through.
+        # A power law in memory is approximated through several points.
         memory = np.linspace(0.0, full, 33)
         expected = memory / full
     return QualityCurve(memory, np.asarray(expected) ** bent)

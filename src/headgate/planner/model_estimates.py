@@ -1,4 +1,4 @@
-"""What the models' own formulas say, where there are no rows to try anything on."""
+"""Recall estimated by the models' formulas, for profiles without rows to run policies on."""
 
 from headgate.models import MemoryCurve, best_split
 from headgate.planner.planning_case import Case
@@ -8,7 +8,7 @@ Curves = tuple[MemoryCurve, MemoryCurve]
 
 
 def output_curves(case: Case, model: str) -> Curves | None:
-    """Matches of each side's stored rows against how many there are; None without a model."""
+    """Each side's output against its stored rows; None without a model."""
     if model == "age":
         left, right = (case.ages[side].output(case.rates[side] / SECOND_US) for side in (0, 1))
         return left, right
@@ -22,7 +22,7 @@ def output_curves(case: Case, model: str) -> Curves | None:
 
 
 def recall_by_model(case: Case, model: str) -> float | None:
-    """Recall with the room there is, shared between the sides as is best; None without a model."""
+    """Recall with the available memory split optimally between the sides; None without a model."""
     if case.fits:
         return 1.0
     curves = output_curves(case, model)

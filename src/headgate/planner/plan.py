@@ -1,4 +1,4 @@
-"""Plan: from a join, a profile, a budget and a goal to what is best done, and what comes of it."""
+"""Plan: how a join should run within its budget, and the results to expect."""
 
 import json
 from collections.abc import Callable
@@ -30,30 +30,31 @@ Join = TypeVar("Join", bound=Request)
 
 @dataclass(frozen=True, eq=False)
 class Plan(Generic[Join]):
-    """What a join is to do, and what to expect of it. Print `explain()`; run `join`.
+    """How a join will run and what to expect of it. Print `explain()`; run `join`.
 
-    The expected recall is that of a run as long as what was profiled, on a stream of the same kind;
+    The expected recall is that of a run as long as the profiled one, on a stream of the same kind;
     it lies in the stated interval with 95 % confidence.
 
     Attributes
     ----------
     asked
-        The join as it was asked for.
+        The join as requested.
     join
-        The join that does what was planned.
+        The join configured as planned.
     policy, goal, split
         What was decided.
     model
-        What rows are told apart by.
+        The model that ranks rows.
     rejected
-        The policies that were tried and not taken, with the recall they reached; the best first.
+        The policies tried and not chosen, with the recall they reached;
+        best first.
     expect
-        Recall with its interval, the error of a sample, processor time, and what the exact join
-        would need.
+        Recall with its interval, the error of a sample, CPU time, and what the exact join would
+        need.
     splits, shards, sampling, effort
-        What was found on the way; None or empty where it was no question.
+        Findings of the other rules; None or empty where the rule did not apply.
     notes
-        What a reader should know of how the plan came about.
+        Remarks on how the plan was made.
 
     Examples
     --------
@@ -87,12 +88,12 @@ class Plan(Generic[Join]):
 
     @property
     def policy(self) -> Policy:
-        """Who stays when memory is full."""
+        """The eviction policy when memory is full."""
         return self._draft.policy
 
     @property
     def goal(self) -> Goal:
-        """What to make the most of; of a sample, with the scheme."""
+        """What the join maximises; for samples, including the scheme."""
         return self._draft.goal
 
     @property
@@ -102,18 +103,18 @@ class Plan(Generic[Join]):
 
     @property
     def model(self) -> Model:
-        """What rows are told apart by."""
+        """The model that ranks rows."""
         assert self._draft.model is not None
         return self._draft.model
 
     @property
     def splits(self) -> tuple[SplitTried, ...]:
-        """Splits that were tried."""
+        """The splits that were tried."""
         return self._draft.splits
 
     @property
     def shards(self) -> Shards:
-        """How evenly keys fall on shards."""
+        """How evenly keys spread over shards."""
         assert self._draft.shards is not None
         return self._draft.shards
 
@@ -124,7 +125,7 @@ class Plan(Generic[Join]):
 
     @property
     def effort(self) -> Effort | None:
-        """What is skipped; None where processor time is no limit."""
+        """The work skipped; None without a CPU budget."""
         return self._draft.effort
 
     @property
@@ -135,12 +136,12 @@ class Plan(Generic[Join]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How the plan came about."""
+        """Remarks on how the plan was made."""
         return self._draft.notes
 
     @cached_property
     def rejected(self) -> dict[str, float]:
-        """Policies tried and not taken, and their recall."""
+        """Policies tried and not chosen, with their recall."""
         chosen = self._draft.chosen
         others = [each for each in self._draft.tried if chosen and each.label != chosen.label]
         others.sort(key=lambda each: -each.recall.value)
@@ -161,7 +162,7 @@ class Plan(Generic[Join]):
         return as_html(*told(self._case, self._draft))
 
     def to_json(self) -> str:
-        """What was decided and expected, as text."""
+        """The decisions and expectations as JSON text."""
         draft, expect = self._draft, self.expect
         given: dict[str, Any] = {
             "goal": repr(self.goal),
@@ -205,7 +206,7 @@ def make_plan(
     live: bool,
     build: Callable[[Draft], Join],
 ) -> Plan[Join]:
-    """Apply every rule; ``build`` makes the join that does what they decided."""
+    """Apply every rule; ``build`` makes the join that follows their decisions."""
     case = Case(request, profile, shards, live)
     draft = Draft.of(request)
     for rule in RULES:

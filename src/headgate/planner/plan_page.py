@@ -1,4 +1,4 @@
-"""A plan as HTML, for notebooks: a heading, and a row for everything that was decided."""
+"""A plan as HTML, for notebooks: a heading and a table row per decision."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,7 +7,7 @@ STYLE = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;border:0;back
 
 
 def as_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
-    """The same lines as the tree has.
+    """The lines of the plan tree as an HTML table.
 
     Examples
     --------

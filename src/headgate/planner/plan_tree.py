@@ -1,4 +1,4 @@
-"""A plan in words: a heading and a line for everything that was decided, printed as a tree."""
+"""A plan as text: a heading and one line per decision, printed as a tree."""
 
 from math import isinf
 
@@ -13,7 +13,7 @@ NAMES = ("left", "right")
 
 
 def told(case: Case, draft: Draft) -> tuple[str, list[Line]]:
-    """The heading, and each line with its name."""
+    """The heading, and the lines of the plan, each with its name."""
     lines: list[Line] = [("model", _model(draft))]
     lines += [(NAMES[side], _side(case, draft, side)) for side in (0, 1)]
     if draft.splits:
@@ -66,7 +66,7 @@ def _side(case: Case, draft: Draft, side: int) -> str:
 
 
 def label_of(draft: Draft) -> str:
-    """What the plan calls its policy."""
+    """The policy's label in the plan."""
     if draft.chosen is not None:
         return draft.chosen.label
     return draft.policy.label
@@ -182,7 +182,7 @@ def _recall(expect: Expectation) -> str:
         return f"recall about {expect.recall:.2f} ({expect.basis})"
     below, above = expect.recall - expect.low, expect.high - expect.recall
     if abs(below - above) < 0.0005:
-        # No finer than what is told, and never narrower than it is.
+        # Symmetric at the digits shown, so one margin describes the interval.
         return f"recall {expect.recall:.3f} ± {above:.3f}"
     return f"recall {expect.recall:.3f} (from {expect.low:.3f} to {expect.high:.3f})"
 

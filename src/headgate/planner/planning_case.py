@@ -1,4 +1,4 @@
-"""What a plan is made for: a join as asked for, held against what is known of its streams."""
+"""The planner's input: the requested join together with the profile of its streams."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,14 +34,14 @@ class Case:
     Parameters
     ----------
     request
-        The join as asked for.
+        The requested join.
     profile
-        What its streams are like.
+        The profile of its streams.
     shards
-        Into how many shards it is to be cut; None where that is open.
+        The number of shards; None where the plan is to choose it.
     live
-        Whether it is to run as a stream, where a monitor tells recall and memory leaves room for
-        rows that are dead but not yet reclaimed.
+        Whether it will run as a stream, where a monitor reports recall and memory must leave room
+        for evicted rows that are not yet reclaimed.
     """
 
     request: Request
@@ -57,7 +57,7 @@ class Case:
 
     @property
     def windows_us(self) -> tuple[int, int]:
-        """How long rows of each side wait."""
+        """The window of each side, in microseconds."""
         return self.request.left.window.span, self.request.right.window.span
 
     @property
@@ -68,12 +68,12 @@ class Case:
 
     @property
     def rates(self) -> tuple[float, float]:
-        """Rows of each side a second."""
+        """Rows per second of each side."""
         return self.profile.rates.left, self.profile.rates.right
 
     @property
     def seconds(self) -> float:
-        """How long a time was profiled."""
+        """Length of the profiled time."""
         return max(self.profile.span_us / SECOND_US, 1e-6)
 
     @cached_property
@@ -86,7 +86,7 @@ class Case:
 
     @cached_property
     def row_bytes(self) -> float:
-        """What a stored row takes on average, whichever side it is of."""
+        """Average bytes of a stored row, over both sides."""
         rows, sizes = self.window_rows, [side.row_bytes for side in self.profile.rows]
         total = sum(rows)
         if not total:
@@ -110,7 +110,7 @@ class Case:
 
     @cached_property
     def room(self) -> float:
-        """Rows that the budget has room for; infinite where memory is no limit."""
+        """Rows that fit in the budget; infinite where memory is not limited."""
         budget = self.request.budget
         by_rows = inf if budget.rows is None else float(budget.rows)
         by_bytes = inf if budget.memory is None else budget.memory / max(self.row_bytes, 1.0)
@@ -125,17 +125,17 @@ class Case:
 
     @property
     def needed_bytes(self) -> float:
-        """What these take."""
+        """Bytes that these rows take."""
         return self.needed_rows * self.row_bytes
 
     @property
     def fits(self) -> bool:
-        """Whether memory has room for all that the exact join holds."""
+        """Whether the exact join fits in memory."""
         return self.room >= self.needed_rows
 
     @property
     def fits_easily(self) -> bool:
-        """Whether there is room to spare, so that nothing is missed although streams vary."""
+        """Whether it fits with a margin, so that nothing is lost when streams vary."""
         return self.room >= EASILY * self.needed_rows
 
     @property
@@ -145,25 +145,25 @@ class Case:
 
     @property
     def can_judge(self) -> bool:
-        """Whether half of the time is a window or more: enough to learn from, or to judge by."""
+        """Whether half of the profiled time spans a window: enough to train or evaluate on."""
         return self.profile.span_us >= 2 * max(self.windows_us)
 
     @cached_property
     def ages(self) -> AgeCurves:
-        """The age model, for the join's windows."""
+        """The age model for the join's windows."""
         if self.same_windows or self.profile.trace is None:
             return self.profile.ages
         return ages_between(self.profile.trace, self.windows_us, None)
 
     @cached_property
     def trace(self) -> Trace | None:
-        """Rows to try the join on; None where the profile has none."""
+        """Rows to run the join on; None where the profile kept none."""
         kept = self.profile.trace
         return None if kept is None else _trace(self.request, self.profile, kept)
 
     @cached_property
     def key_names(self) -> np.ndarray:
-        """By number of a key: what it is called in the trace."""
+        """By key code: the key's name in the trace."""
         kept = self.profile.trace
         if kept is None:
             return np.empty(0, np.int64)
@@ -171,14 +171,14 @@ class Case:
 
     @cached_property
     def pairs_a_second(self) -> float:
-        """Of the exact result."""
+        """Pairs per second of the exact result."""
         if self.same_windows or self.trace is None:
             return self.profile.pairs.count / self.seconds
         return self.trace.met.total / self.trace.share / self.seconds
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """What this machine was measured to cost; None where it was not."""
+        """The measured costs of this machine; None where it was not calibrated."""
         return load_calibration()
 
     @property
@@ -236,7 +236,7 @@ def _on(keys: Keys) -> str:
 
 
 def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
-    """The kept rows as a trace for the join, whose keys are numbers there."""
+    """The kept rows as a trace for the join, with key codes in place of keys."""
     names = np.arange(kept.codes) if kept.values is None else kept.values
     tables = [
         pa.table({KEY: names[code], TIME: pa.array(time).cast(pa.timestamp("us"))})
@@ -244,7 +244,7 @@ def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
     ]
     drawn = Sampled((tables[0], tables[1]))
     if not kept.is_whole:
-        # Each key has a bucket of hashes to itself.
+        # Each key gets a hash bucket of its own.
         looking = np.zeros((2, BUCKETS))
         looking[:, : kept.codes] = kept.looking
         shift = np.uint64(64 - BUCKET_BITS)

@@ -1,4 +1,4 @@
-"""How good a join's answer is with how much memory."""
+"""Quality of a join's answer as a function of its memory."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -14,7 +14,7 @@ ROUNDED = 1e-12
 
 
 class Measure(Enum):
-    """What the answers of joins are compared by."""
+    """The quality measure by which joins are compared: recall or error."""
 
     RECALL = "recall"
     """The share of the exact result that is made."""
@@ -41,15 +41,15 @@ class Measure(Enum):
             raise SpecError(f"measure {given!r} is not accepted: give {names}") from None
 
     def standing(self, quality: float, weight: float) -> float:
-        """How a join stands beside others; greater is better.
+        """The weighted quality by which joins are compared; greater is better.
 
-        The paper's q / w. An error stands the higher the smaller it is, and that of a join of
-        twice the weight counts twice.
+        The paper's q / w. For errors, smaller is better, and the error of a join with twice the
+        weight counts twice.
         """
         return quality / weight if self is Measure.RECALL else -quality * weight
 
     def quality(self, standing: float, weight: float) -> float:
-        """What a join of this weight must reach to stand so; the inverse of `standing`."""
+        """The quality a join of this weight needs for a standing; the inverse of `standing`."""
         return standing * weight if self is Measure.RECALL else -standing / weight
 
 
@@ -62,7 +62,7 @@ class QualityCurve:
     Parameters
     ----------
     memory
-        In rows or bytes, ascending from 0. The last is what the exact join takes.
+        In rows or bytes, ascending from 0. The last is what the exact join needs.
     quality
         Recall, which never falls, or error, which never rises.
     measure
@@ -108,7 +108,7 @@ class QualityCurve:
 
     @classmethod
     def of_output(cls, output: MemoryCurve, exact: float | None = None) -> "QualityCurve":
-        """Recall from output against memory; ``exact`` is the whole output, where not its most.
+        """Recall from an output curve; ``exact`` is the exact output, by default its maximum.
 
         Examples
         --------
@@ -152,12 +152,12 @@ class QualityCurve:
         return float(self.memory[at - 1] + part * (self.memory[at] - self.memory[at - 1]))
 
     def standing(self, memory: float, weight: float = 1.0) -> float:
-        """How the join stands beside others with so much memory."""
+        """The join's standing with so much memory."""
         return self.measure.standing(self.at(memory), weight)
 
     def need_to_stand(self, standing: float, weight: float = 1.0) -> float:
-        """The least memory with which it stands so, or at its best where it never does."""
-        # Where the curve is flat a rounded quotient must not ask for the next step.
+        """The least memory for a standing, or for its best one where that is out of reach."""
+        # On a flat part of the curve, rounding must not ask for the next step.
         standing -= ROUNDED * abs(standing)
         needed = self.need(self.measure.quality(standing, weight))
         return self.need(self.best) if needed == inf else needed

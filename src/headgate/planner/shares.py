@@ -1,4 +1,4 @@
-"""A join's part of a shared budget, and the table that shows all of them."""
+"""A join's share of a shared budget, and the table of all shares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from headgate.spec.quantity import format_bytes
 
 @dataclass(frozen=True)
 class Share:
-    """What one join of a group gets, and what comes of it.
+    """The memory one join of a group gets and the quality expected from it.
 
     Parameters
     ----------
     weight
-        How good it is to be, relative to the others.
+        Its target quality relative to the others.
     memory, quality
         Its rows or bytes, and the recall or error expected of it.
     exact_memory
@@ -23,7 +23,7 @@ class Share:
     prop_memory, prop_quality
         The same if memory were shared in proportion to what each join needs.
     why
-        Where its curve is known from; empty where it was given.
+        Where its curve comes from; empty where the caller gave it.
     """
 
     weight: float
@@ -42,7 +42,7 @@ def as_text(
     worst: float,
     worst_under_prop: float,
 ) -> str:
-    """A line a join, and what the worst-off can expect."""
+    """One line per join, and the expected quality of the worst-off."""
     heads = ("join", "weight", "memory", "of exact", measure.value, "under PROP")
     table = [heads, *(_cells(budget, name, share) for name, share in shares.items())]
     widths = [max(len(row[place]) for row in table) for place in range(len(heads))]

@@ -1,9 +1,9 @@
-"""Policies tried on a profile's rows, so that what they reach there can be expected elsewhere.
+"""Runs policies on a profile's rows to predict the recall they will reach on the stream.
 
-A model learned from rows knows what became of them, and a policy judged on the same rows would be
-flattered. So time is cut in half: with what is learned on one half the policy is run over all rows
-and judged on the other, and the other way round. Both halves together are a run as long as what was
-profiled, from empty memory on, in which nothing was known beforehand.
+A policy evaluated on the rows its model was fitted to would look too good, so this is a two-fold
+cross-validation over time: the model is fitted to one half, the policy runs over all rows and is
+scored on the other half, and vice versa. Both scored halves together are one run as long as the
+profile, from empty memory on, without knowledge of the future.
 """
 
 import math
@@ -22,16 +22,16 @@ from headgate.trials import Simulated, simulate
 from headgate.trials.stretch_tally import PARTS
 
 LEAST_ERROR = 0.005
-"""No run is foretold more closely than that."""
+"""The smallest error margin of a predicted recall."""
 TOGETHER = (1, 2, 4)
-"""Parts of the time that are taken together: what lasts longer than one part shows in more."""
+"""Numbers of slices grouped together: effects longer than one slice show in larger groups."""
 CONFIDENCE = 0.95
 SURE_ENOUGH = 0.9
-"""That a policy makes more, for it to be taken before a simpler one."""
+"""Confidence that a policy makes more, required to prefer it over a simpler one."""
 ENOUGH = 3
 """Windows in half of the time, so that one of them can be left out."""
 NEGLIGIBLE = 0.002
-"""Of recall: less than that is no reason for anything."""
+"""Differences of recall below this are ignored."""
 
 Learned = Callable[[Span | None], Policy]
 """A policy with what is learned in a stretch of time, or in all of it."""
@@ -44,14 +44,13 @@ class Candidate:
     Attributes
     ----------
     label
-        What it is called in a plan.
+        Its label in a plan.
     policy
-        As the join would have it.
+        The policy as the join would use it.
     model
-        "age", "frequency", "process" or "none": what it goes by.
+        The model it uses: "age", "frequency", "process" or "none".
     learned
-        The policy with what can be learned from some of the trace; None where it learns nothing
-        beforehand.
+        Builds the policy from a model fitted to part of the trace; None where it needs no fitting.
     """
 
     label: str
@@ -62,16 +61,16 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """What became of a candidate.
+    """The result of running a candidate.
 
     Attributes
     ----------
     recall
-        With the interval in which that of another run as long lies with 95 % confidence.
+        With the 95 % prediction interval for another run of the same length.
     made, met
-        Pairs made and pairs there were to make, by part of the time.
+        Pairs made and pairs of the exact result, by time slice.
     hindsight
-        Whether it was judged on the rows it was learned from, for want of others.
+        Whether it was scored on its own training rows because there were no others.
     """
 
     candidate: Candidate
@@ -87,10 +86,10 @@ class Tried:
         return self.candidate.label
 
     def beats(self, other: "Tried") -> bool:
-        """Whether it made more by more than noise: stretch by stretch, on the same rows.
+        """Whether it made significantly more pairs, compared slice by slice on the same rows.
 
-        Stretches are long, so that neither rows kept in turn nor what is hot for a while counts as
-        noise in one and as gain in the next.
+        Slices are long, so that neither rows kept in turn nor short-lived hot keys count as noise
+        in one slice and as gain in the next.
         """
         more = self.made - other.made
         total = max(float(self.met.sum()), 1.0)
@@ -120,8 +119,8 @@ def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
             runs = [simulate(trace, candidate.learned(None), budget)]
             made = runs[0].made.by_time
         else:
-            # Rows of one half meet rows of the other across the middle; whoever has time to spare
-            # learns nothing there.
+            # Rows of one half match rows of the other across the middle; where the span is long
+            # enough, nothing is learned there.
             apart = max(case.windows_us)
             apart = apart if half - first >= ENOUGH * apart else 0
             spans = ((half + apart, end), (first, half - apart))
@@ -139,27 +138,27 @@ def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
 
 
 def _of_keys(runs: list[Simulated]) -> float:
-    """The error that comes of having drawn keys."""
+    """The sampling error from having drawn keys."""
     return float(np.mean([(run.recall.high - run.recall.low) / 2 for run in runs]))
 
 
 def _filling(case: Case) -> int:
-    """Parts of the time in which windows, and memory, first fill."""
+    """Number of initial time slices in which windows and memory fill."""
     return math.ceil(PARTS * max(case.windows_us) / max(case.profile.span_us, 1))
 
 
 def foretold(made: np.ndarray, met: np.ndarray, of_keys: float = 0.0, filling: int = 0) -> Estimate:
-    """Recall of another run as long, from pairs made and to be made by part of the time.
+    """Predicted recall of another run of the same length, from made and exact pairs per slice.
 
-    What varies from part to part varies from run to run: once in the run that was seen, and once
-    more in the one foretold.
+    Variation between slices also shows between runs, and counts twice: in the observed run and in
+    the predicted one.
 
     Parameters
     ----------
     of_keys
-        The error of a recall that was told from a share of the keys.
+        The sampling error of a recall estimated from a share of the keys.
     filling
-        Parts at the beginning in which memory fills, which say nothing of how much parts vary.
+        Initial slices in which memory fills; they are excluded from the variance estimate.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def foretold(made: np.ndarray, met: np.ndarray, of_keys: float = 0.0, filling: i
 
 
 def _spread(off: np.ndarray, together: int = 1) -> float:
-    """The standard error of a sum of parts, from how far they are off."""
+    """The standard error of a sum over slices, from their deviations."""
     count = len(off) // together
     sums = off[len(off) - count * together :].reshape(count, together).sum(axis=1)
     return math.sqrt(count / max(count - 1, 1) * float(sums @ sums))

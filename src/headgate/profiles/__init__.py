@@ -1,4 +1,4 @@
-"""What two streams are like: rates, ages, frequencies, and which model explains their matches."""
+"""Profiles of two streams: rates, ages, frequencies, and the model that explains their matches."""
 
 from headgate.profiles.facts import Both, Explains, Pairs, SideRows, Skew, Stored
 from headgate.profiles.profile import Profile

@@ -1,7 +1,7 @@
-"""Age curves from counted matches, and the windows that the matches really need.
+"""Age curves from counted matches, and the windows needed to cover the matches.
 
-Rows near the end of the data were not seen to the end of their windows. Matches are therefore taken
-per row that lived to the age in question, not per row.
+Rows near the end of the data are censored: their windows extend past it. Matches at an age are
+therefore divided by the rows observed at that age, not by all rows.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PERCENTS = (50, 90, 95, 99, 100)
 
 @dataclass(frozen=True)
 class Aged:
-    """The matches of one stored side by age, and for how long its rows were seen at each age."""
+    """The matches of one stored side by age, and the time its rows were observed at each age."""
 
     matches: Matches
     edges: np.ndarray
@@ -32,11 +32,11 @@ class Aged:
 
     @classmethod
     def of(cls, stored: Rows, other: Rows, window: int, side: int, end: int) -> "Aged":
-        """Count matches of rows that were watched up to the time ``end``."""
+        """Count matches of rows observed up to the time ``end``."""
         width = max(1, -(-window // MOST_BUCKETS))
         buckets = max(1, -(-window // width))
         matches = count_matches(stored, other, window, side, width, buckets)
-        # A left row also meets rows of its own instant, age 0; a right row does not.
+        # A left row also matches rows of its own timestamp, at age 0; a right row does not.
         instants = 1 - side
         lived = np.minimum(window, end - stored.time) + instants
         edges = np.minimum(np.arange(buckets + 1) * width, window + instants)
@@ -44,7 +44,7 @@ class Aged:
         return cls(matches, edges, _seen(lived, stored.row_weight, edges), lived)
 
     def merged(self) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
-        """Matches, time seen and edges in fewer buckets, so that each has matches enough."""
+        """Matches, time observed and edges in fewer buckets, so that each has enough matches."""
         buckets = len(self.seen_us)
         wanted = max(1, self.matches.found // MATCHES_A_BUCKET)
         together = next(n for n in range(1, buckets + 1) if buckets / n <= wanted)
@@ -58,13 +58,13 @@ class Aged:
 
     @property
     def curve(self) -> AgeCurve:
-        """The matches a row makes in each bucket of age if it is stored all the while."""
+        """The matches a row makes in each age bucket if it is stored throughout."""
         matches, seen, edges = self.merged()
         rate = np.divide(matches, seen, out=np.zeros(len(seen)), where=seen > 0)
         return AgeCurve(max(int(edges[1]), 1), rate * np.diff(edges))
 
     def windows_needed(self, rows: Rows, end: int) -> dict[int, timedelta]:
-        """By which age each of `PERCENTS` of the matches had been made; empty without matches."""
+        """The age by which each of `PERCENTS` of the matches was made; empty without matches."""
         found = self.matches
         if found.oldest < 0:
             return {}

@@ -1,10 +1,10 @@
-"""Lengths of time for people, to three digits."""
+"""Durations as readable text, to three digits."""
 
 from headgate.models.model_plots import UNITS
 
 
 def about(us: float) -> str:
-    """A length of time in the largest unit of which there is at least one.
+    """A duration as text, in the largest unit of which there is at least one.
 
     Examples
     --------

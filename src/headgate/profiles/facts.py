@@ -1,4 +1,4 @@
-"""What a profile is made of: plain facts about each side and about their matches."""
+"""The parts of a profile: statistics of each side and of their matches."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Both(Generic[T]):
-    """A fact about the left side and the same about the right.
+    """A value for the left side and one for the right.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class Both(Generic[T]):
 
 @dataclass(frozen=True)
 class SideRows:
-    """Rows of one side: how many, over which time, and how many can match nothing."""
+    """Rows of one side: how many, over what time, and how many can never match."""
 
     rows: int
     null_keys: int
@@ -56,7 +56,7 @@ class SideRows:
 
 @dataclass(frozen=True)
 class Skew:
-    """How unevenly the rows of one side fall on its keys."""
+    """How unevenly the rows of one side spread over its keys."""
 
     keys: int
     """Different keys."""
@@ -74,11 +74,11 @@ class Pairs:
 
     count: float
     error: float
-    """Standard error of the count; 0 where every key was looked at."""
+    """Standard error of the count; 0 where every key was examined."""
     share: float
-    """The share of the keys that was looked at."""
+    """The share of the keys that was sampled."""
     heavy: int
-    """Heavy keys that were looked at whatever the share."""
+    """Heavy keys that were always included."""
     rows: Both[int]
     """Rows of those keys."""
 
@@ -95,7 +95,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the exact join would have to hold."""
+    """Rows and bytes that the exact join would hold."""
 
     peak: Both[float]
     """Rows of each side at the moment when they are most together."""
@@ -112,17 +112,17 @@ class Stored:
 
 @dataclass(frozen=True)
 class Explains:
-    """How well each model, learned on the first half of the time, foretells the second half.
+    """How well each model, fitted to the first half of the time, predicts the second half.
 
-    Gains are in nats a match, over a model by which every row matches at one constant rate: a gain
-    of 0.69 makes each match of the second half twice as likely as that model does. A loss
+    Gains are in nats per match, over a model in which every row matches at one constant rate: a
+    gain of 0.69 makes each match of the second half twice as likely as that model does. A loss
     (negative) means that what the model learned no longer held.
     """
 
     better: str | None
-    """"age", "frequency", "neither" (no gain to speak of), or None: could not be told."""
+    """"age", "frequency", "neither" (no notable gain), or None where it could not be determined."""
     by: float
-    """What the better model gains over the other, in nats a match."""
+    """Gain of the better model over the other, in nats per match."""
     age: float
     frequency: float
     matches: int
@@ -132,4 +132,4 @@ class Explains:
     budget_rows: int = 0
     """A tenth of what the exact join holds there."""
     why_not: str = ""
-    """Why it could not be told."""
+    """Why it could not be determined."""

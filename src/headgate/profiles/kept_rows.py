@@ -1,7 +1,7 @@
-"""Rows that a profile keeps, as numbers: enough to try joins on, few enough to carry about.
+"""The rows that a profile keeps, as numbers: enough to run joins on, few enough to store.
 
-Of inputs with more rows, those of a share of the keys are kept, and a share of those of heavy keys,
-as `trials/draw.py` has it. What a key is does not matter for that, only which rows share it.
+Larger inputs are sampled as in `trials/draw.py`: the rows of a share of the keys are kept, and a
+share of the rows of heavy keys. Key values are not needed, only which rows share a key.
 """
 
 import base64
@@ -29,16 +29,16 @@ class KeptRows:
     time, code
         When each row came (microseconds), and a number for its key.
     stored
-        Whether each row may be stored; the others stand in for probes that were left out.
+        Whether each row may be stored; the others only probe, in place of rows left out.
     looking
-        By side and key: the share of a heavy key's rows that look for partners; zero for keys of
-        which every row is here.
+        By side and key: the share of a heavy key's rows that probe; zero for keys of which every
+        row is kept.
     share
-        The share of the keys that is here, and of the stored rows of heavy keys.
+        The share of the keys that is kept, and of the stored rows of heavy keys.
     whole
         Rows of each side, with a key and a time, before any were left out.
     values
-        The keys themselves, where they are one column of whole numbers and all are here.
+        The keys themselves, where they are one integer column and all rows are kept.
     """
 
     time: Both[np.ndarray]
@@ -56,12 +56,12 @@ class KeptRows:
 
     @property
     def rows(self) -> int:
-        """Rows of both sides that are here."""
+        """Kept rows of both sides."""
         return len(self.time.left) + len(self.time.right)
 
     @property
     def is_whole(self) -> bool:
-        """Whether every row is here."""
+        """Whether every row is kept."""
         return self.share >= 1.0
 
     def __repr__(self) -> str:
@@ -110,14 +110,14 @@ def _unpacked(text: str, kind: Any) -> np.ndarray:
 def keep_rows(
     material: Material, stores: tuple[bool, bool], most: int = MOST_KEPT
 ) -> KeptRows | None:
-    """The rows to keep of what a profile was made from; None where there is nothing.
+    """Choose the rows of a profile's input to keep; None where there are none.
 
     Parameters
     ----------
     stores
         Whether rows of each side are stored at all.
     most
-        Rows of both sides, or so.
+        Approximate limit on the rows of both sides.
     """
     sample, choice = material.sample, material.choice
     found = np.stack([np.diff(side.first) for side in sample])
@@ -133,7 +133,7 @@ def keep_rows(
         return _taken(material, whole, 1.0, np.ones(found.shape[1], np.bool_), found * 0.0)
     rows = found.sum(axis=0)
     if choice.share < 1.0:
-        # Of other heavy keys only some are known, so these must stand for the rest.
+        # Only some of the other heavy keys are known; these stand for the rest.
         is_heavy = (sample.left.weight == 1.0) & (rows > 0)
     else:
         is_heavy = rows > max(HEAVY_PART * most, 1.0)
@@ -151,7 +151,7 @@ def keep_rows(
 def _taken(
     material: Material, whole: Both[int], share: float, keys: np.ndarray, looking: np.ndarray
 ) -> KeptRows:
-    """The rows of these keys; of those with a share that looks for partners, some."""
+    """The rows of these keys; of thinned keys, only the share that probes."""
     random = np.random.default_rng(KEPT_SEED + 1)
     number = np.cumsum(keys) - 1
     parts = []

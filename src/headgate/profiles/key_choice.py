@@ -1,8 +1,8 @@
-"""Which keys are looked at when there are too many rows to look at all.
+"""Chooses which keys to examine when there are too many rows to examine all.
 
-The heaviest keys are taken for certain: they make most of the matches, and a draw that missed one
-would be far off. Of the others each is drawn with the same chance, by its hash, and what it makes
-counts as many times more.
+The heaviest keys are always taken: they make most of the matches, and a sample that missed one
+would be far off. Each other key is drawn with the same probability, by its hash, and its matches
+are weighted by the inverse of that probability.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from headgate.profiles.facts import Both
 from headgate.profiles.skew import KeyCounts
 
 AIM = 0.9
-"""The part of the rows aimed at: how many rows the drawn keys have is a matter of luck."""
+"""Target share of the row limit: the number of rows of the drawn keys is random."""
 SMALLER = 0.7
 SMALLER_SHARES = 60
 CERTAIN_PART = 0.5
@@ -29,7 +29,7 @@ RowsAt = Callable[[list[float], np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Choice:
-    """Keys taken for certain, and the share of the others that is drawn."""
+    """Keys that are always taken, and the share of the others that is drawn."""
 
     share: float = 1.0
     wanted: float = 1.0
@@ -38,7 +38,7 @@ class Choice:
     """Hashes of the keys taken for certain."""
 
     def drawn(self, hashes: np.ndarray) -> np.ndarray:
-        """Whether each key would be taken by the draw alone: these keys are a fair sample."""
+        """Whether the draw alone would take each key: these keys are an unbiased sample."""
         return share_of(hashes, self.share)
 
     def weight(self, hashes: np.ndarray) -> np.ndarray:
@@ -46,7 +46,7 @@ class Choice:
         return np.where(np.isin(hashes, self.certain), 1.0, 1.0 / self.share)
 
     def taken(self, hashes: np.ndarray) -> np.ndarray:
-        """Whether each key is looked at."""
+        """Whether each key is taken."""
         taken: np.ndarray = self.drawn(hashes) | np.isin(hashes, self.certain)
         return taken
 
@@ -55,7 +55,7 @@ EVERY_KEY = Choice()
 
 
 def choose(keys: Both[KeyCounts], most_rows: int, rows_at: RowsAt) -> Choice:
-    """As many keys as have at most so many rows."""
+    """Choose as many keys as stay within the given number of rows."""
     total = keys.left.rows + keys.right.rows
     if total <= most_rows:
         return EVERY_KEY
@@ -67,7 +67,7 @@ def choose(keys: Both[KeyCounts], most_rows: int, rows_at: RowsAt) -> Choice:
 
 
 def certain_keys(keys: Both[KeyCounts], most_rows: int) -> tuple[np.ndarray, int]:
-    """The hashes of keys to take for certain, and how many rows they are known to have."""
+    """The hashes of keys to take always, and how many rows they are known to have."""
     hashes, place = np.unique(
         np.concatenate([keys.left.hashes, keys.right.hashes]), return_inverse=True
     )

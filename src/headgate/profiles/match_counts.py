@@ -13,7 +13,7 @@ import numpy as np
 from headgate.compiling import compiled
 
 MOST_LOOKED_AT = 128
-"""Partners of a row whose ages are looked at; they are in order of age, so these give the rest."""
+"""Partners per row whose ages are read; they are sorted by age, so these represent the rest."""
 FINE_BUCKETS = 2048
 
 
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     code: np.ndarray  # int32, none null
     first: np.ndarray  # int64, where the rows of each key begin; one more entry than keys
     weight: np.ndarray  # float64, for each key: how many keys it stands for
-    drawn: np.ndarray  # bool, for each key: whether it is of the fair sample
+    drawn: np.ndarray  # bool, for each key: whether it belongs to the unbiased sample
 
     @classmethod
     def sorted(
@@ -77,7 +77,7 @@ class Matches:
 
     @property
     def found(self) -> int:
-        """All that were looked at."""
+        """All matches that were examined."""
         return int(self.of_row.sum())
 
 

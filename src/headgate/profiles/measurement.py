@@ -1,4 +1,4 @@
-"""From counts and a sample of rows to a profile."""
+"""Computes a profile from counts and a sample of rows."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from headgate.spec.quantity import SECOND_US
 
 
 def measure(question: Question, material: Material) -> Profile:
-    """Everything a profile says."""
+    """Compute all figures of a profile."""
     sample, windows = material.sample, question.windows
     first, last = material.covers or (0, 0)
     aged = Both(
@@ -44,7 +44,7 @@ def _rate(side: SideRows, span_us: int) -> float:
 
 
 def _pairs(material: Material, aged: Both[Aged], windows: Both[int]) -> Pairs:
-    """Weighted, with the error that comes from drawing keys."""
+    """The weighted number of matches, with the error from sampling keys."""
     sample, share = material.sample, material.choice.share
     of_key = np.zeros(len(sample.left.weight))
     for rows, side in zip(sample, aged, strict=True):
@@ -52,7 +52,7 @@ def _pairs(material: Material, aged: Both[Aged], windows: Both[int]) -> Pairs:
     by_chance = of_key[sample.left.weight > 1]
     squares = float((by_chance**2).sum()) / share
     if share < 1:
-        # A heavy key that the draw happens to miss must show in the error all the same.
+        # A heavy key that the draw happens to miss must still count in the error.
         squares = max(squares, _expected_squares(material, windows))
     return Pairs(
         count=sum(side.matches.count for side in aged),
@@ -64,7 +64,7 @@ def _pairs(material: Material, aged: Both[Aged], windows: Both[int]) -> Pairs:
 
 
 def _expected_squares(material: Material, windows: Both[int]) -> float:
-    """The sum over heavy keys left to chance of their matches squared, were rows spread evenly."""
+    """Sum of squared matches over heavy keys subject to sampling, if rows were spread evenly."""
     left, right = material.keys
     if not left.keys or not right.keys:
         return 0.0

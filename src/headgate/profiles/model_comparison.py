@@ -1,8 +1,8 @@
-"""Which model explains the matches: both are learned on the first half and judged on the second.
+"""Compares the age and frequency models: fitted to the first half, scored on the second.
 
-Under each model the matches of a stored row at each age are Poisson counts. What a model gains is
-the logarithm of the second half's likelihood, over that of a model with one constant rate, a match.
-Terms that all models share cancel, so neither rows nor matches are listed.
+Under each model the matches of a stored row at each age are Poisson counts. A model's gain is its
+log-likelihood on the second half minus that of a model with one constant rate, per match. Terms
+that all models share cancel, so neither rows nor matches are listed.
 """
 
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ FLOOR = 0.5
 """What was never seen in the first half counts as half an occurrence: rare, not impossible."""
 BUDGET_SHARE = 0.1
 NEGLIGIBLE_GAIN = 0.01
-"""Nats a match below which a model explains nothing: chance alone can gain a little."""
+"""Gains below this, in nats per match, count as none: chance alone can gain a little."""
 MOST_MATCHES_RUN = 200_000_000
 """Joins with more matches than this in the second half are not run; it would take minutes."""
 
 
 def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -> Explains:
-    """Learn both models on the first half of the time, judge them on the second."""
+    """Fit both models to the first half of the time and score them on the second."""
     half = (last_us - first_us) // 2
     longest = max(windows)
     if half == 0:
@@ -64,7 +64,7 @@ def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -
     better = "age" if age > frequency else "frequency"
     if max(age, frequency) < NEGLIGIBLE_GAIN:
         better = "neither"
-    # A policy weighs rows against each other, so it is run on rows of a fair sample.
+    # A policy compares rows with each other, so it runs on rows of the unbiased sample.
     fair = Both(*(side.fair() for side in judged))
     in_fair = sum(
         int(after[side].matches.of_row[judged[side].drawn[judged[side].code]].sum())
@@ -100,7 +100,7 @@ def _times(rows: Both[Rows]) -> Both[np.ndarray]:
 
 
 def _log_likelihood(matches: np.ndarray, rate: np.ndarray, seen: np.ndarray) -> float:
-    """Of Poisson counts with mean rate × seen, without what does not depend on the rate."""
+    """Log-likelihood of Poisson counts with mean rate × seen, without terms free of the rate."""
     return float((matches * np.log(rate) - rate * seen).sum())
 
 
@@ -120,7 +120,7 @@ def _by_age(before: Aged, after: Aged) -> float:
 
 
 def _by_frequency(others: np.ndarray, over_us: int, rows: Rows, after: Aged) -> float:
-    """With ``others`` rows of each key on the other side, in so much time."""
+    """Score of the frequency model, given ``others`` rows of each key on the other side."""
     rate = np.maximum(others[rows.code], FLOOR) / over_us
     weight = rows.row_weight
     return _log_likelihood(after.matches.of_row * weight, rate, after.lived_us * weight)
@@ -135,7 +135,7 @@ def _pairs_of_policies(
     batches = []
     for side in (0, 1):
         rows = judged[side]
-        # What PROB makes of a key: how often the other side had it in the first half.
+        # PROB's score of a key: how often the other side had it in the first half.
         weight = np.diff(learned[1 - side].first)[rows.code].astype(np.float64)
         in_order = np.argsort(rows.time, kind="stable")
         size = np.zeros(len(in_order), np.int64)

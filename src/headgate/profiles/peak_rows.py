@@ -1,4 +1,4 @@
-"""How many rows the exact join holds, from the times alone."""
+"""The peak number of rows that the exact join holds, from event times alone."""
 
 import numpy as np
 
@@ -13,8 +13,7 @@ def peak_rows(times: Both[np.ndarray], windows: Both[int]) -> Both[int]:
     times
         Times of each side's rows, in any order.
     windows
-        The sides' windows, in microseconds. A right row without a window waits for nobody and is
-        not held.
+        The sides' windows, in microseconds. A right row with a zero window is never stored.
 
     Examples
     --------
@@ -23,7 +22,7 @@ def peak_rows(times: Both[np.ndarray], windows: Both[int]) -> Both[int]:
     """
     left, right = np.sort(times.left), np.sort(times.right)
     at = np.concatenate([left, right])
-    # Of equal times the left row comes first, so a left arrival does not yet see its equals.
+    # On equal times the left row comes first, so it does not yet see right rows of that time.
     held_left = np.concatenate(
         [np.arange(1, len(left) + 1), np.searchsorted(left, right, "right")]
     ) - np.searchsorted(left, at - windows.left, "left")

@@ -1,4 +1,4 @@
-"""Profile: what two streams are like and what their join needs; printed, drawn, kept as JSON."""
+"""Profile: statistics of two streams and what their join needs; prints, plots, saves as JSON."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -19,20 +19,20 @@ MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What `headgate.profile` found out. Print it for a report, `plot` it for a picture.
+    """The result of `headgate.profile`. Print it for a report, `plot` it for a picture.
 
     Attributes
     ----------
     keys, sides
-        What was asked.
+        The join's keys and sides.
     rows
         For each side its rows, the time they cover, and null keys and times.
     rates
-        Rows a second of each side, over the time that both sides cover together.
+        Rows per second of each side, over the time that both sides cover together.
     pairs
         Matches: exact, or estimated where keys were sampled (`pairs.share`, `pairs.error`).
     ages
-        The age model, learned: the matches a row makes as it grows older.
+        The fitted age model: the matches a row makes as it grows older.
     frequencies
         The frequency model: the heavy keys with their share of the rows.
     skew
@@ -44,9 +44,9 @@ class Profile:
     explains
         Which model explains the matches better, and by how much.
     notes
-        What a reader should know of how the figures came about.
+        Remarks on how the figures were obtained.
     trace
-        Rows to try joins on, as numbers; None where there are none.
+        Rows to run joins on, as numbers; None where there are none.
 
     Examples
     --------

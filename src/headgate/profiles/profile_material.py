@@ -1,6 +1,6 @@
-"""What a profile is computed from, wherever the rows are: counts of all rows, and a sample.
+"""The input of a profile, from any source: counts over all rows, and a sample of keys.
 
-The sample is of keys: it has all rows of a sampled key, so that each of its matches is there.
+Sampling is by key: all rows of a sampled key are included, so none of its matches is lost.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ HEAVY_KEYS = 10_000
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be profiled."""
+    """The join to be profiled."""
 
     keys: Keys
     sides: Both[Side]
@@ -99,7 +99,7 @@ def sampled(
 def whole_numbers(
     columns: Sequence[Sequence[pa.ChunkedArray]], codes: Sequence[np.ndarray], count: int
 ) -> np.ndarray | None:
-    """By code: the key itself, where keys are one column of whole numbers; None where not.
+    """The key of each code, where keys are one integer column; None otherwise.
 
     Examples
     --------

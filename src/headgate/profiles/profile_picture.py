@@ -1,4 +1,4 @@
-"""A profile as a picture: matches by age, and how often keys come."""
+"""A profile as a figure: matches by age, and key frequencies."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

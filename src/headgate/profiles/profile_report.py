@@ -1,4 +1,4 @@
-"""What a profile says in words and figures: sections that a terminal or plain text can show."""
+"""A profile as a report: sections for the terminal or plain text."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ def _rows(profile: "Profile") -> Section:
     firsts = [side.first_us for side in profile.rows if side.first_us is not None]
     lines = tuple(profile.notes)
     if firsts:
-        # Python's own times end where the year has no four digits.
+        # Python's datetimes only cover years of up to four digits.
         start = str(np.datetime64(min(firsts) // 1_000_000, "s")).replace("T", " ")
         covers = f"Covers {about(profile.span_us)}, from {start} UTC."
         lines = (covers, *lines)

@@ -1,4 +1,4 @@
-"""How unevenly rows fall on keys: one figure for it, and the share of the heaviest keys."""
+"""Key skew: a fitted Zipf exponent and the share of the heaviest keys."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ SUMMED_EXACTLY = 10_000
 
 
 class KeyCounts(NamedTuple):
-    """How many rows each heavy key of a side has, and what all keys come to."""
+    """Row counts of a side's heavy keys, and totals over all keys."""
 
     columns: tuple[pa.ChunkedArray, ...]
     """The heavy keys, heaviest first."""
@@ -43,10 +43,10 @@ class KeyCounts(NamedTuple):
 
 
 def fitted_zipf(alike: float, keys: int) -> float:
-    """The exponent at which two rows of so many Zipf keys share a key with chance ``alike``.
+    """The Zipf exponent at which two rows share a key with probability ``alike``.
 
-    The chance that two rows share a key can be counted without bias, however few rows a key has;
-    a line through ranked counts would see skew in the mere noise of even keys.
+    The probability that two rows share a key can be estimated without bias, however few rows a key
+    has; a line fitted to ranked counts would find skew in the noise of uniform keys.
 
     Examples
     --------

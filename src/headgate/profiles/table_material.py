@@ -1,4 +1,4 @@
-"""Material for a profile from Arrow tables, in process."""
+"""Builds a profile's input from Arrow tables, in process."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def as_table(given: Any, which: str) -> pa.Table:
 
 
 def material_of(question: Question, tables: Both[pa.Table]) -> Material:
-    """Count all rows, and sample keys where there are too many rows to join."""
+    """Count all rows; sample keys where there are too many rows to join."""
     shape = _checked_shape(question, tables)
     key_columns = Both(*(shape.key_columns(tables[side], side) for side in (0, 1)))
     times = Both(*(microseconds(tables[side].column(shape.times[side])) for side in (0, 1)))
@@ -69,7 +69,7 @@ def _hashes(
 
 
 def _firsts(code: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The codes that occur, and a row of each."""
+    """The codes that occur, and one row of each."""
     row = np.full(count + 1, -1, np.int64)
     row[code] = np.arange(len(code))
     known = np.flatnonzero(row[:-1] >= 0)

@@ -7,5 +7,5 @@ from headgate.profiles.profile_report import sections
 
 
 def as_tables(profile: Profile) -> Group:
-    """The report's sections, a table each."""
+    """The report's sections, one table each."""
     return Group(*(part for section in sections(profile) for part in section.shown()))

@@ -1,4 +1,4 @@
-"""How much memory a join needs: recall against memory for every policy, and the answer in words."""
+"""What-if analysis of memory: recall against memory for every policy, as data and as text."""
 
 from headgate.sizing.findings import Memory, Point, WhatIf
 

@@ -1,4 +1,4 @@
-"""From traces to the answer."""
+"""Runs the what-if analysis: from traces to recall against memory."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +22,7 @@ def answer(
     report: Report,
     run: Run = try_cells,
 ) -> WhatIf:
-    """Try all policies within all memory; ``run`` says where."""
+    """Try every policy with every budget; ``run`` says where to execute."""
     trace = material.keys
     request = trace.request
     if not material.needs.rows:
@@ -56,7 +56,7 @@ def answer(
 
 
 def question(material: Material) -> str:
-    """The join, in a line."""
+    """The join, described in one line."""
     request = material.keys.request
     keys = request.keys
     pairs = zip(keys.left, keys.right, strict=True)
@@ -77,7 +77,7 @@ def _looked_at(material: Material) -> int:
 
 
 def _pairs(material: Material) -> float:
-    """Of the exact result; of buffers, those of a window's time."""
+    """Pairs of the exact result; for buffers, those within one window."""
     trace = material.keys
     if material.rows is None or trace.stretches is None:
         return trace.met.total / trace.share
@@ -119,8 +119,8 @@ def _by_history(material: Material, cells: Sequence[Cell]) -> tuple[str, ...]:
 def _optimum(
     material: Material, budgets: Sequence[Budget], points_tried: Sequence[Point]
 ) -> tuple[tuple[Point, ...], tuple[str, ...]]:
-    """The optimum's points. What a policy made is possible, so it is no less than that, even where
-    the few rows it is planned over say so."""
+    """The optimum's points, raised to the best policy's result where the small sample it is planned
+    over falls short of that."""
     small = material.small
     if small is None:
         return (), ()

@@ -1,4 +1,4 @@
-"""The answer: recall against memory for every policy, and the memory that a recall takes."""
+"""The what-if result: recall against memory for every policy, and memory needed for a recall."""
 
 import os
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TARGETS = (0.90, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class Point:
-    """The recall of a policy within some memory, and its 95 % interval."""
+    """The recall of a policy with a given memory, and its 95 % interval."""
 
     policy: str
     rows: int
@@ -30,10 +30,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory that a recall takes: rows and bytes, and the rows it takes at best and at worst.
+    """Memory needed for a recall: rows and bytes, and the bounds on the rows.
 
-    ``least`` and ``most`` are where the interval of the recall crosses it; ``most`` is None where
-    it does not within what was tried.
+    ``least`` and ``most`` are where the recall's confidence bounds reach it; ``most`` is None where
+    that is beyond the memory tried.
     """
 
     rows: float
@@ -44,30 +44,30 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """What every policy would make of every memory.
+    """The recall of every policy with every memory size.
 
-    Printing it answers in words; `plot` draws it; `to_html` writes a report to send around.
+    Print it for a summary; `plot` draws it; `to_html` writes a report in one file.
 
     Attributes
     ----------
     points
-        Policies in turn, each by ascending memory.
+        Policy by policy, each by ascending memory.
     optimum
-        The same for a policy that knows the future; none where it could not be planned.
+        The same for the offline optimum, which knows the future; empty where not computed.
     needs
         What the exact join holds at most.
     pairs
-        Rows of the exact result; what they are worth, where the goal is importance.
+        Rows of the exact result; their total importance where that is the goal.
     rows
-        Of each side.
+        Rows of each side.
     looked_at
-        Rows of both sides that were looked at.
+        Rows of both sides that were examined.
     share
-        The share of rows that was asked for; 1 where all rows were looked at.
+        The requested share of rows; 1 where all rows were examined.
     question
-        The join, in a line.
+        The join, described in one line.
     notes
-        What must be said of how it was found.
+        Remarks on how the result was obtained.
     """
 
     points: tuple[Point, ...]
@@ -81,24 +81,24 @@ class WhatIf:
     notes: tuple[str, ...] = ()
     importance: bool = False
     drawn_by: str = "keys"
-    """Of what a share was looked at: of the "keys", or, with all keys, of the "times"."""
+    """How rows were sampled: by "keys" or, with all keys, by "times"."""
     buffered: bool = False
     """Whether `rows` are those in the buffers of a running join, and `pairs` those of a window."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether all rows were looked at, so that recalls are no estimates."""
+        """Whether all rows were examined, so that recalls are exact."""
         return self.share >= 1.0
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """Those that were tried, by what they make over all memory tried, the best first."""
+        """The policies tried, by their overall result across memory sizes, best first."""
         labels = dict.fromkeys(point.policy for point in self.points)
         return tuple(sorted(labels, key=lambda label: -self._area(label)))
 
     @property
     def memory(self) -> tuple[int, ...]:
-        """The rows that were tried, ascending."""
+        """The memory sizes tried, in rows, ascending."""
         return tuple(sorted({point.rows for point in self.points}))
 
     def curve(self, policy: str) -> tuple[Point, ...]:
@@ -108,10 +108,9 @@ class WhatIf:
         )
 
     def memory_for(self, recall: float, policy: str) -> Memory | None:
-        """The least memory with which a policy reaches a recall; None if with none that was tried.
+        """The least memory with which a policy reaches a recall; None if no size tried suffices.
 
-        Between two points, recall is taken to rise in a straight line; without memory there is
-        none.
+        Recall is interpolated linearly between points, starting from 0 without memory.
         """
         curve = self.curve(policy)
         rows = _crossing(curve, "recall", recall)
@@ -126,12 +125,12 @@ class WhatIf:
         )
 
     def best_at(self, rows: int) -> str:
-        """The policy that makes most of memory that was tried."""
+        """The best policy at a memory size that was tried."""
         at = [point for point in self.points if point.rows == rows]
         return max(at, key=lambda point: point.recall).policy
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A row a policy and memory, the optimum last."""
+        """One row per policy and memory size, the optimum last."""
         import pandas as pd
 
         rows = [vars(point) for point in (*self.points, *self.optimum)]

@@ -1,4 +1,4 @@
-"""Trying every policy within every budget, in as many processes as it is worth."""
+"""Runs every policy with every budget, in parallel processes where that pays."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
@@ -16,20 +16,20 @@ WORTH_A_PROCESS = 30_000_000
 
 
 class Cell(NamedTuple):
-    """A policy to be tried within a budget."""
+    """A policy to run with a budget."""
 
     policy: Policy
     budget: Budget
 
 
 Report = Callable[[int, int], None]
-"""Is told how many cells are done, and how many there are."""
+"""Progress callback: receives the number of cells done and the total."""
 Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
 """Tries cells, with so many processes at a time."""
 
 
 def cells_of(policies: Sequence[Policy], budgets: Sequence[Budget]) -> list[Cell]:
-    """Every policy within every budget."""
+    """A cell for every policy and budget."""
     return [Cell(policy, budget) for policy in policies for budget in budgets]
 
 
@@ -47,7 +47,7 @@ def try_cells(
     """The recall of every cell, in their order."""
     traces = [material.trace_for(cell.policy) for cell in cells]
     for trace in {id(trace): trace for trace in traces}.values():
-        _ = trace.met  # once, before traces travel
+        _ = trace.met  # computed once, before traces are sent to workers
     jobs = min(jobs, len(cells), 1 + sum(trace.count for trace in traces) // WORTH_A_PROCESS)
     done: list[Estimate | None] = [None] * len(cells)
     report(0, len(cells))
@@ -81,7 +81,7 @@ def _each(
 
 
 _TRACES: list[Trace] = []
-"""Of a process that tries cells: what it tries them on."""
+"""The traces of a worker process."""
 
 
 def _take_up(traces: list[Trace]) -> None:

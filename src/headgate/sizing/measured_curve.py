@@ -1,4 +1,4 @@
-"""What a what-if found, as the curve that shared budgets are planned by."""
+"""A what-if result as the quality curve that shared budgets are planned with."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ AUTO = "AUTO"
 def measured_curve(found: WhatIf, policy: str, in_bytes: bool) -> QualityCurve:
     """Recall against memory under a policy, as it was measured; memory in rows or in bytes.
 
-    "auto" that was not tried itself is what the best of the others makes of each memory.
+    Where "auto" was not tried itself, it is the best of the other policies at each size.
     """
     points = found.curve(policy)
     if not points and policy.upper() == AUTO:

@@ -1,4 +1,4 @@
-"""What the exact join holds at most, from the times of all rows."""
+"""Peak rows and bytes of the exact join, from the event times of all rows."""
 
 from typing import NamedTuple
 
@@ -13,40 +13,40 @@ MOST_PARTS = 1 << 22
 
 
 class Needs(NamedTuple):
-    """Rows and bytes that are held at once, at most."""
+    """Peak number of rows and bytes held at once."""
 
     rows: float
     bytes: float
 
     @property
     def row_bytes(self) -> float:
-        """What a row takes, of those held then."""
+        """Average bytes per row at the peak."""
         return self.bytes / self.rows if self.rows else 0.0
 
 
 class Arriving(NamedTuple):
-    """A side's rows counted by time: so many in each part, of so many bytes on average."""
+    """A side's rows counted by time slice, with their average size in bytes."""
 
     counts: np.ndarray
     row_bytes: float
 
 
 def part_us(windows: tuple[Window, Window], first: int, last: int) -> int:
-    """How long the parts are by which times are counted."""
+    """Length of the time slices in which rows are counted."""
     spans = [window.span for window in windows if not isinstance(window, RowWindow)]
     fine = max(spans, default=0) // FINE
     return max(fine, (last - first) // MOST_PARTS, 1)
 
 
 def count_times(time: np.ndarray, first: int, last: int, part: int) -> np.ndarray:
-    """How many of the times there are in each part from the first on."""
+    """Count times per slice, starting from the first."""
     counts = np.zeros((last - first) // part + 1, np.int64)
     _count(time, first, part, counts)
     return counts
 
 
 def needs_of(sides: tuple[Arriving, Arriving], windows: tuple[Window, Window], part: int) -> Needs:
-    """The most that the windows hold together.
+    """The peak of what both windows hold together.
 
     Examples
     --------
@@ -81,5 +81,5 @@ def _held(counts: np.ndarray, window: Window, part: int) -> np.ndarray:
 @compiled
 def _count(time: np.ndarray, first: int, part: int, counts: np.ndarray) -> None:
     for row in range(time.size):
-        if time[row] >= first:  # a null is the least of all numbers
+        if time[row] >= first:  # a null time is stored as the smallest integer
             counts[(time[row] - first) // part] += 1

@@ -1,4 +1,4 @@
-"""The ceiling: what a policy that knew all that was to come would make of the same memory."""
+"""The upper bound: the recall of an offline optimum that knows the future."""
 
 import numpy as np
 
@@ -12,15 +12,15 @@ LABEL = "OPT"
 
 
 def optimum(trace: Trace, rows: int) -> Estimate:
-    """The most that can be made within so many rows, planned over a small trace and carried out.
+    """The best recall possible within a row budget, planned over a small trace and executed.
 
-    Where rows of heavy keys were left out, their pairs count for as many as they stand for, so
-    that the plan keeps them as it would with all rows there.
+    Pairs of thinned heavy keys are weighted by the pairs they represent, so that the plan keeps
+    these rows as it would with the full input.
 
     Parameters
     ----------
     trace
-        Few rows, none of them there only to look for partners.
+        A small trace without probe-only rows.
     rows
         The budget of the join itself.
     """

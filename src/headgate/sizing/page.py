@@ -1,4 +1,4 @@
-"""The answer as one HTML file: words, tables and picture, nothing fetched from anywhere."""
+"""The what-if result as one self-contained HTML file: text, tables and figure."""
 
 from html import escape
 from io import StringIO
@@ -105,7 +105,7 @@ def _table(section: Section) -> str:
 
 
 def _recalls(found: "WhatIf", section: Section) -> str:
-    """The table of recalls, darker where they are higher."""
+    """The table of recalls, shaded darker where higher."""
     known = {(point.policy, point.rows): point for point in (*found.points, *found.optimum)}
     sizes = [format_bytes(memory * found.needs.row_bytes) for memory in found.memory]
     heads = f"<th>{escape(section.heads[0])}</th>" + "".join(

@@ -1,4 +1,4 @@
-"""Which policies and which memory are tried."""
+"""Chooses the policies and the memory sizes to try."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from headgate.spec.quantity import parse_bytes
 from headgate.trials.simulation import tried
 
 PARTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
-"""Of what the exact join holds: the memory that is tried unless told."""
+"""Memory sizes tried by default, as shares of what the exact join holds."""
 AUTO = "auto"
 _PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 
@@ -19,7 +19,7 @@ _PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 def budgets_of(
     given: "Sequence[int | float | str] | int | str | None", needs: Needs, like: Budget
 ) -> tuple[Budget, ...]:
-    """The budgets to try, ascending: whole numbers are rows, texts sizes or percent of the needs.
+    """The budgets to try, ascending: integers are rows, strings sizes or percent of the needs.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def policies_of(
 ) -> tuple[Policy, ...]:
     """The policies to try: those given, or all that can serve the join.
 
-    Policies that follow others as they learn are tried by themselves only where all rows are at
-    hand: a miniature gives them less to learn from.
+    By default, the policy that learns which other to follow is tried only where all rows are
+    available: a miniature gives it less to learn from.
     """
     if given is None:
         names = [*([AUTO] if whole else []), *(policy.name for policy in ALL_POLICIES)]
         if not isinstance(request.goal, MaxImportance):
-            names.remove(Greedy.name)  # where all rows count alike, it is UNTIL-EXPIRY
+            names.remove(Greedy.name)  # where all rows count the same, it equals UNTIL-EXPIRY
         found = []
         for name in names:
             try:

@@ -1,8 +1,8 @@
-"""The buffers of a running join as a stretch of stream: what they hold goes on as it is.
+"""Turns the buffers of a running join into a longer stream by repeating their rows.
 
-Buffers hold the rows of about one window. Run by themselves they would mislead: memory starts
-empty, and of the oldest matches only few have both rows there. So each side's rows are repeated, as
-often as its own span fits, for as long as it takes memory to fill and to be counted on.
+Buffers hold the rows of about one window. Used alone they would bias results: memory starts empty,
+and few matches at high ages have both rows in the buffers. So each side's rows are repeated with
+the period of its own span, long enough to fill memory and to measure afterwards.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def material_of_buffers(
     seed: int,
     optimum: bool,
 ) -> Material:
-    """A trace of what a join has buffered."""
+    """Build a trace from the buffered rows of a join."""
     window = max(side.span for side in request.windows)
     if any(isinstance(side, RowWindow) and side.span for side in request.windows) or not window:
         raise SpecError("a checkpoint is read by time: give windows in time, one of them not zero")
@@ -66,7 +66,7 @@ def material_of_buffers(
 
 
 def _repeated(table: pa.Table, name: str, time: np.ndarray, now: int, length: int) -> pa.Table:
-    """The rows over and over, the last time as they are, from ``length`` before now on."""
+    """The rows repeated back to ``length`` before now; the last copy keeps its own times."""
     known = time != NO_TIME
     first = int(time[known].min())
     rows = int(np.count_nonzero(known))

@@ -1,4 +1,4 @@
-"""What curves are drawn from: traces of the streams, for each kind of policy the one that suits."""
+"""The traces that policies are run on: for each kind of policy the suitable one."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +22,7 @@ OPTIMUM_ROWS = 12_000
 OPTIMUM_WINDOWS = 5
 """Windows that those rows cover: with more, each would hold few rows."""
 FEW_HELD = 2000
-"""Rows that windows of a miniature hold: with fewer, their number is much a matter of chance."""
+"""Rows that a miniature's windows should hold: with fewer, their number is too noisy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +34,14 @@ class Material:
     keys
         All rows, or those of some keys.
     times
-        All keys in some stretches of time, for policies that go by history; None where `keys`
-        serves them as well.
+        All keys within some time stretches, for policies based on a row's history; None where
+        `keys` serves them as well.
     small
-        Few enough rows to plan the optimum over; None where it cannot be planned.
+        A trace small enough to plan the optimum over; None where it cannot be planned.
     needs
         What the exact join holds at most.
     notes
-        What must be said of how it was found.
+        Remarks on how the traces were obtained.
     """
 
     keys: Trace
@@ -60,10 +60,10 @@ class Material:
 
     @property
     def is_tiny(self) -> bool:
-        """Whether windows hold so few rows of the drawn keys that chance fills and empties them.
+        """Whether windows hold so few rows of the drawn keys that their fill is mostly noise.
 
-        Stretches of time with all keys are better then. Those with some keys are not: what is
-        gained by more rows at once is lost by leaving out how memory fills at first.
+        Time stretches with all keys are better then. Stretches with some keys are not: the gain
+        from more rows at once is lost by leaving out how memory first fills.
         """
         if self.times is None or not self.times.draw.is_whole:
             return False
@@ -71,7 +71,7 @@ class Material:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all rows are looked at."""
+        """Whether all rows are examined."""
         return self.keys.is_whole
 
 
@@ -126,7 +126,7 @@ def covered(times: "list[np.ndarray]") -> tuple[int, int]:
 
 
 def small_trace(request: Request, tables: tuple[pa.Table, pa.Table], seed: int) -> Trace | None:
-    """Few rows, from the middle of the time; None where the optimum cannot be planned."""
+    """A small trace from the middle of the time; None where the optimum cannot be planned."""
     if request.where is not None or not request.keys.left:
         return None
     total = tables[0].num_rows + tables[1].num_rows

@@ -1,4 +1,4 @@
-"""The answer drawn: recall against memory, a line a policy."""
+"""The what-if figure: recall against memory, one line per policy."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The answer in words: what today's join needs, and what each policy needs for how much."""
+"""The what-if result as text: what the exact join needs, and what each policy needs."""
 
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -137,7 +137,7 @@ def _recalls(found: "WhatIf") -> Section:
 
 
 def off(point: "Point") -> float:
-    """How far a recall may be off, with 95 % confidence."""
+    """The 95 % confidence margin of a recall, as text."""
     return max(point.high - point.recall, point.recall - point.low)
 
 
@@ -158,5 +158,5 @@ def _how(found: "WhatIf") -> Section:
 
 
 def _rounded(number: float) -> int:
-    """To three digits, which is more than is known."""
+    """Rounded to three digits, already more than the estimate's precision."""
     return round(float(f"{number:.3g}"))

@@ -1,4 +1,4 @@
-"""What a user asks for: sides, windows, keys, predicate, budget, goal. Frozen, parsed, checked."""
+"""The join specification: sides, windows, keys, predicate, budget, goal; frozen and validated."""
 
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError

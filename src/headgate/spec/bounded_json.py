@@ -1,7 +1,7 @@
-"""JSON that others wrote: its size, depth and numbers are bounded before it is parsed.
+"""Reads untrusted JSON: size, depth and numbers are bounded before it is parsed.
 
-Parsers go as deep as their input, so a deep text would end a program that reads it; so would a
-number that no column holds, once something is computed with it.
+Parsers recurse as deep as their input, so deeply nested text could crash the program; so could
+computing with a number too large for any column.
 """
 
 import json
@@ -56,7 +56,7 @@ deep
         given = json.loads(
             text, parse_int=_whole, parse_float=_finite, parse_constant=_refuse_constant
         )
-        # Half of a character pair is text to JSON, and to nothing else.
+        # A lone surrogate is valid in JSON text, but nowhere else.
         json.dumps(given, ensure_ascii=False).encode()
     except ValueError as error:
         raise SpecError(f"{shortened(text)} is not {what}: {error}") from error
@@ -64,7 +64,7 @@ deep
 
 
 def shortened(given: object) -> str:
-    """What was given, as errors show it.
+    """The given value, shortened for error messages.
 
     Examples
     --------

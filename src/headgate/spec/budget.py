@@ -1,4 +1,4 @@
-"""What a join may spend: on stored rows, in rows or bytes, and on work, in processor time."""
+"""The budget of a join: stored rows or bytes, and CPU time."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from headgate.spec.quantity import format_bytes, parse_bytes
 Split = Literal["pooled", "planned"] | tuple[float, float]
 UNLIMITED = 1 << 62
 MONITOR = 0.05
-"""The part of a budget a monitor takes, where it is needed and nothing else is said."""
+"""The default share of the budget for the monitor, where one is needed."""
 MOST_MONITOR = 0.5
 RESERVE = 0.2
 """The part of a memory budget that a stream keeps back for bytes that are held but not live."""
@@ -18,7 +18,7 @@ USUAL_ROW_BYTES = 128
 
 @dataclass(frozen=True, init=False)
 class Budget:
-    """The most that a join may take, over all shards: of memory, of processor time, or of both.
+    """Limits of a join over all shards: memory, CPU time, or both.
 
     Parameters
     ----------
@@ -26,20 +26,19 @@ class Budget:
         Stored rows.
     memory
         Stored bytes ("64 MB", "1 GiB" or a number of bytes): payload, per-row bookkeeping, and
-        rows already shed whose bytes are not yet reclaimed.
+        evicted rows whose bytes are not yet reclaimed.
     split
         ``"pooled"`` compares rows of both sides with each other; a pair of weights such as
         ``(3, 1)`` gives each side a fixed share; ``"planned"`` leaves it to ``join.plan``.
     cpu
-        Processor time, as a part of one core (2.0 is two cores). On a stream, of the time that
-        passes; in `run` and `batch`, where all is at hand, of the event time that the rows cover,
-        as if they came at their time. Arrivals are then not stored, or do not probe, where that
-        costs the fewest result rows.
+        CPU time in cores (0.5 is half a core, 2.0 is two). Streams use wall-clock time; `run` and
+        `batch` use the event time that the rows cover. To stay within the budget, arrivals are not
+        stored, or do not probe, where that costs the fewest result rows.
     monitor
         The part of the budget for learning how the streams behave and how good the answer is.
-        When left out, a twentieth where a model must be learned and on streams, which tell their
-        recall; nothing otherwise. Under "auto" what the policy it settles on does not need goes
-        back to the rows.
+        Default: a twentieth where a model must be learned, and on streams, which report recall;
+        otherwise nothing. Under "auto", memory that the chosen policy does not need for learning
+        goes back to the rows.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class Budget:
 
     @property
     def about_rows(self) -> float:
-        """How many rows of a usual size can be stored."""
+        """About how many rows of typical size fit."""
         by_rows = UNLIMITED if self.rows is None else self.rows
         by_bytes = UNLIMITED if self.memory is None else self.memory / USUAL_ROW_BYTES
         return min(by_rows, by_bytes)

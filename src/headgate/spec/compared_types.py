@@ -1,4 +1,4 @@
-"""In which type two columns of a join are compared, or why they cannot be."""
+"""The type in which two join columns are compared, or an error that says why they cannot be."""
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -30,7 +30,7 @@ def compared_as(use: Use, one: Named, other: Named, ansi: bool = True) -> pa.Dat
     Parameters
     ----------
     use
-        What the columns are to the join.
+        The role of the columns in the join.
     one, other
         The columns.
     ansi

@@ -1,4 +1,4 @@
-"""What the best answer is: the most result rows, or a random sample of them."""
+"""Goals of a join within a budget: the most result rows, or a random sample of them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ OTHERWISE = ("mark", "widen", "fail")
 
 @dataclass(frozen=True)
 class Goal:
-    """What a join within a budget tries to make the most of."""
+    """What a join maximises within its budget."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class MaxSubset(Goal):
 class Sample(Goal):
     """Produce a random sample of the exact result, each row with its weight.
 
-    ``sum(weight * x)`` over the sample is right on average for ``sum(x)`` over the exact result;
+    ``sum(weight * x)`` over the sample is an unbiased estimate of ``sum(x)`` over the exact result;
     `headgate.api.estimate` adds the interval.
 
     Parameters
     ----------
     kind
         ``"cluster"`` keeps a stored row for its whole window and samples all its matches together:
-        by expected matches (PPS-CLUSTER) where frequencies are given, otherwise all rows alike
-        (EQ-CLUSTER). ``"uniform"`` samples every result row independently (UNIFORM), which takes a
-        model of how many matches rows make. ``"auto"`` is a cluster sample that learns from the
-        stream how many matches keys make, where frequencies are not given.
+        with probability by expected matches (PPS-CLUSTER) where frequencies are given, otherwise
+        equal for all rows (EQ-CLUSTER). ``"uniform"`` samples every result row independently
+        (UNIFORM), which takes a model of how many matches rows make. ``"auto"`` is a cluster sample
+        that learns from the stream how many matches keys make, where frequencies are not given.
     fraction
         For ``"uniform"``: the share of result rows to sample. As much as memory allows when left
         out.
@@ -49,9 +49,9 @@ class Sample(Goal):
         Names of the columns added to the result: how many result rows each stands for, and which
         rows were sampled together.
     error, confidence, otherwise
-        A contract for estimates: the relative error to be kept to with that confidence, and what to
-        do about an estimate that does not: ``"mark"`` it, ``"widen"`` the error to what can be kept
-        to, or ``"fail"``.
+        A contract for estimates: the maximum relative error at that confidence, and what to do with
+        an estimate that misses it: ``"mark"`` it, ``"widen"`` the error to what is achievable, or
+        ``"fail"``.
 
     Examples
     --------

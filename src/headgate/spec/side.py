@@ -1,4 +1,4 @@
-"""One input of a join: which column tells the time, and how long its rows wait."""
+"""One input of a join: its event-time column and its window."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ class Side:
         Name of the event-time column (a timestamp).
     window
         How long a row of this side waits for rows of the other: a duration ("5 days"), a number
-        of rows ("1000 rows"), or a `datetime.timedelta`. Zero waits for nobody.
+        of rows ("1000 rows"), or a `datetime.timedelta`. Zero means that rows do not wait.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""`headgate reproduce`: the papers' experiments again, and what became of their claims."""
+"""`headgate reproduce`: reruns the papers' experiments and checks their claims."""

@@ -35,7 +35,7 @@ def study_named(name: str) -> Study:
 
 
 def chosen(names: Sequence[str]) -> tuple[Study, ...]:
-    """The studies asked for, by name or by paper; all of them when none is.
+    """The requested studies, by name or by paper; all of them by default.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Recall against memory: the tables claims are checked on, and the axes all such figures share."""
+"""Recall against memory: tables for checking claims, and shared figure axes."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ def covered(results: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def by_policy(results: pd.DataFrame, **fixed: object) -> pd.DataFrame:
-    """Recall with a row a memory size and a column a policy, the mean over seeds.
+    """Mean recall over seeds: one row per memory size, one column per policy.
 
     Examples
     --------

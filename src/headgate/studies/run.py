@@ -22,7 +22,7 @@ def available_cores() -> int:
 
 
 def measure(cell: Cell) -> Measured:
-    """Measure one cell; the study is looked up by name, so that cells are all that travels."""
+    """Measure one cell; the study is looked up by name, so that only cells are sent to workers."""
     return cell.rows(study_named(cell.study).measure(cell))
 
 
@@ -74,7 +74,7 @@ def _each(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[int, Measured]]:
         for place, cell in enumerate(cells):
             yield place, measure(cell)
         return
-    # A fresh interpreter a worker: forking one that shows progress from a thread is asking for it.
+    # A fresh interpreter per worker: forking a process with a progress thread may deadlock.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(cells)), mp_context=context) as pool:
         try:

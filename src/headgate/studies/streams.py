@@ -1,4 +1,4 @@
-"""Streams of known behaviour: rows that match by age, or by key, and change their ways."""
+"""Synthetic streams of known behaviour: matches by age or by key, with drift."""
 
 from dataclasses import dataclass
 from typing import Any

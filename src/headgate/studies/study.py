@@ -1,7 +1,7 @@
-"""What a study is: a grid of cells to measure, and a paper's claims and figures over them.
+"""Study: a grid of cells to measure, with a paper's claims and figures over the results.
 
-A study is data. Running it, saving what it found and judging it are the frame's work (`run.py`,
-`study_report.py`), the same for every paper.
+A study is data. `run.py` and `study_report.py` run it, save its results and judge its claims, the
+same way for every paper.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a study's grid, to be measured on its own.
+    """One point of a study's grid, measured independently.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class Claim:
     check
         Judges the results of the whole study.
     departs
-        Where the claim is known not to come out: the evidence and the likely cause. Declared, it
-        is a result; undeclared, a failure.
+        Where the claim is known not to reproduce: the evidence and the likely cause. A declared
+        departure is a result; an undeclared one is a failure.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Study:
     quick_grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def cells(self, seeds: Sequence[int] | None, quick: bool) -> list[Cell]:
-        """Every cell to measure; a quick run makes do with the first seed unless told which."""
+        """Every cell to measure; a quick run uses only the first seed unless seeds are given."""
         return list(self._cells(seeds, quick))
 
     def _cells(self, seeds: Sequence[int] | None, quick: bool) -> Iterator[Cell]:
@@ -144,15 +144,15 @@ class Study:
 
 
 class Status(Enum):
-    """What became of a claim."""
+    """The outcome of a claim."""
 
     HOLDS = "holds"
     DEPARTS = "departs"
-    """Did not come out, as declared with evidence and cause."""
+    """Did not reproduce, as declared with evidence and cause."""
     STALE = "holds after all"
-    """Declared as departing, but came out: the declaration wants another look."""
+    """Declared as departing, but reproduced: the declaration needs review."""
     FAILS = "FAILS"
-    """Did not come out, and nobody said so."""
+    """Did not reproduce, and no departure was declared."""
 
 
 @dataclass(frozen=True)
@@ -178,5 +178,5 @@ class Verdict:
 
 
 def judge(study: Study, results: pd.DataFrame) -> list[Verdict]:
-    """A verdict a claim."""
+    """One verdict per claim."""
     return [Verdict(study.name, claim, claim.check(results)) for claim in study.claims]

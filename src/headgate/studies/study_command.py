@@ -1,4 +1,4 @@
-"""`headgate reproduce`, from what was asked to an exit status."""
+"""The `headgate reproduce` command: runs studies and returns an exit status."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Settings:
     out
         Folder for results and figures.
     seeds
-        Instead of each study's own.
+        Seeds to use instead of each study's own.
     jobs
         Processes; as many as there are cores when not given.
     """

@@ -1,4 +1,4 @@
-"""What studies leave: results as CSV, figures as PNG and SVG, and a verdict a claim."""
+"""Output of studies: results as CSV, figures as PNG and SVG, and one verdict per claim."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -75,7 +75,7 @@ def verdict_table(study: Study, verdicts: Sequence[Verdict]) -> Table:
 
 
 def study_list(studies: Sequence[Study]) -> Group:
-    """What there is to reproduce, a table a paper."""
+    """The available studies, one table per paper."""
     return Group(*(_paper_list(list(own)) for _, own in groupby(studies, lambda s: s.paper)))
 
 

@@ -1,4 +1,4 @@
-"""Two streams and the join asked of them, tried under one policy and budget after another."""
+"""Trial: two streams and their join, run under different policies and budgets."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +30,7 @@ def timestamps(seconds: np.ndarray) -> pa.Array:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Left rows wait for right rows; right rows wait for nobody (the paper's S1-probe results).
+    """A join in which only left rows wait for partners (the paper's S1-probe results).
 
     Parameters
     ----------

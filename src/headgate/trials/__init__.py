@@ -1,4 +1,4 @@
-"""Joins tried in miniature: what a policy makes of a budget, told from all rows or from a few."""
+"""Trial runs of a policy within a budget, on all rows or on a sampled miniature."""
 
 from headgate.trials.simulation import Simulated, simulate
 from headgate.trials.trace import Trace

@@ -1,14 +1,14 @@
-"""Which rows a miniature has: those of a share of the keys, and a share of those of heavy keys.
+"""Draws the rows of a miniature: all rows of a share of keys, and a share of heavy keys' rows.
 
-A drawn key comes with all its rows, so that they match as they do, and stands for as many keys as
-one over the share. A key that has a good part of all rows cannot be drawn like that: with it the
-miniature would be about this key, without it the key would be missing. Every heavy key is there,
-but only a share of its rows is stored, so that the memory they take is in proportion as well; of
-its rows that look for partners there may be more, and pairs count for as many as were left out.
-So whatever stays or goes in the miniature does so as in the join.
+A drawn key comes with all its rows, so that they match as in the full join, and represents 1 /
+share keys. A key with a large part of all rows cannot be drawn like that: with it the miniature
+would be dominated by this key, without it the key would be missing. So every heavy key is included,
+but only a share of its rows is stored, which keeps its use of memory in proportion; a larger share
+may probe, and pairs are weighted for those left out. Rows are then evicted from the miniature as
+they would be from the full join.
 
-Keys are told by hash: rows are counted by the first bits of it, which takes one look at each, and
-all keys in a bucket with many rows are taken as heavy.
+Keys are identified by hash: one pass counts rows by the hash's leading bits, and all keys in a
+bucket with many rows are treated as heavy.
 """
 
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ BUCKETS = 1 << BUCKET_BITS
 HEAVY_PART = 0.005
 """A key with more than this part of the rows that a miniature aims at is heavy."""
 MORE_PROBES = 1.0
-"""Rows of heavy keys that only look for partners, as a part of all other rows at most."""
+"""The most probe-only rows of heavy keys, as a share of all other rows."""
 MOST_PAIRS_PART = 0.98
-"""They go to the keys that make this part of the pairs of heavy keys, or so."""
+"""They go to the keys that make about this share of the pairs of heavy keys."""
 ROW_COINS = 0xD4A3
-"""Apart from the random numbers of policies and monitors."""
+"""Seed offset, distinct from the random numbers of policies and monitors."""
 GOLDEN = 0x9E3779B97F4A7C15
 LEFT_OUT, PROBES, STORED = 0, 1, 2
 
@@ -42,8 +42,8 @@ class Draw:
     share
         The share of the keys, and of the stored rows of heavy keys.
     looking
-        By side and bucket of hashes: the share of the rows that look for partners; zero for
-        buckets that are not heavy. None where every row is taken.
+        By side and hash bucket: the share of the rows that probe; zero for buckets that are not
+        heavy. None where every row is taken.
     seed
         Another seed draws other keys.
     """
@@ -58,7 +58,7 @@ class Draw:
         return self.looking is None
 
     def taken(self, hashes: np.ndarray, has_key: np.ndarray, side: int) -> np.ndarray:
-        """What is done with each row of a side (uint8): LEFT_OUT, PROBES, or also STORED."""
+        """The role of each row of a side (uint8): LEFT_OUT, PROBES, or also STORED."""
         done = np.full(len(hashes), STORED, np.uint8)
         if self.looking is not None:
             _take(
@@ -75,7 +75,7 @@ class Draw:
         return done
 
     def looking_of(self, hashes: np.ndarray, side: int) -> np.ndarray:
-        """By key: the share of a side's rows that look for partners; one where all do."""
+        """By key: the share of a side's rows that probe; one where all do."""
         if self.looking is None:
             return np.ones(len(hashes))
         looking = self.looking[side][hashes >> np.uint64(64 - BUCKET_BITS)]
@@ -93,7 +93,7 @@ EVERY_ROW = Draw()
 
 
 def count_by_hash(hashes: np.ndarray, has_key: np.ndarray) -> np.ndarray:
-    """How many rows there are by bucket of hashes."""
+    """Count rows by hash bucket."""
     counts = np.zeros(BUCKETS, np.int64)
     _count(hashes, has_key, counts)
     return counts
@@ -106,15 +106,15 @@ def draw_rows(
     seed: int = 0,
     evenly: bool = False,
 ) -> Draw:
-    """A draw of this share.
+    """Draw this share of the rows.
 
     Parameters
     ----------
     counts
-        Rows by side and bucket of hashes.
+        Rows by side and hash bucket.
     stores
-        Whether rows of each side are stored at all; those of the other side need not look for
-        partners where they are not.
+        Whether rows of each side are stored at all; where they are not, rows of the other side need
+        not probe.
     seed
         Another seed draws other keys.
     evenly
@@ -148,8 +148,8 @@ def draw_rows(
 
 
 def looking_shares(rows: np.ndarray, share: float, more: float) -> np.ndarray:
-    """For keys with so many rows, the share of them that looks for partners: as many of each as
-    there is room for beside a share of all, and that share at least."""
+    """The share of rows that probe, for keys with these row counts: as many as fit beside the drawn
+    share, and at least that share."""
     low, high = 0.0, float(rows.max(initial=0))
     for _ in range(60):
         each = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Replaying a miniature: memory scaled to what is there, and what is learned from fewer rows."""
+"""Replays a miniature: scales memory to the drawn rows and corrects what is learned from them."""
 
 from dataclasses import replace
 
@@ -22,10 +22,10 @@ FEWEST_ROWS = 128
 
 
 def scaled_room(room: Room, trace: Trace) -> Room:
-    """The room of a monitor in a miniature.
+    """The monitor's memory in a miniature.
 
-    As many rows are watched as in the join, since how much they tell depends on how many they are.
-    Keys that are counted are drawn like all others, but the heavy ones are all there.
+    As many rows are monitored as in the full join, since precision depends on their number. Counted
+    keys are drawn like all others, but every heavy key is included.
     """
     if trace.draw.is_whole:
         return room
@@ -41,12 +41,12 @@ def scaled_room(room: Room, trace: Trace) -> Room:
 
 
 def scaled_limit(limit: int, share: float) -> int:
-    """A limit in proportion to what is there; a row fits at least."""
+    """A limit scaled to the drawn rows; at least one row fits."""
     return limit if limit in (0, UNLIMITED) else max(round(limit * share), 1)
 
 
 def scaled(terms: Terms, scale: Scale) -> Terms:
-    """The terms with limits in proportion to what is there."""
+    """The terms with limits scaled to the drawn rows."""
     rows, held = (
         tuple(scaled_limit(limit, share) for limit in limits)
         for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
@@ -57,17 +57,17 @@ def scaled(terms: Terms, scale: Scale) -> Terms:
 def drawn_replay(
     terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor | None
 ) -> Replay:
-    """A replay of a trace: memory is in proportion to what of the windows is there at the time, and
-    the monitor counts a row for all that it stands for.
+    """Replay a trace with memory scaled to the share of the windows it holds at each time, and with
+    rows weighted in the monitor by what they represent.
 
     Parameters
     ----------
     terms
         With the limits of the join itself.
     trace, rows
-        The trace, and its rows with what the policy made of their keys.
+        The trace, and its rows with the policy's scores of their keys.
     monitor
-        Where the policy is learned.
+        The monitor, where the policy learns.
     """
     each = sum(trace.within.rows) / max(trace.count, 1)
     learning_rows = max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS)
@@ -86,21 +86,21 @@ def drawn_replay(
         trace.codes,
         learner=None if monitor is None else DrawnLearner(trace, monitor),
         terms_at=terms_at,
-        # Where not all the time is looked at, the join has learned long before.
+        # Where only part of the time is examined, the join would have learned long before.
         learning_rows=learning_rows if trace.stretches is None else FEWEST_ROWS,
         most_at_once=None if local is None else max(local.step_rows, FEWEST_ROWS),
     )
 
 
 class DrawnLearner(Learner):
-    """A learner that counts the rows of heavy keys for all that they stand for."""
+    """A learner that weights rows of heavy keys by the rows they represent."""
 
     def __init__(self, trace: Trace, monitor: Monitor) -> None:
         super().__init__(monitor, key_bytes=trace.key_bytes)
         self._stands_for, self._scale = trace.stands_for, trace.scale
 
     def _with_spare(self, terms: Terms) -> Terms:
-        # What the monitor gives back is room of the join, like the limits before they were scaled.
+        # Memory the monitor gives back is in units of the full join, like the unscaled limits.
         more = super()._with_spare(terms)
 
         def part(least: tuple[int, int], most: tuple[int, int], share: float) -> tuple[int, int]:
@@ -116,7 +116,7 @@ class DrawnLearner(Learner):
         )
 
     def _learn(self, step: Step, sides: tuple[Observed, Observed]) -> None:
-        # Models are judged by what rows met here, where heavy keys meet fewer.
+        # Models are scored by the matches in the miniature, where heavy keys make fewer.
         known = self._worth.by_code
         if known is not None:
             here = known.copy()

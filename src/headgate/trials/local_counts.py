@@ -1,7 +1,7 @@
-"""How much of the windows is in a miniature, from moment to moment.
+"""The share of the windows' rows that a miniature holds, over time.
 
-The drawn keys have now a little more than their share of the rows and now a little less. With
-memory in proportion to what is there at the time, that does not matter.
+The drawn keys' share of the rows fluctuates over time. Scaling memory by the share at each time
+removes that effect.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ MOST_PARTS = 1 << 18
 FEW = 0.05
 """Of the most that windows hold."""
 OFTEN = 4
-"""How often in a window memory is scaled anew."""
+"""How often per window memory is rescaled."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Rows of a side by part of the time."""
+    """Rows of a side by time slice."""
 
     first: int
     part_us: int
@@ -30,19 +30,19 @@ class Counted:
 
     @classmethod
     def of(cls, time: np.ndarray, like: "Counted") -> "Counted":
-        """Times counted by the same parts."""
+        """Count other times by the same slices."""
         rows = np.zeros(len(like.rows), np.int64)
         _count(time, like.first, like.part_us, rows)
         return cls(like.first, like.part_us, rows)
 
     @classmethod
     def nothing(cls, first: int, last: int, window: int) -> "Counted":
-        """No rows yet, in parts of a window."""
+        """Empty counts, with slices of a fraction of the window."""
         part = max(window // PARTS_OF_WINDOW, (last - first) // MOST_PARTS, 1)
         return cls(first, part, np.zeros((last - first) // part + 1, np.int64))
 
     def held(self, window: int) -> np.ndarray:
-        """How many rows a window of this length holds, at the end of each part."""
+        """Rows that a window of this length holds at the end of each slice."""
         so_far = np.concatenate([[0], np.cumsum(self.rows)])
         back = max(round(window / self.part_us), 1)
         held: np.ndarray = so_far[1:] - so_far[np.maximum(np.arange(len(self.rows)) + 1 - back, 0)]
@@ -50,7 +50,7 @@ class Counted:
 
 
 class Scale(NamedTuple):
-    """How much of what could be stored is in a trace."""
+    """The share of the storable rows and bytes that a trace has."""
 
     rows: float
     bytes: float
@@ -58,13 +58,13 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """The share of the rows held by the windows that is in the trace, by part of the time."""
+    """The share of the windows' rows that is in the trace, by time slice."""
 
     first: int
     part_us: int
     share: np.ndarray
     step_rows: int
-    """Rows of the trace after which to scale memory anew."""
+    """Rows of the trace after which to rescale memory."""
 
     @classmethod
     def of(
@@ -75,16 +75,16 @@ class Local:
         share: float,
         rows: int,
     ) -> "Local | None":
-        """From the times of rows that are stored: of all rows and of those drawn, by side.
+        """Build from the times of stored rows: of all rows and of the drawn ones, by side.
 
         Parameters
         ----------
         windows
             Of each side, in microseconds.
         share
-            The share that was drawn on the whole.
+            The overall share that was drawn.
         rows
-            Of the trace, those that are not stored included.
+            Rows of the trace, including those that are not stored.
         """
         ends = [(int(time.min()), int(time.max())) for time in whole if len(time)]
         if not ends:
@@ -102,7 +102,7 @@ class Local:
             )
             for side in (whole, drawn)
         )
-        # While windows are nearly empty, their share says little.
+        # While windows are nearly empty, their share is too noisy to use.
         few = FEW * held.max()
         part = longest / max(last - first, longest)
         return cls(
@@ -113,7 +113,7 @@ class Local:
         )
 
     def at(self, time: int, scale: Scale) -> Scale:
-        """How to scale rows and bytes at a time, given how they are scaled on the whole."""
+        """The scale of rows and bytes at a given time, from the overall scale."""
         place = min(max((time - self.first) // self.part_us, 0), len(self.share) - 1)
         now = float(self.share[place])
         return Scale(now, now * scale.bytes / max(scale.rows, 1e-300))

@@ -1,4 +1,4 @@
-"""Which rows of two tables are looked at: those of some keys, or of some stretches of time."""
+"""Samples the rows of two tables: those of some keys, or of some time stretches."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,21 +18,21 @@ from headgate.trials.stretches import Stretches, choose_stretches
 
 
 class Whole(NamedTuple):
-    """What there was of each side before any row was left out."""
+    """Totals of each side before sampling."""
 
     rows: tuple[int, int]
     bytes: tuple[int, int]
 
     @classmethod
     def of(cls, tables: tuple[pa.Table, pa.Table]) -> "Whole":
-        """Counted on the tables themselves."""
+        """Count the tables."""
         sizes = [int(row_bytes(table).sum()) for table in tables]
         return cls((tables[0].num_rows, tables[1].num_rows), (sizes[0], sizes[1]))
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Rows that were drawn, wherever that was.
+    """The sampled rows, whether drawn in process or on Spark.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Sampled:
     stored
         For each row of a side, whether it is stored; None where all are.
     hashes
-        Of each row's key, as the draw knows them; None where all keys were taken.
+        Hash of each row's key, as used by the draw; None where all keys were taken.
     counts
         For each row of a side, whether the pairs it finds count; None where all do.
     """
@@ -56,18 +56,18 @@ class Sampled:
 
 
 def stores(request: Request) -> tuple[bool, bool]:
-    """Whether rows of each side are stored at all: not where they wait for nobody."""
+    """Whether rows of each side are stored: with a window, or right rows if neither has one."""
     left, right = request.windows
     return left.span > 0, right.span > 0 or not left.span
 
 
 def bound_to(request: Request, tables: tuple[pa.Table, pa.Table]) -> BoundColumns:
-    """Which columns are what, checked."""
+    """The join bound to these tables' columns, checked."""
     return request.bind((tables[0].schema, tables[1].schema), shows_result=False)
 
 
 def hashed(shape: Shape, table: pa.Table, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """The hash of each row's key, and whether it has one; without keys all rows are alike."""
+    """The hash of each row's key, and whether it has one; without key columns all hash alike."""
     if not shape.keys.left:
         return np.zeros(table.num_rows, np.uint64), np.ones(table.num_rows, np.bool_)
     return hash_keys(shape.key_columns(table, side))
@@ -90,7 +90,7 @@ def drawn_rows(
 def stored_times(
     request: Request, tables: tuple[pa.Table, pa.Table], shape: Shape
 ) -> tuple[np.ndarray, ...] | None:
-    """Times of all rows that are stored, by side that stores some; None for windows of rows."""
+    """Times of all storable rows, for each side that stores rows; None for row-count windows."""
     sides = [side for side in (0, 1) if request.windows[side].span]
     if any(isinstance(request.windows[side], RowWindow) for side in sides):
         return None
@@ -101,7 +101,7 @@ def stored_times(
 def stretches_of(
     request: Request, tables: tuple[pa.Table, pa.Table], share: float, seed: int
 ) -> Stretches | None:
-    """Stretches of time that have this share of the rows, or so; None where they are no help."""
+    """Time stretches with about this share of the rows; None where they would not help."""
     shape = bound_to(request, tables).shape
     if any(isinstance(window, RowWindow) and window.span for window in request.windows):
         return None

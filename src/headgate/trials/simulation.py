@@ -1,4 +1,4 @@
-"""A policy and a budget tried on a trace: the real kernel, on all rows or in miniature."""
+"""Simulates a policy and a budget on a trace with the real kernel, in full or in miniature."""
 
 import math
 from dataclasses import dataclass
@@ -26,21 +26,21 @@ SHORTFALL = 1.0 / math.sqrt(2.0 * math.pi)
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """What a policy makes of a budget.
+    """The result of running a policy within a budget.
 
     Attributes
     ----------
     policy, budget
         What was tried.
     made, met
-        Pairs made, and pairs of the exact result; where the goal is importance, what they are
-        worth. By key, by row and by time; of a miniature, in its own measure.
+        Pairs made and pairs of the exact result, or their importance where that is the goal. By
+        key, by row and by time; in a miniature these are not scaled up.
     recall
-        The share made, with the interval it lies in with 95 % confidence where keys were drawn.
+        The share made, with its 95 % confidence interval where keys were sampled.
     stats
-        What happened in the trace.
+        Counters of the run.
     followed
-        How many arrivals were judged by each policy, where the policy was learned.
+        How many arrivals each policy decided, where the policy was learned.
     """
 
     policy: Policy
@@ -53,9 +53,9 @@ class Simulated:
 
 
 def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
-    """Try a policy within a budget.
+    """Run a policy within a budget.
 
-    The budget is that of the join itself; in a miniature it is scaled to what is there.
+    The budget is that of the full join; in a miniature it is scaled to the sampled rows.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     policy
         A name, as `WindowJoin` takes it, or a policy.
     budget
-        Rows or memory; processor time is not looked at.
+        Rows or memory; CPU time is ignored.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         monitor = new_monitor(trace.windows, scaled_room(room, trace))
     terms, rows = request.weighed(terms), _weighed(trace, request.policy)
     if trace.draw.is_whole and trace.stretches is None:
-        # All that the join would do, policies tried beside the one that is followed included.
+        # Everything the join would do, including the policies evaluated beside the followed one.
         learner = None if monitor is None else Learner(monitor, key_bytes=trace.key_bytes)
         replay = Replay(terms, *rows, trace.codes, learner=learner)
     else:
@@ -145,12 +145,12 @@ def tried(request: Request, policy: "str | Policy", budget: Budget) -> Request:
 
 
 def recall_of(trace: Trace, made: Tally) -> Estimate:
-    """The share made of what there was to make, with its interval.
+    """Recall with its confidence interval.
 
-    A ratio over drawn keys; of a heavy key, over its rows that were stored and its rows that
-    looked for partners, which were drawn by themselves; over stretches of time, where not all was
-    looked at. What each adds to the error is how far it is from the ratio. What a miniature gets
-    wrong because its windows hold few rows comes on top.
+    A ratio estimate. The sampling units are drawn keys; for a heavy key, its stored and its probing
+    rows, which were sampled separately; and time stretches, where only part of the time was
+    examined. Each unit adds its deviation from the ratio to the error. The error of a miniature
+    whose windows hold few rows is added.
     """
     met = trace.met
     if met.total <= 0:
@@ -176,21 +176,21 @@ def recall_of(trace: Trace, made: Tally) -> Estimate:
 
 
 def _of_chance(trace: Trace, share: float) -> float:
-    """How much recall the windows of a miniature may cost by filling and emptying at random.
+    """Recall that a miniature may lose because the number of rows in its windows fluctuates.
 
-    Where what is held varies by a standard error, the mean of what does not fit is at most
-    `SHORTFALL` of it: when memory is just what is held on average.
+    If the number of rows held has a given standard error, the mean overflow is at most `SHORTFALL`
+    of it, reached when memory equals the average number held.
     """
     held = max(trace.needs.peak_rows, 1)
     return SHORTFALL * share * math.sqrt((1.0 - trace.draw.share) / held)
 
 
 def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
-    """What the rows of thinned keys add to the variance."""
+    """The contribution of thinned keys' rows to the variance."""
     code = np.concatenate([side.code for side in trace.rows])
     side = np.repeat([0, 1], [len(rows.time) for rows in trace.rows])
     looking = 1.0 / trace.stands_for[side, code]
-    # A stored row is found by rows of the other side; where both sides are stored, alike.
+    # A stored row is found by rows of the other side; the same holds for both sides.
     other = trace.stands_for[1 - side, code]
     off_stored = (made.by_stored - share * met.by_stored) * other
     off_probe = (made.by_probe - share * met.by_probe) / looking
@@ -201,7 +201,7 @@ def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
 
 
 def _weighed(trace: Trace, policy: Policy) -> tuple[Batch, Batch]:
-    """The rows with what the policy makes of their keys."""
+    """The rows with the policy's scores of their keys."""
     if not policy.weighs_keys:
         return trace.rows
     left, right = (

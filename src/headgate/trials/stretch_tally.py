@@ -1,4 +1,4 @@
-"""Pairs counted as they are made: by key, by row where keys are thinned, and by time."""
+"""Tallies pairs as they are made: by key, by row where keys are thinned, and by time."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,31 +16,30 @@ PARTS = 32
 
 
 class _Facts(NamedTuple):
-    """What must be known of the rows of a trace."""
+    """Per-row and per-key arrays of a trace that counting needs."""
 
     left_time: np.ndarray
     right_time: np.ndarray
     code: np.ndarray  # of the left rows; that of a pair's right row is the same
     is_thinned: np.ndarray  # by code
-    weight: np.ndarray  # by side that probes, and code: how many pairs each stands for
+    weight: np.ndarray  # by probing side and code: how many pairs each represents
     left_counts: np.ndarray  # uint8, whether pairs that a row finds count; empty where all do
     right_counts: np.ndarray
-    edges: np.ndarray  # where parts of the time begin, but for the first
+    edges: np.ndarray  # where time slices begin, except the first
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Pairs, or what they are worth, each counting for as many as it stands for in the trace.
+    """Pairs or their importance, each weighted by the pairs it represents.
 
     Attributes
     ----------
     by_key
         By code.
     by_stored, by_probe
-        Of thinned keys alone: by the row that was stored and by the row that found it, left rows
-        first, not weighted.
+        For thinned keys only: by stored row and by probing row, left rows first, unweighted.
     by_time
-        By part of the time in which they were made: equal parts, or the stretches looked at.
+        By time slice in which they were made: equal slices, or the stretches examined.
     """
 
     by_key: np.ndarray
@@ -51,7 +50,7 @@ class Tally:
 
     @classmethod
     def of(cls, trace: "Trace") -> "Tally":
-        """No pairs yet."""
+        """An empty tally."""
         left, right = trace.rows
         rows = trace.count if trace.is_thinned.any() else 0
         facts = _Facts(

@@ -1,9 +1,9 @@
-"""Looking at a stream for a few stretches of its time, instead of at a few of its keys.
+"""Samples a stream by time: a few stretches with all keys, instead of a few keys.
 
-What a row is worth by its own history (how often it matched, and when last) shows only among all
-rows of its key. So for policies that go by it a few stretches are looked at, with as many keys as
-possible. Memory is empty when a stretch begins; after one window it holds what it would have held,
-and only from then on pairs are counted.
+Policies that score a row by its own history (how often it matched, and when last) need all rows of
+its key and competing rows of many keys. They are run on a few time stretches with as many keys as
+possible. Memory is empty when a stretch begins; after one window of warm-up it holds what it would
+have held, and pairs count only from then on.
 """
 
 from dataclasses import dataclass
@@ -27,19 +27,19 @@ class Stretches:
     counts_from: np.ndarray
     end: np.ndarray
     part: float
-    """Of all the time, the part that is looked at."""
+    """The share of the whole time that is examined."""
 
     @property
     def part_counted(self) -> float:
-        """Of all the time, the part in which pairs count."""
+        """The share of the whole time in which pairs count."""
         counted = float((self.end - self.counts_from).sum())
         return self.part * counted / float((self.end - self.begin).sum())
 
     @property
     def closed(self) -> "Stretches":
-        """The same, one after the other: only a window lies between two, so that no pair does.
+        """The stretches moved together, one window apart, so that no pair spans two of them.
 
-        What goes by how fast rows come must not see the time that was left out.
+        Policies that use arrival rates must not see the gaps.
         """
         window = self.counts_from - self.begin
         length = self.end - self.begin
@@ -47,13 +47,13 @@ class Stretches:
         return Stretches(begin, begin + window, begin + length, self.part)
 
     def closed_up(self, time: np.ndarray) -> np.ndarray:
-        """Times within the stretches, as they are in `closed`."""
+        """Times within the stretches, mapped to those of `closed`."""
         at = np.maximum(np.searchsorted(self.begin, time, side="right") - 1, 0)
         moved: np.ndarray = time - (self.begin - self.closed.begin)[at]
         return moved
 
     def where(self, time: np.ndarray) -> np.ndarray:
-        """For each time: 0 outside, 1 where memory is being filled, 2 where pairs count."""
+        """For each time: 0 outside, 1 during warm-up, 2 where pairs count."""
         found = np.zeros(len(time), np.uint8)
         _where(time, self.begin, self.counts_from, self.end, found)
         return found
@@ -62,8 +62,8 @@ class Stretches:
 def choose_stretches(
     first: int, last: int, window: int, part: float, seed: int = 0
 ) -> Stretches | None:
-    """Stretches that cover this part of the time or more, evenly spread; None where those of a
-    useful length would cover most of it.
+    """Choose evenly spread stretches that cover at least this share of the time; None where
+    stretches of a useful length would cover most of it.
 
     Examples
     --------

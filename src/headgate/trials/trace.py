@@ -1,4 +1,4 @@
-"""The rows of two streams as numbers, all of them or a miniature: what joins are tried on."""
+"""Trace: the rows of two streams as arrays, complete or a miniature, to run joins on."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,28 +42,28 @@ EVERY_PAIR = np.empty(0, np.uint8)
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Rows of both sides as the kernel wants them, made for one join.
+    """Rows of both sides in the kernel's form, built for one join.
 
     Attributes
     ----------
     rows
-        Of each side; importance is that of the join's goal.
+        Rows of each side; importance is that of the join's goal.
     codes
         How many different key codes there are.
     tables
         The same rows with all their columns.
     whole
-        What there was before any row was left out.
+        Totals before sampling.
     within
-        What of that was in the stretches of time that were looked at.
+        Totals within the time stretches that were examined.
     draw
         Which rows were taken.
     hashes
-        Of the key behind each code.
+        Hash of the key behind each code.
     counts
         For each row of a side, whether the pairs that it finds count; empty where all do.
     stretches
-        Which stretches of time were looked at; None for all of it.
+        The time stretches examined; None for all of it.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Trace:
     counts: tuple[np.ndarray, np.ndarray] = (EVERY_PAIR, EVERY_PAIR)
     stretches: Stretches | None = None
     local: Local | None = None
-    """How much of the windows is here from moment to moment; None where that is not known."""
+    """The share of the windows in the trace over time; None where it is not known."""
 
     @classmethod
     def of_tables(
@@ -110,22 +110,22 @@ class Trace:
         Parameters
         ----------
         request
-            The join that is to be tried; its budget and policy do not matter.
+            The join to run; its budget and policy do not matter.
         left, right
             Arrow tables or pandas frames, in any row order.
         share
-            The share of the rows that are looked at; all of them unless given.
+            The share of the rows to sample; all of them unless given.
         most_rows
             Instead of a share: about so many rows.
         seed
             Another seed draws other keys.
         by_time
-            Whether to look at all keys in a few stretches of time, as far as possible, rather
-            than at a few keys all the time; see `stretches.py`.
+            Whether to sample time stretches with all keys, as far as possible, rather than a few
+            keys over all the time; see `stretches.py`.
         evenly
-            Whether no row of a heavy key is there only to look for partners.
+            Whether every row of a heavy key is stored, so that none only probes.
         stretches
-            The stretches of time to look at, where that is settled.
+            The time stretches to use, where already chosen.
         """
         tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
         shape = bound_to(request, tables).shape
@@ -146,7 +146,8 @@ class Trace:
             )
             within = Whole.of(tables)
             share = min(share / stretches.part, 1.0)
-            # Where less than half of the keys would be left out, all are better and little more.
+            # Where less than half of the keys would be left out, taking all is better at little
+            # cost.
             share = 1.0 if by_time and share > 0.5 else share
         drawn = Sampled(tables)
         times = None
@@ -170,16 +171,16 @@ class Trace:
         within: Whole | None = None,
         stretches: Stretches | None = None,
     ) -> "Trace":
-        """A trace of rows that have been drawn.
+        """A trace of rows that were sampled already.
 
         Parameters
         ----------
         request, drawn
             The join, and the rows.
         whole, within
-            What there was before any row was left out, and in the stretches looked at.
+            Totals before sampling, and within the time stretches.
         stretches
-            The stretches of time looked at; None for all of it.
+            The time stretches examined; None for all of it.
         """
         if isinstance(request.goal, Sample):
             raise SpecError(
@@ -225,12 +226,12 @@ class Trace:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every row is there, so that what it tells is exact."""
+        """Whether the trace has every row, so that results are exact."""
         return self.draw.is_whole and (self.stretches is None or self.stretches.part >= 1.0)
 
     @property
     def share(self) -> float:
-        """The share of all pairs that are found here, or so."""
+        """The approximate share of all pairs that the trace contains."""
         return self.draw.share * (1.0 if self.stretches is None else self.stretches.part_counted)
 
     @property
@@ -240,9 +241,9 @@ class Trace:
 
     @cached_property
     def scale(self) -> Scale:
-        """How much of what could be stored is here: budgets are scaled by that.
+        """The share of the storable rows and bytes in the trace; budgets are scaled by it.
 
-        Not the share that was asked for: how many rows the drawn keys have is a matter of luck.
+        This is not the requested share: the number of rows of the drawn keys is random.
         """
         if self.draw.is_whole:
             return Scale(1.0, 1.0)
@@ -259,7 +260,7 @@ class Trace:
         )
 
     def _local(self, times: tuple[np.ndarray, ...]) -> Local | None:
-        """How much of the windows is here, given the times of all rows that are stored."""
+        """The share of the windows in the trace over time, given the times of all stored rows."""
         sides = [side for side in (0, 1) if self.request.windows[side].span]
         drawn = [
             batch.time if batch.effort is None else batch.time[batch.effort[1] > 0]
@@ -270,7 +271,7 @@ class Trace:
 
     @cached_property
     def windows(self) -> tuple[Window, Window]:
-        """The windows in the trace: of rows, there are fewer."""
+        """The windows in the trace; row-count windows are scaled down."""
         return self._window(0), self._window(1)
 
     def _window(self, side: int) -> Window:
@@ -282,20 +283,20 @@ class Trace:
 
     @cached_property
     def is_thinned(self) -> np.ndarray:
-        """By code: whether only some of the key's rows are here."""
+        """By code: whether the key is thinned (only some of its rows are in the trace)."""
         return self.draw.is_heavy(self.hashes)
 
     @cached_property
     def stands_for(self) -> np.ndarray:
-        """By side and code: how many rows that look for partners each row of the trace stands for.
+        """By side and code: how many probing rows each row of the trace represents.
 
-        Of the drawn keys one each: that they stand for other keys is another matter.
+        This is 1 for drawn keys, although they represent other keys as well.
         """
         return np.stack([1.0 / self.draw.looking_of(self.hashes, side) for side in (0, 1)])
 
     @cached_property
     def key_bytes(self) -> int:
-        """The most that a key takes."""
+        """The most bytes that a key takes."""
         return key_bytes(self.shape, self.tables)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a join costs: by the structures over its windows, and by the rows kept and pairs made."""
+"""Cost models of a join: by the index structures of its windows, and by rows and pairs."""
 
 from headgate.models.cost.calibration import (
     Calibration,

@@ -1,4 +1,4 @@
-"""What the machine at hand was measured to cost, kept in a file of the user's."""
+"""Measured costs of this machine, stored in a per-user file."""
 
 import json
 import os
@@ -13,9 +13,9 @@ from headgate.spec import SpecError
 from headgate.spec.bounded_json import read_json
 
 VERSION = 1
-"""Of the file; another cannot be read."""
+"""Version of the file format; other versions are rejected."""
 LONGEST_TEXT = 1_000_000
-"""Characters of the file that are read."""
+"""The most characters of the file that are read."""
 PLACE = "HEADGATE_CALIBRATION"
 """The environment variable that says where the file is."""
 
@@ -35,7 +35,7 @@ class Calibration:
     node, bucket
         Rows in a tree's node and in a hash bucket, as measured.
     machine, taken
-        On what machine and when, in words.
+        The machine and the time of measurement, in words.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Calibration:
             ) from error
 
     def save(self, path: Path | None = None) -> Path:
-        """Write the file, whole or not at all; returns where it is."""
+        """Write the file atomically; returns its path."""
         place = calibration_file() if path is None else path
         place.parent.mkdir(parents=True, exist_ok=True)
         half_written = place.with_name(f"{place.name}.{os.getpid()}")
@@ -111,7 +111,7 @@ class Calibration:
 
 
 def calibration_file() -> Path:
-    """Where this user's calibration is: HEADGATE_CALIBRATION, or among the caches."""
+    """Path of this user's calibration: HEADGATE_CALIBRATION, or in the cache folder."""
     told = os.environ.get(PLACE)
     if told:
         return Path(told)

@@ -1,4 +1,4 @@
-"""Which structure to put over each window: the pair that costs least for what is to be done."""
+"""Chooses the index structures of both windows: the cheapest pair for a workload."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Choice:
     costs
         The cost of each window's direction in a unit of time.
     extra_bytes
-        What both structures take beside the rows.
+        Bytes that both structures take beside the rows.
     arriving
         What arrivals cost in a unit of time on account of the pair, see `Weight.arrive`.
     """
@@ -57,7 +57,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Every pair that will do, the cheapest first; and what was left out, with the reason.
+    """Every usable pair, cheapest first, and the excluded ones with the reason.
 
     Examples
     --------
@@ -115,13 +115,13 @@ def cheapest(
 ) -> Ranking:
     """Rank the pairs of structures that serve a join by what they cost.
 
-    The directions know nothing of each other, so without a limit on memory each window gets its
-    own cheapest structure. Of pairs that cost the same the smaller comes first.
+    The two directions are independent, so without a limit on memory each window gets its own
+    cheapest structure. Of pairs with equal cost the smaller comes first.
 
     Parameters
     ----------
     rates
-        Rows of A and of B a unit of time that are stored: after shedding, if there is any.
+        Rows of A and of B stored per unit of time, after load shedding.
     windows
         Rows in window A and in window B.
     weights

@@ -1,6 +1,6 @@
-"""Where two pairs of structures cost the same: the ratio of rates at which the better one changes.
+"""Crossovers: the ratio of rates at which two pairs of structures cost the same.
 
-Costs are linear in the rates, so that a ratio solves them exactly.
+Costs are linear in the rates, so the ratio has an exact solution.
 """
 
 from headgate.models.cost.structure import Pair

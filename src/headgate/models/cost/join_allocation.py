@@ -1,8 +1,9 @@
-"""Who gets the processor and the memory when there is too little: ICDE'03's three cases.
+"""Optimal allocation of scarce CPU and memory between two streams: ICDE'03's three cases.
 
 A join makes σ(λa·B + λb·A) pairs a unit of time: rows of A probe window B, rows of B window A. With
 limited processing only μ rows a unit of time can probe; with limited memory both windows together
-hold M rows. What is best is a corner: each resource goes to one side first, the other has the rest.
+hold M rows. The optimum is at a corner: each resource goes to one side first, the other gets the
+rest.
 """
 
 import math
@@ -25,7 +26,7 @@ BEST = "Best"
 
 @dataclass(frozen=True)
 class Demand:
-    """What a join would do if nothing were limited.
+    """The demand of a join without limits.
 
     Parameters
     ----------
@@ -57,14 +58,14 @@ class Demand:
     def output(self, rates: Two | None = None, windows: Two | None = None) -> float:
         """Pairs a unit of time, at other rates or windows if given (Equation 12)."""
         (a, b), (in_a, in_b) = rates or self.rates, windows or self.windows
-        # A stream that rests makes nothing, however large the window.
+        # An idle stream makes nothing, however large the window.
         made = (a * in_b if a else 0.0) + (b * in_a if b else 0.0)
         return self.selectivity * made
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """Who gets what under a strategy.
+    """What each side gets under a strategy.
 
     Attributes
     ----------
@@ -85,14 +86,14 @@ class Allocation:
 
 
 def best_cpu(demand: Demand, service: float, minimum: Two = (0.0, 0.0)) -> Allocation:
-    """The best use of a processor that can let so many rows probe.
+    """The best allocation of a CPU that can serve ``service`` probes per unit of time.
 
     Rows probe the larger window first; all are stored.
 
     Parameters
     ----------
     demand
-        What is asked, with finite windows.
+        The join's demand, with finite windows.
     service
         μ: rows that can probe in a unit of time.
     minimum
@@ -115,12 +116,12 @@ def best_cpu(demand: Demand, service: float, minimum: Two = (0.0, 0.0)) -> Alloc
 
 
 def best_memory(demand: Demand, rows: float) -> Allocation:
-    """The best use of memory for so many rows: the window of the slower stream first.
+    """The best allocation of ``rows`` rows of memory: the slower stream's window first.
 
     Parameters
     ----------
     demand
-        What is asked.
+        The join's demand.
     rows
         M: rows that both windows hold together.
 
@@ -137,7 +138,7 @@ def best_memory(demand: Demand, rows: float) -> Allocation:
 
 
 def best_both(demand: Demand, service: float, rows: float, minimum: Two = (0.0, 0.0)) -> Allocation:
-    """The best use of both: one side's rows probe, the other's are stored, as far as they go.
+    """The best allocation of both: one side probes first, the other side is stored first.
 
     Parameters
     ----------
@@ -154,8 +155,8 @@ def best_both(demand: Demand, service: float, rows: float, minimum: Two = (0.0, 
     ----------
     Kang, Naughton, Viglas, ICDE 2003, section 5.2.3, Equations 17 to 19.
     """
-    # What is made is linear in the rates for any windows and in the windows for any rates, and
-    # grows with each: the best is among the corners of both.
+    # Output is linear in the rates for fixed windows and in the windows for fixed rates, and grows
+    # with each: the optimum is at a corner of both.
     corners = product(_rate_corners(demand, service, minimum), _window_corners(demand, rows))
     return _best(_made(BEST, demand, rates, windows) for rates, windows in corners)
 
@@ -286,7 +287,7 @@ def _window_corners(demand: Demand, rows: float) -> tuple[Two, Two]:
 
 
 def _shared(total: float, weights: Two, most: Two, least: Two = (0.0, 0.0)) -> Two:
-    """A total shared by weights, each part within its bounds; what one cannot use the other gets.
+    """Share a total by weights within bounds; what one side cannot use the other gets.
 
     ``least`` adds up to no more than the total, and neither is above its ``most``.
     """

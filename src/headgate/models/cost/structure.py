@@ -1,4 +1,4 @@
-"""The structures that may stand over a window, and pairs of them."""
+"""The index structures of a window, and pairs of them."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from headgate.spec import SpecError
 
 
 class Structure(StrEnum):
-    """What stands over the window of one join direction.
+    """The index structure of a window, probed in one join direction.
 
     Examples
     --------
@@ -15,7 +15,7 @@ class Structure(StrEnum):
     """
 
     SCAN = "scan"
-    """Rows in order of arrival, all looked at: nested loops."""
+    """Rows in order of arrival, all examined: nested loops."""
     HASH = "hash"
     """Buckets of rows by the hash of their key."""
     BTREE = "btree"
@@ -23,7 +23,7 @@ class Structure(StrEnum):
     TTREE = "ttree"
     """A T-tree by key: a balanced binary tree with many rows a node."""
     BITMAP = "bitmap"
-    """Marks of the places taken, in order of key, with summaries above them; not the paper's."""
+    """A bitmap of occupied positions in key order, with summary levels; not in the paper."""
 
     @property
     def letter(self) -> str:
@@ -32,7 +32,7 @@ class Structure(StrEnum):
 
     @property
     def ordered(self) -> bool:
-        """Whether it finds the rows of a stretch of values: for bands and comparisons."""
+        """Whether it supports range lookups, as bands and comparisons need."""
         return self in (Structure.BTREE, Structure.TTREE, Structure.BITMAP)
 
     @classmethod

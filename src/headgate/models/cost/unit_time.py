@@ -1,8 +1,7 @@
-"""What a window join costs in a unit of time, direction by direction and structure by structure.
+"""The unit-time cost of a window join, by direction and by index structure.
 
-A join is two directions that know nothing of each other: rows of one stream probe the other's
-window, and that window is kept up to date by its own stream. Costs are rows touched times what a
-touch costs.
+A join is two independent directions: rows of one stream probe the other's window, and that window
+is maintained by its own stream. Cost is the number of rows touched times the cost of a touch.
 """
 
 from headgate.models.cost.structure import Pair, Structure, parse_pair
@@ -98,7 +97,7 @@ def direction_cost(
     bucket: float = BUCKET_ROWS,
     matches: float = 0.0,
 ) -> float:
-    """The cost of one direction in a unit of time: one stream probes, the window's own updates.
+    """The cost of one direction per unit of time: one stream probes, the other updates its window.
 
     Parameters
     ----------
@@ -199,10 +198,10 @@ def join_cost(
 
 
 def arriving_cost(pair: Pair, rates: tuple[float, float], weights: Weights) -> float:
-    """What arrivals cost on account of a pair of structures, whatever they do; 0 in the paper.
+    """The fixed cost of arrivals with a pair of structures; 0 in the paper.
 
-    Streams are taken to come in no particular order, so that of rates a and b the next row is of
-    the other stream 2ab / (a + b) times.
+    Arrivals are assumed to be in random order, so with rates a and b the stream changes 2ab / (a +
+    b) times per unit of time.
     """
     over = [weights[structure] for structure in pair]
     both = sum(rates)

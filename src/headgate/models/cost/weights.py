@@ -1,4 +1,4 @@
-"""What it costs to touch a row in each structure: measured, or as the paper prints it."""
+"""The cost of touching a row in each structure: measured, or as printed in the paper."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from headgate.spec import SpecError
 
 
 class Point(NamedTuple):
-    """What a structure was measured to cost over a window of some size, in processor time."""
+    """The measured cost of a structure at one window size, in CPU time."""
 
     window: float
     """Rows in it."""
@@ -24,11 +24,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Weight:
-    """Processor time a row touched, in one structure.
+    """CPU time per row touched, in one structure.
 
-    One weight for windows of all sizes is the paper's form. On a machine with caches, and with
-    fixed costs a probe, a touch costs more in some windows than in others: where ``measured`` says
-    what whole probes and updates cost, that is used.
+    One weight for windows of all sizes is the paper's form. With caches and fixed costs per probe,
+    the cost of a touch depends on the window size: where ``measured`` has the cost of whole probes
+    and updates, that is used.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class Weight:
     search_spread, update_spread
         Standard deviations of these over the measurements they come from; 0 when given.
     arrive
-        What every arrival of a join costs once, where one of its windows is kept so or both: rows
-        of the bitmap are put in order beforehand.
+        Cost per arrival, paid once if either window uses the structure: rows of the bitmap are
+        sorted beforehand.
     switch
-        What it costs on top when a row of one stream follows a row of the other and both windows
-        are kept so: processors are quicker at what they did before.
+        Extra cost when a row of one stream follows a row of the other and both windows use the
+        structure: caches favour repeated work.
     measured
-        Costs at windows of several sizes, the smallest first; between them they are interpolated,
-        beyond them rows touched decide.
+        Costs at several window sizes, smallest first; interpolated between them, and scaled by rows
+        touched beyond them.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Weight:
         return _between([(p.window, p.search) for p in self.measured], window, touched)
 
     def of_update(self, window: float, touched: Callable[[float], float]) -> float:
-        """What it costs that a row enters and another leaves."""
+        """The cost of one row entering and another leaving."""
         if not self.measured or window <= 0:
             return touched(window) * self.update
         return _between([(p.window, p.update) for p in self.measured], window, touched)
@@ -89,7 +89,7 @@ class Weight:
 def _between(
     points: Sequence[tuple[float, float]], window: float, touched: Callable[[float], float]
 ) -> float:
-    """A cost between two sizes, by the logarithms of both; beyond all, by rows touched."""
+    """Interpolate a cost log-log between two sizes; beyond all sizes, scale by rows touched."""
     for (rows, cost), (more_rows, more) in pairwise(points):
         if rows <= window <= more_rows:
             along = math.log(window / rows) / math.log(more_rows / rows)

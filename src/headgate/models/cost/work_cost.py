@@ -1,7 +1,7 @@
-"""What a join costs by the rows it keeps and the pairs it makes: C_u and C_p.
+"""The cost of a join by the rows it stores and the pairs it makes: C_u and C_p.
 
-Unlike the cost of structures (`unit_time.py`) this knows what comes out, so it can say what is
-saved by keeping fewer rows or making fewer pairs.
+Unlike the cost of structures (`unit_time.py`), this includes output, so it gives the savings of
+storing fewer rows or making fewer pairs.
 """
 
 import math
@@ -17,7 +17,7 @@ from headgate.spec import SpecError
 
 @dataclass(frozen=True, kw_only=True)
 class WorkCost:
-    """What rows and pairs cost, in processor time.
+    """The cost of rows and pairs, in CPU time.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class WorkCost:
     produce
         C_p: a pair, probed for and made.
     arrive
-        C_a: a row that comes, whatever becomes of it (decoding, and a probe that finds nothing).
-        0 in the paper; on a real machine it is what cannot be shed.
+        C_a: an arriving row, whether kept or not (decoding, and a probe that finds nothing). 0 in
+        the paper; on a real machine this cost cannot be shed.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def output_rate(
 
 @dataclass(frozen=True, eq=False)
 class ByValue:
-    """What each value of the join key brings in a unit of time, and what it costs.
+    """The output and cost of each join key value per unit of time.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class ByValue:
         return total
 
     def benefit(self, work: WorkCost) -> np.ndarray:
-        """P(v): pairs for what they cost (Equation 8); 0 where a value makes none."""
+        """P(v): pairs per cost (Equation 8); 0 where a value makes none."""
         output, cost = self.output, self.cost(work)
         gained: np.ndarray = np.where(output > 0, math.inf, 0.0)
         np.divide(output, cost, out=gained, where=cost > 0)
@@ -148,7 +148,7 @@ class ByValue:
 def by_value(
     rates: tuple[float, float], windows: tuple[float, float], frequencies: Frequencies
 ) -> ByValue:
-    """What each value of the join key brings; values of one side alone are there with no pairs.
+    """Output and cost by join key value; values on only one side make no pairs.
 
     Parameters
     ----------

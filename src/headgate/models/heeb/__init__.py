@@ -1,4 +1,4 @@
-"""HEEB: how much a row is expected to yield, directly, step by step, and from tables."""
+"""HEEB's score H (expected yield of a row): direct sums, incremental updates and tables."""
 
 from headgate.models.heeb.curve_table import curve_table
 from headgate.models.heeb.direct import estimated_benefit

@@ -1,4 +1,4 @@
-"""H of all values a stream may take, tabulated by moment, window left and offset."""
+"""Tables of H for all values of a stream, by moment, remaining window and offset."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ from headgate.models.survival import Survival
 from headgate.models.visits import Visits, between
 
 FINE = 4
-"""Into how many parts a step's standard deviation is divided where H is interpolated."""
+"""Grid points per standard deviation of a step where H is interpolated."""
 
 
 def curve_table(
@@ -22,15 +22,14 @@ def curve_table(
     windows: Sequence[int | None] = (None,),
     rate: float = 1.0,
 ) -> tuple[np.ndarray, int]:
-    """H by moment, window left and offset, and the lowest offset.
+    """Tabulate H by moment, remaining window and offset; also returns the lowest offset.
 
     For a stream in the state (step, value), ``origin, moment = process.frame(step, value)`` say
     where to look: H of value v with the window ``windows[w]`` left is
     ``table[moment, w, v - origin - lowest]``, and 0 outside of the table.
 
-    Where a process has normal noise much wider than the lattice, a few values within its standard
-    deviation are summed for and those between are interpolated, which is off by less than a
-    ten-thousandth of the highest.
+    Where a process has normal noise much wider than the lattice, H is summed at a few values per
+    standard deviation and interpolated between; the error is below 1e-4 of the maximum.
 
     Parameters
     ----------
@@ -39,9 +38,9 @@ def curve_table(
     survival
         The estimate of how long rows stay.
     caching
-        Count the first reference to a value alone.
+        Count only the first reference to a value.
     windows
-        Steps that are left of a row's window; None for no window.
+        Remaining steps of a row's window; None for no window.
     rate
         Rows of the stream a step.
 
@@ -86,12 +85,12 @@ def curve_table(
 
 
 def _spacing(process: Process) -> int:
-    """How far apart values may be for those between to follow from them."""
+    """How far apart values may be for interpolation between them."""
     return max(int(process.sigma / FINE), 1) if isinstance(process, Gaussian) else 1
 
 
 def _summed(process: Process, offsets: np.ndarray) -> np.ndarray:
-    """The offsets that are summed for: all, or some where H is smooth on the lattice's scale."""
+    """The offsets at which H is summed: all, or some where H is smooth on the lattice's scale."""
     spacing = _spacing(process)
     return np.append(offsets[:-1:spacing], offsets[-1])
 

@@ -1,4 +1,4 @@
-"""The heuristic of estimated expected benefit itself: H of a value, summed over the future."""
+"""HEEB (heuristic of estimated expected benefit): H of a value, summed over the future."""
 
 import numpy as np
 
@@ -29,9 +29,9 @@ def estimated_benefit(
     survival
         The estimate of how long rows stay.
     caching
-        Count the first reference to a value alone, as when rows can be fetched again.
+        Count only the first reference to a value, as when rows can be fetched again.
     window
-        Steps until the rows' window has passed; none ends with the survival.
+        Steps until the rows' window has passed; without one, the sum ends with the survival.
     rate
         Rows of the stream a step.
 
@@ -49,7 +49,7 @@ def estimated_benefit(
     References
     ----------
     Xie, Yang and Chen, On Joining and Caching Stochastic Streams, SIGMOD 2005, section 5.3.
-    Windows and rates, which its technical report leaves to sums cut short and scaled.
+    Windows truncate the sum and rates scale it, as its technical report suggests.
     """
     check_sum(survival, caching, rate)
     ascending, places = np.unique(np.asarray(values, np.int64), return_inverse=True)

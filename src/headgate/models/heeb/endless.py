@@ -1,8 +1,8 @@
-"""H under exponential survival without summing over the future, which may be long.
+"""H under exponential survival, computed without summing over a long future.
 
 Memory for a hundred thousand rows keeps them for fifty thousand steps, and a sum must look many
-times as far ahead. But every step the future is worth the same share less, so a trend's H at one
-offset follows from that at the offset it moves to, and a walk's is a geometric series of its
+times as far ahead. But each step discounts the future by the same factor. So a trend's H at one
+offset follows from H at the offset it moves to, and a walk's H is a geometric series of its Fourier
 transform.
 """
 
@@ -21,7 +21,7 @@ def endless_table(
     windows: Sequence[int | None],
     reach: tuple[int, int],
 ) -> np.ndarray | None:
-    """H by moment, window left and offset, for one row a step; None where there is no short way.
+    """H by moment, remaining window and offset, at one row per step; None without a closed form.
 
     ``reach`` must be the process's own: values beyond it are taken to have no chance.
 
@@ -39,7 +39,7 @@ def endless_table(
         if not caching:
             return _walk(process, decay, windows, reach)
         if all(window is None for window in windows):
-            # Every return to a value is a fresh start: first visits are all visits, less returns.
+            # Every return to a value is a renewal: first visits are all visits minus returns.
             low, high = min(reach[0], 0), max(reach[1], 0)
             visits = _walk(process, decay, windows, (low, high))
             first: np.ndarray = visits / (1 + visits[..., -low, None])

@@ -1,4 +1,4 @@
-"""H from one step to the next and from one value to another, for independent values and L_exp."""
+"""Incremental H: from step to step and value to value, for independent values and L_exp."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ Numbers = np.ndarray | float
 def next_joining(h: Numbers, chance_now: Numbers, alpha: float) -> np.ndarray:
     """H of a join at this step, from H at the step before and the chance the value had now.
 
-    Each use multiplies what H was off by e^(1/α): sum anew after some multiples of α.
+    Each use multiplies the error of H by e^(1/α): recompute the sum after some multiples of α.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def by_value(
     alpha: float,
     caching: bool = False,
 ) -> float:
-    """H of a value, from H of another one now: both meet the trend alike, some steps apart.
+    """H of a value from H of another: both meet the same trend, some steps apart.
 
     Parameters
     ----------

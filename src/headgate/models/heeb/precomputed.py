@@ -1,4 +1,4 @@
-"""H that is computed once and looked up: a curve for walks and trends, a surface for AR(1)."""
+"""Precomputed H: a curve for walks and trends, a surface for AR(1)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from headgate.models.survival import Survival
 from headgate.spec import SpecError
 
 DOMAIN = 3.0
-"""Standard deviations from the mean over which a surface goes, if nothing is said."""
+"""Default half-width of a surface's domain, in standard deviations from the mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Curve:
         process, survival, caching, window, rate
             As for `estimated_benefit`; the process must have one moment.
         points
-            Keep so many points, close together where the curve bends, and put monotone
-            cubic pieces through them; else all.
+            Keep this many points, denser where the curve bends, and interpolate them by monotone
+            cubics; all points if not given.
         """
         from scipy.interpolate import PchipInterpolator  # slow to import
 
@@ -118,7 +118,7 @@ class Curve:
 
 
 def _where_it_bends(heights: np.ndarray, points: int) -> np.ndarray:
-    """Places of a curve, both ends among them, closer together the more it bends."""
+    """Sample positions of a curve, including both ends, denser where it bends more."""
     bend = np.sqrt(np.abs(np.diff(heights, 2, prepend=heights[0], append=heights[-1])))
     share = np.cumsum(bend + bend.max() * 1e-3 + 1e-300)
     wanted = np.linspace(share[0], share[-1], points)

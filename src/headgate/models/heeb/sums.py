@@ -1,4 +1,4 @@
-"""Sums over the future: what each step ahead is worth times its chance, for many values at once."""
+"""Sums over the future: weight times probability of each step ahead, for many values at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from headgate.models.visits import Visits
 from headgate.spec import SpecError
 
 TOLERANCE = 1e-12
-"""What may be left of L where a sum ends."""
+"""The value of L at which a sum may end."""
 MOST_STEPS = 4096
-"""Where a sum ends if L never falls: for caching, and for values that return it is long enough."""
+"""Where a sum ends if L never falls: long enough for caching and for recurring values."""
 BLOCK = 1_000_000
-"""Chances held at a time."""
+"""Probabilities held in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What a visit is worth at each step ahead, for each of some windows.
+    """The weight of a visit at each step ahead, for each window.
 
     ``near`` has the steps up to those from which chances repeat, ``far`` the rest, added up by
     step of the period. Both are of shape (windows, steps, values), or one column for all values.
@@ -90,7 +90,7 @@ def total_benefit(
 
 
 def _closed(process: Process, survival: Survival, windows: Sequence[int | None]) -> bool:
-    """Whether weights have the closed form for every window."""
+    """Whether the closed form of the weights applies to every window."""
     endless = all(window is None for window in windows)
     settled = process.markov or process.settles(np.zeros(0, np.int64)) is not None
     return endless and settled and isinstance(survival, ExponentialLife)
@@ -105,7 +105,7 @@ def _weights(
     windows: Sequence[int | None],
     horizons: Sequence[int],
 ) -> Weights:
-    """What visits are worth: L itself for a join, the weights of first visits for caching."""
+    """The weights of visits: L itself for a join, first-visit weights for caching."""
     longest = max(horizons, default=0)
     presents = np.array([now.value for now in nows], np.int64)
     settles = process.settles(presents)

@@ -1,4 +1,4 @@
-"""Stochastic processes: how the values of a stream come about, one a step."""
+"""Stochastic processes that generate the values of a stream, one per step."""
 
 from headgate.models.process.autoregressive import AutoRegressive
 from headgate.models.process.best_fit import best_fit

@@ -1,4 +1,4 @@
-"""AR(1): values that are drawn back to a mean."""
+"""AR(1): values that revert to a mean."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from headgate.spec import SpecError
 class AutoRegressive(Gaussian):
     """AR(1): X at t is φ · X at t − 1, plus a constant, plus normal noise, seen rounded.
 
-    Frames are near, not exact: there is a moment for each of at most 64 present values, evenly
+    Frames are approximate: there is a moment for each of at most 64 present values, evenly
     spaced over five standard deviations either way, and a present value between two of them has
     the frame of the nearest, shifted so that the next step is expected where it should be.
 
@@ -103,7 +103,7 @@ class AutoRegressive(Gaussian):
 
 
 def gaussian_likelihood(values: np.ndarray, residuals: np.ndarray, sigma: float) -> float:
-    """The log likelihood of normal residuals: of lattice values by chance, of others by density."""
+    """The log-likelihood of normal residuals: probabilities on the lattice, else densities."""
     if np.array_equal(values, np.rint(values)):
         return log_chance(normal_chance(residuals, sigma))
     density = -0.5 * (residuals / sigma) ** 2 - np.log(sigma * np.sqrt(2 * np.pi))

@@ -1,4 +1,4 @@
-"""Which process explains a stream best."""
+"""Selects the process that explains a stream best."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What autoregressive processes share: a normal future around a mean that leans on the present.
+"""Base of autoregressive processes: a normal future around a mean that depends on the present.
 
 The process itself is real; values are seen rounded to the lattice. The present value is taken as
 the real one, which is as good as exact where the noise is wider than the lattice.
@@ -19,7 +19,7 @@ EXACT = 1e-15
 
 
 class Gaussian(Process):
-    """X at t is m(t) + φ (X at t − 1 − m(t − 1)) + normal noise, m coming round every period."""
+    """X at t is m(t) + φ (X at t − 1 − m(t − 1)) + normal noise, with m periodic."""
 
     markov: ClassVar[bool] = True
     most_presents: ClassVar[int]
@@ -33,7 +33,7 @@ class Gaussian(Process):
 
     @abstractmethod
     def season_length(self) -> int:
-        """After how many steps the mean comes round."""
+        """The period of the mean, in steps."""
 
     @abstractmethod
     def _seasons(self) -> np.ndarray:
@@ -55,7 +55,7 @@ class Gaussian(Process):
         return mean, (self.sd * np.sqrt(1 - leaning**2))[:, None]
 
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
-        """The normal distribution of the future over the stretch that is rounded to each value."""
+        """The normal probability of the interval that rounds to each value."""
         mean, sd = self.future(now.step, np.array([now.value]), ahead)
         values = lattice(values)
         if len(values) > 1 and np.all(np.diff(values) == 1):
@@ -118,7 +118,7 @@ class Gaussian(Process):
         return low.astype(np.int64), high.astype(np.int64)
 
     def settles(self, values: np.ndarray) -> tuple[int, int] | None:
-        """When the lean on the present is as good as gone."""
+        """When the dependence on the present value is negligible."""
         if self.phi == 0:
             return 1, self.season_length()
         means = self.mean(np.arange(self.season_length()))

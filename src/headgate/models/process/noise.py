@@ -1,4 +1,4 @@
-"""Noise: a distribution over whole offsets."""
+"""Noise: a distribution over integer offsets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CUT = 8.5
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """How far values fall from where they are expected.
+    """The distribution of deviations from the expected value.
 
     Parameters
     ----------

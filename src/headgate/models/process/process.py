@@ -1,7 +1,7 @@
-"""What a stochastic process must tell: the chances of its values to come, and its frames.
+"""The interface of a stochastic process: probabilities of future values, and its frames.
 
-Values are whole numbers on a lattice and time is counted in steps. A stream whose values are finer
-(temperatures in tenths) is told in its own units: the values given here are whole already.
+Values are whole numbers on a lattice and time is counted in steps. A stream with finer values
+(temperatures in tenths) is scaled to its own units first: the values here are already integers.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ class Now(NamedTuple):
 class Moment(NamedTuple):
     """A frame of reference from which the future looks the same.
 
-    Values are told as offsets from ``origin``; ``now`` is one state of the stream in that frame.
+    Values are offsets from ``origin``; ``now`` is one state of the stream in that frame.
     """
 
     now: Now
@@ -33,7 +33,7 @@ class Moment(NamedTuple):
 
 
 class Process(ABC):
-    """How the values of a stream come about, one a step.
+    """A process that generates the values of a stream, one per step.
 
     Subclasses are frozen. `frame` and `moments` say which states of the stream have the same future
     up to a shift of values, so that what is computed once for a moment serves every such state.
@@ -109,7 +109,7 @@ class Process(ABC):
         return np.column_stack(columns)
 
     def settles(self, values: np.ndarray) -> tuple[int, int] | None:
-        """From how many steps ahead on chances repeat, and how often, for any of these values now.
+        """From how many steps ahead on probabilities repeat, and with which period.
 
         ``(steps, period)`` promises that the chances ``a`` and ``a + period`` steps ahead are the
         same for every ``a ≥ steps``, so sums over a long future need not go through all of it.
@@ -118,9 +118,9 @@ class Process(ABC):
         return None
 
     def season_length(self) -> int | None:
-        """After how many steps the rules of change come round: 1 if they never change.
+        """The period of the transition rules, in steps: 1 if they never change.
 
-        None if they never come round, or depend on the step alone.
+        None if they are not periodic, or depend on the step alone.
         """
         return 1
 

@@ -27,7 +27,7 @@ class Fit:
     parameters
         How many numbers were fitted.
     rmse
-        By how much the value of the next step is missed, as a root mean square.
+        Root mean square error of the one-step prediction.
     """
 
     process: Process
@@ -81,5 +81,5 @@ def fitted_noise(residuals: np.ndarray, kind: str, what: str) -> tuple[Noise, in
 
 
 def log_chance(chances: np.ndarray) -> float:
-    """The logarithm of the product of chances; what cannot happen counts as all but impossible."""
+    """The summed log-probability; impossible values get a tiny probability instead of 0."""
     return float(np.log(np.maximum(chances, SURELY_NOT)).sum())

@@ -1,4 +1,4 @@
-"""AR(1) around a mean that follows the season."""
+"""AR(1) around a seasonal mean."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,7 @@ SEASONS = 36
 class SeasonalAutoRegressive(Gaussian):
     """AR(1) around a season: deviations from a smooth periodic mean are an AR(1).
 
-    Frames are near, not exact: there are moments for at most 36 steps of the period and for each
+    Frames are approximate: there are moments for at most 36 steps of the period and for each
     at most 16 present deviations from the mean; a state has the frame of the nearest, shifted so
     that the next step is expected where it should be.
 

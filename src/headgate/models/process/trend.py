@@ -1,4 +1,4 @@
-"""A stream of independent values around a line."""
+"""A linear trend: independent values around a line."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,8 +25,8 @@ class LinearTrend(Process):
 
     Frames are exact where the slope is a fraction with a denominator of at most 64: one for every
     step until the line meets the lattice in the same way again, hence one for a whole slope. For
-    other slopes the fraction of the line is told in 64 phases; the line of a moment is then off by
-    one value at no more than one step in 64.
+    other slopes the fraction of the line is rounded to 64 phases; the line of a moment is then off
+    by one value at no more than one step in 64.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class LinearTrend(Process):
 
     @property
     def rounds(self) -> int | None:
-        """After how many steps the line meets the lattice in the same way again; None if never."""
+        """Steps after which the line's offset from the lattice repeats; None if never."""
         return self._denominator
 
     @cached_property
@@ -154,7 +154,7 @@ class LinearTrend(Process):
         return near.denominator if abs(float(near) - self.slope) < 1e-12 else None
 
     def _phase(self, step: np.ndarray, origin: np.ndarray) -> np.ndarray:
-        """Which of the phases the line is in: how far above or below the lattice it is."""
+        """The phase of the line: its offset from the lattice, in steps of 1/64."""
         above = self.slope * step + self.intercept - origin + 0.5
         phase: np.ndarray = np.clip(np.floor(above * PHASES), 0, PHASES - 1)
         return phase

@@ -1,4 +1,4 @@
-"""A stream that wanders: every value is the one before and a step at random."""
+"""A random walk: every value is the previous one plus a random step."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from headgate.spec import SpecError
 ROWS = 256
 """Steps transformed at a time."""
 DUST = 1e-18
-"""Below this a chance is what is left over by the Fourier transform."""
+"""Probabilities below this are rounding error of the Fourier transform."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class RandomWalk(Process):
             blocks = [ahead[first : first + ROWS] for first in range(0, len(ahead), ROWS)]
             return np.vstack([self.chance(values, now, block) for block in blocks])
         low, high = self.spread(Now(0, 0), ahead, DUST)
-        # Values are found modulo the transform's length, which must hold all that is not dust.
+        # Values are computed modulo the transform's length, which must cover all non-negligible
+        # ones.
         size = 1 << int(np.ceil(np.log2(max(int((high - low).max(initial=0)) + 1, 2))))
         size = max(size, 1 << int(np.ceil(np.log2(len(self.step.chances)))))
         summed = np.fft.irfft(self._powers(ahead, size), size)

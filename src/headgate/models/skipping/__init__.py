@@ -1,7 +1,7 @@
-"""What to skip when processor time is short: who probes, who is stored, who is not looked at.
+"""Load shedding under a CPU budget: which rows probe, which are stored, which are dropped.
 
-Strategies of Ayad, Naughton, Wright and Srivastava (2005), each solved for a workload, and what
-goes beyond them.
+The strategies of Ayad, Naughton, Wright and Srivastava (2005), each solved for a workload, and
+extensions of them.
 """
 
 from headgate.models.skipping.best_plan import best_plan

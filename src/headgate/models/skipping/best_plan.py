@@ -1,4 +1,4 @@
-"""The best known plan for a workload, whatever it is limited by."""
+"""The best known plan for a workload, under CPU and memory limits."""
 
 from dataclasses import replace
 
@@ -12,22 +12,22 @@ from headgate.models.skipping.workload_problem import Workload
 
 EXACT = "exact"
 WORTH_DROPPING = 1.001
-"""How much more must be gained before rows are dropped unseen that could have been looked at: what
-is not seen cannot be learned from."""
+"""The gain, as a factor, required before rows are dropped unprocessed: nothing can be learned from
+rows that are not processed."""
 
 
 def best_plan(workload: Workload, rows: Rows = None) -> Plan:
-    """What to look at and what to store, for the most pairs within processor time and memory.
+    """Choose which rows to process and store, for the most pairs within CPU time and memory.
 
-    The whole join where it is affordable. Otherwise all rows probe and those are stored that bring
-    the most a cost (`semantic_pni`), the best there is where looking at a row costs nothing by
-    itself. Where looking costs so much that more comes of dropping some rows unseen, that
-    (`drop_and_store`). Where all rows are of one class, since nothing is known of the keys, this
-    is PNI: a share a side.
+    The exact join where it is affordable. Otherwise all rows probe and those with the most output
+    per cost are stored (`semantic_pni`), which is optimal where arrivals themselves cost nothing.
+    Where arrivals cost so much that dropping some rows unprocessed gives more, `drop_and_store` is
+    used. Where nothing is known of the keys, all rows are one class and this is PNI: one share per
+    side.
 
-    O(classes · log classes), some fifty times that where memory is limited too and both limits
-    bind. Linear programs are solved only where each side has a memory limit of its own, or where
-    rows are dropped and memory is short.
+    O(classes · log classes), about fifty times that where both CPU and memory limits bind. Linear
+    programs are solved only where each side has a memory limit of its own, or where rows are
+    dropped and memory is short.
 
     Parameters
     ----------

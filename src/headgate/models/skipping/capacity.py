@@ -1,4 +1,4 @@
-"""A limit on the rows stored, as the programs take it."""
+"""Memory limits in the form that the optimisers take."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ Rows = float | tuple[float, float] | None
 
 
 def stored_per_share(workload: Workload, rows: Rows) -> np.ndarray:
-    """Rows stored if all of a class are, a line a limit; classes of the left side come first.
+    """Rows stored if a whole class is, one row per limit; classes of the left side come first.
 
     Examples
     --------

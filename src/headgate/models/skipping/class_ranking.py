@@ -1,9 +1,9 @@
-"""What a class of rows can bring where looking at it costs something, and in what order.
+"""Ranks classes of rows by output per cost, where processing an arrival has a cost.
 
-A class is not looked at; or rows of one side are stored and all others probe; or rows of both are.
-Each state has an output and a cost. The budget goes first to the steps between states that bring
-the most a cost. Counting a step that is not affordable whole in proportion gives more than any plan
-can have: a bound.
+A class is dropped; or rows of one side are stored and all its rows probe; or rows of both sides are
+stored. Each state has an output and a cost. The budget goes first to the transitions with the most
+output per cost. Counting the last, unaffordable transition in proportion gives an upper bound on
+the output of any plan.
 """
 
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from headgate.models.skipping.linear_programs import solve
 from headgate.models.skipping.workload_problem import Workload
 
 WHOLE = 1 - 1e-7
-"""From what share on a class counts as looked at whole: a solver's precision."""
+"""The share from which a class counts as processed whole: the solver's precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Which classes to look at first.
+    """The order in which classes are processed.
 
     Parameters
     ----------
     order
-        Classes that bring something, the most worthwhile first.
+        Classes with output, highest output per cost first.
     whole
-        How many of them are looked at whole.
+        How many of them are processed whole.
     left
         What is left of the budget for the next one, if those are stored as far as worthwhile.
     bound
-        Pairs a unit of time that no plan can pass.
+        Upper bound on the pairs per unit of time of any plan.
     """
 
     order: np.ndarray
@@ -41,7 +41,7 @@ class Ranking:
 
 
 def rank(workload: Workload) -> Ranking:
-    """By pairs a cost, within the budget. O(classes · log classes).
+    """Rank by pairs per cost, within the budget. O(classes · log classes).
 
     Examples
     --------
@@ -55,7 +55,7 @@ def rank(workload: Workload) -> Ranking:
     first = np.argmax(_worth(gain, storing + looking), axis=0)
     gains = np.array([gain[first, at], gain[1 - first, at]])
     costs = np.array([storing[first, at] + looking, storing[1 - first, at]])
-    # The second step must not be worth more than the first: then the two are one.
+    # If the second step is worth more than the first, the two are merged into one.
     at_once = _worth(gains[1], costs[1]) >= _worth(gains[0], costs[0])
     gains = np.where(at_once, [gains.sum(axis=0), 0 * gains[1]], gains).ravel()
     costs = np.where(at_once, [costs.sum(axis=0), 0 * costs[1]], costs).ravel()
@@ -78,10 +78,10 @@ def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
     gain, storing, looking = _figures(workload)
     n = workload.classes
     room = stored_per_share(workload, rows)
-    # Things are left rows stored, right rows stored, and classes looked at.
+    # Items are left rows stored, right rows stored, and classes processed.
     use = np.vstack([np.append(storing.ravel(), looking), np.pad(room, ((0, 0), (0, n)))])
     limits = np.append(workload.budget, np.array(rows, np.float64))
-    # No more is stored than is looked at: a line a side and class.
+    # No more is stored than is processed: one row per side and class.
     each, one = np.arange(2 * n), np.ones(2 * n)
     stored_unseen = coo_array(
         (np.append(one, -one), (np.append(each, each), np.append(each, 2 * n + each % n)))
@@ -102,7 +102,7 @@ def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
 
 
 def _figures(workload: Workload) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Output and cost of storing each side's rows, and the cost of looking, by class."""
+    """Output and cost of storing each side's rows, and the cost of arrivals, by class."""
     gain = np.array(workload.outputs)
     storing = workload.produce * gain + np.array(
         [update * rate for update, rate in zip(workload.updates, workload.rates, strict=True)]

@@ -1,4 +1,4 @@
-"""CF: a coin is flipped for every arrival; it takes part in full or not at all."""
+"""CF (coin flip): each arrival is processed in full or dropped, at random."""
 
 from headgate.models.skipping.linear_programs import greatest_product
 from headgate.models.skipping.skipping_plan import Plan
@@ -8,7 +8,7 @@ NAME = "CF"
 
 
 def coin_flip(workload: Workload) -> Plan:
-    """The best shares of the two sides' rows to keep; the others are dropped unseen.
+    """The best shares of the two sides' rows to keep; the others are dropped unprocessed.
 
     A pair is made when both its rows are kept, so output is in proportion to the product of the
     shares. Solved in closed form.

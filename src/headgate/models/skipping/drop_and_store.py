@@ -1,8 +1,8 @@
-"""Which rows to drop unseen, where looking at a row costs something by itself.
+"""Chooses rows to drop unprocessed, where processing an arrival has a cost of its own.
 
-Whatever is looked at had better probe: all that costs is its pairs, and a pair of a row already
-stored is cheaper than one that needs a further row stored. So a plan is settled by what is looked
-at; what to store of it is a knapsack.
+A processed row should always probe: that costs only its pairs, and a pair with a row already stored
+is cheaper than one that needs another row stored. So a plan is determined by the rows it processes;
+which of them to store is a knapsack problem.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ CLOSE = 1e-3
 
 
 def drop_and_store(workload: Workload, rows: Rows = None) -> Plan:
-    """What share of each class to look at, and of those what share to store.
+    """Choose the share of each class to process, and of those the share to store.
 
-    Looking at a class pays only if its rows are stored too, so the best plan is a knapsack of
-    things best taken whole: this is a search round the solution by worth, not a solution.
-    `Plan.bound` says how far from the best it can be.
+    Processing a class pays only if its rows are stored too, so the optimum is an integer knapsack:
+    this is a local search around the greedy solution, not an exact method. `Plan.bound` says how
+    far from the best it can be.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _best_of(workload: Workload, ranking: Ranking, ways: Iterator[Sides], rows: 
 
 
 def _ways(workload: Workload, ranking: Ranking) -> Iterator[Sides]:
-    """What to look at, the likeliest first.
+    """Candidate sets of classes to process, most promising first.
 
     The classes affordable whole, with part of the next one; with others beside them; without one
     of them, for part of itself or for another. Then all, and what other strategies look at.
@@ -122,7 +122,7 @@ def _stored(workload: Workload, looked: Sides, rows: Rows, ranking: Ranking) -> 
 
 
 def _with_the_rest(workload: Workload, plan: Plan) -> Plan:
-    """What is left of the budget goes to rows of no known use: the model may be wrong on them."""
+    """Spend the rest of the budget on rows of no predicted use: the model may be wrong."""
     unseen = (plan.probe[0] == 0) & (plan.probe[1] == 0)
     looking = workload.look * float((workload.left + workload.right) @ unseen)
     spare = workload.budget - plan.cost

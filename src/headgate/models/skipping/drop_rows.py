@@ -1,4 +1,4 @@
-"""PROB under a CPU budget: rows with a rare partner are dropped whole."""
+"""PROB under a CPU budget: rows whose key is rare on the other side are dropped."""
 
 import math
 
@@ -13,11 +13,11 @@ DIGITS = 12
 
 
 def drop_rows(workload: Workload) -> Plan:
-    """Rows in order of how frequent their key is on the other side, until the budget is spent.
+    """Admit rows by the frequency of their key on the other side until the budget is spent.
 
-    A row takes part in full, probing and stored, or not at all. Rows of both sides are compared
-    with each other; of those that tie at the end a coin lets in a share. What a row brings depends
-    on whether its partners are let in too, which the order does not know.
+    A row is processed in full, probing and stored, or dropped. Rows of both sides are ranked
+    together; of those tied at the threshold a random share is admitted. A row's output depends on
+    whether its partners are admitted too, which the ranking ignores.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def drop_rows(workload: Workload) -> Plan:
         np.bincount(turn[side], (update + workload.look) * workload.rates[side], turns)
         for side, update in enumerate(workload.updates)
     ]
-    # Pairs are made, and paid for, once the later of the two sides is let in.
+    # Pairs are made, and paid for, once the later of the two sides is admitted.
     pairs = workload.produce * (workload.outputs[0] + workload.outputs[1])
     together = turn[0] == turn[1]
     at_once = np.bincount(turn[0][together], pairs[together], turns)
@@ -53,7 +53,7 @@ def drop_rows(workload: Workload) -> Plan:
 
 
 def _turns(workload: Workload) -> np.ndarray:
-    """When the rows of each side and class are let in, 0 the first; the same where they tie."""
+    """The rank at which rows of each side and class are admitted, from 0; equal where tied."""
     frequency = np.array(
         [rate * workload.chance / (float(rate.sum()) or 1.0) for rate in workload.rates[::-1]]
     )

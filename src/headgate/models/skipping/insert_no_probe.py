@@ -1,4 +1,4 @@
-"""INP: every arrival is stored, and a coin decides whether it probes."""
+"""INP (insert, no probe): every arrival is stored, and probes at random."""
 
 from headgate.models.skipping.skipping_plan import Plan
 from headgate.models.skipping.workload_problem import Workload

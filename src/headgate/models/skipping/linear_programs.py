@@ -1,4 +1,4 @@
-"""The small programs that the strategies come down to."""
+"""The small optimisation problems behind the strategies."""
 
 import math
 from typing import TYPE_CHECKING
@@ -15,10 +15,10 @@ NOTHING = 1e-9
 
 
 def fill(gain: np.ndarray, cost: np.ndarray, budget: float) -> np.ndarray:
-    """How much of each thing to take for the greatest gain within a budget; parts may be taken.
+    """Solve the fractional knapsack: the share of each item for the greatest gain in a budget.
 
-    Taken by gain a cost, so all but those that tie are taken whole or not at all. What brings
-    nothing comes last.
+    Items are taken by gain per cost, so all but tied ones are taken whole or not at all. Items
+    without gain come last.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def fill(gain: np.ndarray, cost: np.ndarray, budget: float) -> np.ndarray:
 def fill_twice(
     gain: np.ndarray, cost: np.ndarray, budget: float, room: np.ndarray, limit: float
 ) -> np.ndarray:
-    """The same where things take up room as well, and that is limited too.
+    """The same where items also take up room, which is limited too.
 
     Examples
     --------
@@ -75,18 +75,18 @@ def greatest_product(a: float, b: float, c: float, budget: float) -> tuple[float
 def solve(
     gain: np.ndarray, use: np.ndarray, limits: np.ndarray, follows: "coo_array | None" = None
 ) -> np.ndarray:
-    """Parts of at most 1 with the greatest gain that keep within every limit, by HiGHS.
+    """Solve a linear program with HiGHS: the shares, at most 1, with the greatest gain.
 
     Parameters
     ----------
     gain
-        Of each thing.
+        Gain of each item.
     use
-        What each takes of what is limited, a line a limit.
+        What each item uses of each limited resource, one row per limit.
     limits
         How much there is.
     follows
-        Sums of parts that must not be above 0, a line a sum.
+        Linear combinations of shares that must not exceed 0, one per row.
 
     Examples
     --------
@@ -110,6 +110,6 @@ def solve(
         method="highs",
     )
     parts: np.ndarray = np.clip(solved.x, 0.0, 1.0)
-    # The solver allows itself a little; a limit is a limit.
+    # The solver has a tolerance; limits are enforced exactly.
     over = float((lines @ parts).max(initial=0.0))
     return parts / over if over > 1 else parts

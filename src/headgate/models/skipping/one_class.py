@@ -1,4 +1,4 @@
-"""What to look at of rows that cannot be told apart, where looking costs something."""
+"""The shares to process of rows in a single class, where arrivals have a cost."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ FINENESS, CLOSER = 33, 7
 
 
 def shares_to_look_at(workload: Workload) -> tuple[float, float]:
-    """The share of each side's rows to look at in a workload of one class.
+    """The share of each side's rows to process in a workload of one class.
 
-    Whoever is looked at probes, and of those the best share is stored. Two shares remain to be
-    searched. Where rows of one side alone are stored, or all that are looked at, the best is known
-    in closed form; in between a grid closes in on it.
+    Every processed row probes, and the best share of them is stored, which leaves two shares to
+    search. Where rows of only one side are stored, or all processed rows are, the optimum has a
+    closed form; in between it is found by grid refinement.
 
     Examples
     --------
@@ -49,8 +49,8 @@ class _OneClass:
         ]
 
     def output(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Pairs made if these shares are looked at and the best of them stored; −1 if that cannot
-        be paid for."""
+        """Pairs made if these shares are processed and the best of them stored; −1 if that exceeds
+        the budget."""
         rest = self._budget - self._looking[0] * x - self._looking[1] * y
         gain = (self._output[0] * y, self._output[1] * x)
         cost = [self._storing[side] + self._produce * gain[side] for side in (0, 1)]
@@ -68,7 +68,7 @@ class _OneClass:
         return np.where(rest >= 0, made, -1.0)
 
     def corners(self) -> list[tuple[float, float]]:
-        """The best where left rows alone are stored, right rows alone, and both as looked at."""
+        """The optima with only left rows stored, only right rows, and all processed rows."""
         (left, right), (stored_left, stored_right) = self._looking, self._storing
         pairs_left, pairs_right = (self._produce * each for each in self._output)
         return [

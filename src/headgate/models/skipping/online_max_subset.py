@@ -1,4 +1,4 @@
-"""Online Max-Subset: keys are taken whole, those first that make the most pairs a cost."""
+"""Online Max-Subset: keys are taken whole, those with the most pairs per cost first."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ DIGITS = 12
 
 
 def online_max_subset(workload: Workload) -> Plan:
-    """Classes in order of P(v), the pairs they make a cost, as long as they fit.
+    """Take classes in order of P(v), their pairs per cost, as long as they fit.
 
     The first that does not fit is shed by PNI within what is left of the budget; rows of the others
-    are dropped unseen.
+    are dropped unprocessed.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def online_max_subset(workload: Workload) -> Plan:
         cost += (update + workload.look) * rate
     free = cost <= 0
     worth = np.where(free, 0.0, output / np.where(free, 1.0, cost))
-    # Classes that tie but for rounding are taken as they stand.
+    # Classes that tie up to rounding keep their order.
     worth = np.where(free, np.inf, np.round(worth / (worth.max() or 1.0), DIGITS))
     order = np.argsort(-worth, kind="stable")
     spent = np.cumsum(cost[order])

@@ -1,4 +1,4 @@
-"""PNI: every arrival probes, and a coin decides whether it is stored."""
+"""PNI (probe, no insert): every arrival probes, and is stored at random."""
 
 import numpy as np
 
@@ -12,10 +12,9 @@ NAME = "PNI"
 def probe_no_insert(workload: Workload) -> Plan:
     """The best shares of the two sides' rows to store where all probe.
 
-    Of strategies that cannot tell rows apart no other makes more of a budget, as long as looking at
-    a row costs nothing by itself. Output and cost are linear in the two shares, so the side that
-    brings more a cost is stored first. Infeasible where looking at every row costs more than the
-    budget.
+    Optimal among strategies that do not distinguish rows, as long as arrivals themselves cost
+    nothing. Output and cost are linear in the two shares, so the side with more output per cost is
+    stored first. Infeasible where processing every arrival costs more than the budget.
 
     Examples
     --------

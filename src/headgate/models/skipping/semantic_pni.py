@@ -1,4 +1,4 @@
-"""Semantic PNI: every arrival probes; it is stored if what it will bring is worth the cost."""
+"""Semantic PNI: every arrival probes; it is stored if its expected output justifies the cost."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ def semantic_pni(workload: Workload, rows: Rows = None) -> Plan:
     """The best share of each side's rows of each class to store, where all rows probe.
 
     A row of class v that is stored brings f_other(v) · λ_other · T_own pairs and costs
-    C_u + C_p · pairs: a fractional knapsack, solved by sorting. No plan makes more of a budget as
-    long as looking at a row costs nothing by itself: letting all rows probe and storing fewer
-    brings the same pairs for fewer updates. With a memory limit as well room has a price, found by
-    halving; with one a side it is a small linear program.
+    C_u + C_p · pairs: a fractional knapsack, solved by sorting. Optimal as long as arrivals
+    themselves cost nothing: letting all rows probe and storing fewer makes the same pairs with
+    fewer updates. With a memory limit, room has a price, found by bisection; with one limit per
+    side it is a small linear program.
 
-    Infeasible where looking at every row costs more than the budget.
+    Infeasible where processing every arrival costs more than the budget.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What share of the rows probes, what share is stored, and what comes of it."""
+"""A load-shedding plan: the shares of rows that probe and are stored, and the expected output."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from headgate.models.skipping.workload_problem import Shares, Sides, Workload
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What to do and what to skip.
+    """The shares of rows to process, and the output and cost expected.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class Plan:
     stored
         Rows of each side expected to be stored at any time.
     bound
-        Pairs a unit of time that no plan within the limits can pass; the output itself where the
-        plan is known to be the best of its kind.
+        Upper bound on the pairs per unit of time within the limits; equals the output where the
+        plan is known to be optimal.
     feasible
         False where the strategy cannot keep within the limits at all; it then does nothing.
 
@@ -59,8 +59,8 @@ class Plan:
     ) -> "Plan":
         """The plan of these shares, by class or for all alike, and what it is expected to bring.
 
-        Rows of a side that waits for nobody need no room: whoever of them probes is let in, for
-        partners that come at the very same time.
+        Rows of a side without a window take no room: those that probe are also inserted, for
+        partners with the same timestamp.
         """
         probing = _by_class(workload, probe)
         storing = _by_class(workload, insert)

@@ -1,4 +1,4 @@
-"""What comes, how long it waits, what work costs and how much there is of it to spend."""
+"""The load-shedding problem: arrival rates, windows, costs of work and the CPU budget."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 class Workload:
     """A window join under the frequency model, and the processor time it may take.
 
-    Rows are told apart by class: a key each or, where keys are not known, many keys together. An
+    Rows are grouped in classes: one per key or, where keys are not known, many keys together. An
     arriving row *probes* if it looks for stored partners, and is *stored* if later rows are to find
     it; a plan says what share of each class does either. A row flips one coin for both, so of two
     shares the smaller is among the larger, and what happens to two rows is independent.
@@ -31,8 +31,8 @@ class Workload:
     left, right
         Rows of each class a unit of time.
     windows
-        How long rows of each side wait. Those of a side that waits for nobody are never stored and
-        cost no update.
+        How long rows of each side wait. Rows of a side with a zero window are never stored and cost
+        no update.
     update
         C_u, to insert a row and to expire it.
     produce
@@ -40,7 +40,7 @@ class Workload:
     budget
         What may be spent a unit of time; 1 is all of a processor where costs are times.
     look
-        What an arrival that is looked at costs whatever becomes of it. The paper has 0.
+        The fixed cost of processing an arrival. The paper has 0.
     chance
         That two rows of a class match; 1 where a class is a key.
 
@@ -98,7 +98,7 @@ class Workload:
         budget: float,
         look: float = 0.0,
     ) -> "Workload":
-        """A class a key: those of the left side as they stand, then those of the right alone.
+        """One class per key: the left side's keys in order, then those only on the right.
 
         Where frequencies add up to less than 1, the rows left over are a last class, which matches
         nothing.
@@ -254,7 +254,7 @@ class Workload:
         )
 
     def pooled(self) -> "Workload":
-        """All that is known of it to somebody who cannot tell keys apart.
+        """The same workload with all keys in one class, as if keys were unknown.
 
         Examples
         --------

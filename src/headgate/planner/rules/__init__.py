@@ -1,4 +1,4 @@
-"""One rule a file; the tuple of them is the planner."""
+"""The planner's rules, one per file, in the order in which they are applied."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What to skip under a processor budget: who probes, who is stored, and what comes of it."""
+"""Chooses the work to skip under a CPU budget: the shares of rows that probe and are stored."""
 
 from dataclasses import replace
 
@@ -8,11 +8,11 @@ from headgate.planner.planning_case import Case
 from headgate.spec.quantity import SECOND_US
 
 FORESEEN = 0.8
-"""Where counts of keys foresee less than this part of the pairs, keys are not told apart."""
+"""Where key counts predict less than this share of the pairs, keys are not distinguished."""
 
 
 def plan_effort(case: Case, draft: Draft) -> Draft:
-    """Nothing, where what memory allows takes no more time than there is; else the best shares."""
+    """Skip nothing where the join fits the CPU budget; else use the best shares."""
     cpu = case.request.budget.cpu
     if cpu is None:
         return draft
@@ -25,13 +25,13 @@ def plan_effort(case: Case, draft: Draft) -> Draft:
 
 
 def cost_within_memory(case: Case, recall: float) -> float:
-    """Processor time that the join takes with the recall that memory allows, in cores."""
+    """CPU time of the join at the recall that memory allows, in cores."""
     stored = sum(rate for rate, does in zip(case.rates, case.stores, strict=True) if does)
     return case.costs.of(sum(case.rates), stored, case.pairs_a_second * recall)
 
 
 def workload(case: Case, cpu: float) -> Workload:
-    """The join's work a second, by key where keys come as they were counted."""
+    """The join's work per second, by key where key frequencies are known."""
     costs = case.costs
     left, right = (span / SECOND_US for span in case.windows_us)
     priced = (costs.store, costs.pair, cpu, costs.arrive)

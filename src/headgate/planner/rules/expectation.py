@@ -1,5 +1,4 @@
-"""What to expect: recall with its interval, the error of a sample, processor time, and what the
-exact join would need."""
+"""States what to expect: recall with its interval, sample error, CPU time, exact join's needs."""
 
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ BY_WORK = "by the cost of work, which is another on every machine"
 
 
 def plan_expectation(case: Case, draft: Draft) -> Draft:
-    """From the run of what was chosen; by formulas where there was none."""
+    """Take the expectation from the chosen policy's trial run, or from formulas without one."""
     recall, low, high, basis = _recall(case, draft)
     fifo = next((each.recall.value for each in draft.tried if each.label == "FIFO"), None)
     expect = Expectation(
@@ -51,7 +50,7 @@ def _recall(case: Case, draft: Draft) -> tuple[float | None, float | None, float
 
 
 def _cores(case: Case, draft: Draft, recall: float | None) -> float:
-    """Processor time that the join itself takes."""
+    """CPU time of the join itself, in cores."""
     if draft.effort is not None:
         return draft.effort.takes
     return cost_within_memory(case, 1.0 if recall is None else recall)

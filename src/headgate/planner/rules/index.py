@@ -1,4 +1,4 @@
-"""Which structure each window is kept in: the cheapest on the machine at hand, where measured."""
+"""Chooses the index of each window: the cheapest on this machine, where it was calibrated."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from headgate.planner.planning_case import Case
 
 
 def plan_index(case: Case, draft: Draft) -> Draft:
-    """As asked for; else the cheapest, where the machine was calibrated; else the usual.
+    """Use the requested index; else the cheapest on a calibrated machine; else the default.
 
-    Where the join is not told, it may yet choose on a machine that was: by the rates.
+    Where no index is set, the join may still choose one by its rates on a calibrated machine.
     """
     if draft.rates is None and draft.sampling is None and min(case.rates) > 0:
         draft = replace(draft, rates=case.rates)

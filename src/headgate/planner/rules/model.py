@@ -1,4 +1,4 @@
-"""Which model: the one that the policy goes by, and what it says of the streams."""
+"""Describes the model behind the chosen policy and what it says about the streams."""
 
 from dataclasses import replace
 
@@ -11,12 +11,12 @@ from headgate.policies import Heeb, Learned
 from headgate.profiles.durations import about
 
 MOST_MATCHES = 0.8
-"""The part of a row's matches that a stretch of age is told for."""
+"""The share of a row's matches that the reported age range covers."""
 BY_POLICY = {"ages": "age", "frequencies": "frequency", "processes": "process"}
 
 
 def plan_model(case: Case, draft: Draft) -> Draft:
-    """What the policy's model says."""
+    """Describe the policy's model."""
     name = BY_POLICY.get(draft.policy.model, "none")
     if draft.sampling is not None:
         by_age = draft.ages is not None
@@ -39,7 +39,7 @@ def plan_model(case: Case, draft: Draft) -> Draft:
 
 
 def _of_ages(case: Case) -> str:
-    """Where in its window a row of the side that makes most matches makes them."""
+    """Describe the ages at which rows match, for the side that makes most matches."""
     curves = (case.ages.left, case.ages.right)
     made = [curves[side].total * case.rates[side] * case.stores[side] for side in (0, 1)]
     side = int(np.argmax(made))
@@ -51,7 +51,7 @@ def _of_ages(case: Case) -> str:
 
 
 def densest(curve: AgeCurve) -> tuple[float, float, float]:
-    """The shortest stretch of age with most of the matches: their part, its beginning and end.
+    """The shortest age range with most of the matches: their share, its beginning and end.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which policy: candidates are run, and it is the simplest that none beats by more than noise."""
+"""Chooses the policy: runs the candidates and takes the simplest within noise of the best."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from headgate.spec import MaxImportance, Sample, SpecError
 
 
 def plan_policy(case: Case, draft: Draft) -> Draft:
-    """Try, and choose; where the policy was asked for, it is only given its model."""
+    """Run the candidates and choose; a requested policy only gets its model."""
     asked = case.request.policy
     if isinstance(case.request.goal, Sample):
         return draft
@@ -32,7 +32,7 @@ def plan_policy(case: Case, draft: Draft) -> Draft:
         return _without_rows(case, draft)
     own = asked_for(case)
     if case.fits_easily and own is None:
-        # Nothing tells policies apart; this one finds its way when more comes.
+        # Nothing distinguishes the policies yet; this one learns as rows arrive.
         adapts = try_out(case, Candidate("AUTO", asked), case.budget)
         return _settled(draft, adapts, (adapts,))
     if not case.can_judge:
@@ -52,14 +52,13 @@ def plan_policy(case: Case, draft: Draft) -> Draft:
 
 
 def best_of(tried: tuple[Tried, ...]) -> Tried:
-    """The first that the best does not beat by more than noise: they come the simplest first."""
+    """The first (simplest) candidate that the best does not beat by more than noise."""
     best = max(tried, key=lambda each: each.recall.value)
     return next(each for each in tried if not best.beats(each))
 
 
 def asked_for(case: Case) -> Candidate | None:
-    """The policy that the join was asked for, with a model where it is to have one; None where it
-    is to be chosen."""
+    """The requested policy, with its model where it needs one; None where it is to be chosen."""
     asked = case.request.policy
     if not isinstance(asked, Learned):
         return Candidate(asked.label, asked, _model_of(asked))
@@ -93,7 +92,7 @@ def _settled(
 
 
 def _without_rows(case: Case, draft: Draft) -> Draft:
-    """By which model explains the matches."""
+    """Choose by the model that explains the matches best."""
     note = "the profile has no rows to try policies on: what is expected follows from its model"
     draft = replace(draft, notes=(*draft.notes, note))
     if not isinstance(case.request.policy, Learned):

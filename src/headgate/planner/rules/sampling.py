@@ -1,8 +1,8 @@
-"""Which sampling scheme: the one with the least expected error of a count, the simplest of equals.
+"""Chooses the sampling scheme: the least expected error of a count, the simplest on a tie.
 
 A cluster sample keeps a row with chance p, and with it all its m matches: the variance of a count
-is the sum of m² (1 − p) / p over the rows. EQ-CLUSTER has the same p for all; PPS-CLUSTER in
-proportion to the matches foreseen. UNIFORM takes every match by itself, M of them with chance f:
+is the sum of m² (1 − p) / p over the rows. EQ-CLUSTER has the same p for all; PPS-CLUSTER has p in
+proportion to the predicted matches. UNIFORM takes every match by itself, M of them with chance f:
 its variance is M (1 − f) / f.
 """
 
@@ -27,12 +27,12 @@ AS_GOOD = 1.05
 """A scheme that needs to know less is preferred if its error is no greater than this many times the
 least."""
 MOST_OFF = 0.2
-"""How far off the matches foreseen may be, in sum, for UNIFORM to go by them."""
+"""The largest total error of the predicted matches for UNIFORM to rely on them."""
 SURE = 1.96
 
 
 def plan_sampling(case: Case, draft: Draft) -> Draft:
-    """Reckon each scheme's error from the matches that rows made, and foresaw."""
+    """Compute each scheme's error from the actual and the predicted matches of rows."""
     goal = case.request.goal
     if not isinstance(goal, Sample):
         return draft
@@ -67,7 +67,7 @@ def _as_asked(draft: Draft, because: str) -> Draft:
 
 
 class Clusters(NamedTuple):
-    """Rows that wait, with the matches they made and those that were foreseen."""
+    """Stored rows with their actual and their predicted matches."""
 
     made: np.ndarray
     by_key: np.ndarray
@@ -92,7 +92,7 @@ def _clusters(case: Case, kept: KeptRows) -> Clusters:
         found = count_matches(own, other, window, side, max(window, 1), 1).of_row
         looking = kept.looking[1 - side][own.code]
         made.append(found / np.where(looking > 0, looking, 1.0))
-        # What the other half of the time says of the key.
+        # The prediction comes from the other half of the time.
         is_late = (own.time >= middle).astype(np.int64)
         seen = np.stack([half[1 - side] for half in counts])[is_late, own.code]
         expected = seen / half_s * window / SECOND_US
@@ -106,7 +106,7 @@ def _clusters(case: Case, kept: KeptRows) -> Clusters:
 def _errors(
     case: Case, goal: Sample, rows: Clusters
 ) -> tuple[dict[str, float], dict[str, str], float | None]:
-    """The relative error of each scheme that will do; why others will not; UNIFORM's fraction."""
+    """The relative error of each usable scheme, why others are not, and UNIFORM's fraction."""
     matches = rows.each * float(rows.made.sum())
     if matches <= 0:
         raise SpecError("the profiled streams have no matches, so there is nothing to sample")
@@ -134,7 +134,7 @@ def _of_clusters(rows: Clusters, chance: np.ndarray) -> float:
 
 
 def _chances(size: np.ndarray, part: float) -> np.ndarray:
-    """Chances in proportion to size, none above one, that come to so large a part of the rows.
+    """Inclusion probabilities in proportion to size, at most 1, with the given mean share.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many shards: as many as keys fall on evenly enough, since each has its own part of memory."""
+"""Chooses the shard count: as many as keys fill evenly, since each has its own memory share."""
 
 from dataclasses import replace
 
@@ -10,13 +10,13 @@ from headgate.planner.planning_case import Case
 
 NUMBERS = (2, 4, 8, 16, 32, 64)
 MUCH = 1.25
-"""Times an even part: what the fullest shard may have."""
+"""The largest load of the fullest shard, relative to an even share."""
 SPREADS = 16
-"""Ways to spread keys that are looked at; where they fall on Spark is a matter of luck."""
+"""Random key placements tried; the actual one on Spark is not known in advance."""
 
 
 def plan_shards(case: Case, draft: Draft) -> Draft:
-    """Spread the heavy keys, and see what the fullest shard would have."""
+    """Spread the heavy keys and measure the load of the fullest shard."""
     numbers = sorted({*NUMBERS, *([] if case.shards is None else [case.shards])})
     load, rest = _loads(case)
     fullest = {number: _fullest(load, rest, number) for number in numbers}
@@ -25,7 +25,7 @@ def plan_shards(case: Case, draft: Draft) -> Draft:
 
 
 def _loads(case: Case) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """What is stored of each heavy key, by its hash, and of all others; in parts of the whole."""
+    """Share of stored rows of each heavy key, by hash, and of all other keys together."""
     total = max(sum(case.window_rows), 1e-300)
     hashes, parts = [np.empty(0, np.uint64)], [np.empty(0)]
     for side, known in enumerate((case.profile.frequencies.left, case.profile.frequencies.right)):
@@ -38,7 +38,7 @@ def _loads(case: Case) -> tuple[tuple[np.ndarray, np.ndarray], float]:
 
 
 def _fullest(load: tuple[np.ndarray, np.ndarray], rest: float, shards: int) -> float:
-    """What the fullest has over an even part, on average over ways to spread the keys."""
+    """Load of the fullest shard relative to an even one, averaged over random key placements."""
     keys, parts = load
     found = []
     for spread in range(SPREADS):

@@ -1,4 +1,4 @@
-"""How memory splits between the windows: pooled, unless a fixed split does better."""
+"""Chooses the split of memory between the windows: pooled, unless a fixed split does better."""
 
 from dataclasses import replace
 
@@ -11,13 +11,13 @@ from headgate.spec import Budget
 from headgate.spec.budget import Split
 
 SPLITS: tuple[tuple[float, float], ...] = ((1.0, 3.0), (1.0, 1.0), (3.0, 1.0))
-"""Tried beside the one that the models find best."""
+"""Splits tried beside the one that the models find best."""
 ALIKE = 0.05
-"""Of memory; splits that differ by less are not both tried."""
+"""Share of memory; splits that differ by less are not both tried."""
 
 
 def plan_split(case: Case, draft: Draft) -> Draft:
-    """Try a few splits with the policy that was chosen."""
+    """Try a few splits with the chosen policy."""
     if case.request.budget.split != "planned":
         return draft
     if not all(case.stores) or case.fits or draft.chosen is None:

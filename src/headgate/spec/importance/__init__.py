@@ -1,4 +1,4 @@
-"""How much rows matter: columns, expressions, tables of categories, histograms, sources."""
+"""Row importance: by column, expression, category table, histogram or source."""
 
 from headgate.spec.importance.categories import Categories
 from headgate.spec.importance.combine import Combine

@@ -1,7 +1,7 @@
-"""Expressions that would take too long or too much memory are refused before that happens.
+"""Rejects expressions that would take too long or too much memory, before they run.
 
-A parser goes as deep as what it reads, and Python ends it at a thousand calls: an expression from a
-file that others write must not end the query that reads it. Imports sqlglot, as `spark_sql`.
+A parser recurses as deep as its input, and Python stops at a thousand nested calls: an expression
+from someone else's file must not crash the query that reads it. Imports sqlglot, as `spark_sql`.
 """
 
 from typing import Any
@@ -58,7 +58,7 @@ and name that column
 
 
 def check_depth(root: Any, sql: str) -> None:
-    """Raise where operators are inside one another too often; ``root`` is sqlglot's tree."""
+    """Raise where operators are nested too deeply; ``root`` is sqlglot's tree."""
     level = [root]
     for _ in range(MOST_LEVELS):
         level = [child for node in level for child in node.iter_expressions()]
@@ -68,8 +68,7 @@ def check_depth(root: Any, sql: str) -> None:
 
 
 def check_size(operands: list[Any]) -> None:
-    """Raise where functions inside one another, each written out with its operands several times,
-    have become too long."""
+    """Raise where nested functions, whose operands are repeated, translate to too much SQL."""
     if sum(1 for operand in operands for _ in operand.walk()) > MOST_NODES:
         raise SpecError(
             f"importance has functions inside one another that take more than {MOST_NODES:,} "
@@ -78,7 +77,7 @@ def check_size(operands: list[Any]) -> None:
 
 
 def check_growth(root: Any, sql: str) -> None:
-    """Raise for functions that make long texts or lists of short ones: they would take memory."""
+    """Raise for functions that make long texts or lists from short ones, which take memory."""
     for node in root.walk():
         kind = type(node).__name__
         if kind in ("Repeat", "Space", "Pad", "GenerateSeries", "Format"):
@@ -93,7 +92,7 @@ def check_growth(root: Any, sql: str) -> None:
 
 
 def _is_short(node: Any, kind: str) -> bool:
-    """Whether it says itself that it makes a short text."""
+    """Whether the call itself limits the result to a short text."""
     length = {"Repeat": node.args.get("times"), "Space": node.this, "Pad": node.expression}
     given = length.get(kind)
     number = given.name if isinstance(given, exp.Literal) and not given.is_string else ""
@@ -101,7 +100,7 @@ def _is_short(node: Any, kind: str) -> bool:
 
 
 def _is_tame(node: Any) -> bool:
-    """Whether a replacement is written out, and not made in what another one has made."""
+    """Whether a replacement is a literal, and not applied to another replacement's result."""
     made = node.args.get("replacement")
     if made is not None and not (isinstance(made, exp.Literal) and len(made.name) <= LONGEST_MADE):
         return False

@@ -115,7 +115,7 @@ class Categories(Importance):
         return (self.column,)
 
     def of(self, table: pa.Table) -> np.ndarray:
-        """What is said of each row's category."""
+        """The importance of each row's category."""
         kind = find_column(table.schema, self.column, self._name)
         if pa.types.is_null(kind):
             return np.full(table.num_rows, self.default)
@@ -131,7 +131,7 @@ class Categories(Importance):
         asked = f"{self._name} of the {which} side"
         kind = find_column(schema, self.column, asked)
         family = family_of(self.table[0][0])
-        assert family is not None  # seen to when it was made
+        assert family is not None  # checked at construction
         check_family(family, kind, asked, f"category {self.table[0][0]!r}", self.column)
         if not pa.types.is_null(kind):
             self._known(kind, asked)

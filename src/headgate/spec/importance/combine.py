@@ -1,4 +1,4 @@
-"""How the importance of a pair follows from those of its rows."""
+"""Combines the importance of two rows into that of their pair."""
 
 from enum import IntEnum
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Combine(IntEnum):
-    """What a pair is worth, as a number that compiled code can branch on.
+    """How row importances combine, as a number that compiled code can branch on.
 
     Examples
     --------
@@ -15,7 +15,7 @@ class Combine(IntEnum):
     """
 
     NONE = 0
-    """Nothing is said of importance: every pair counts 1."""
+    """No importance is given: every pair counts 1."""
     LEFT = 1
     """Only rows of the left have importance: a pair is worth what its left row is."""
     RIGHT = 2

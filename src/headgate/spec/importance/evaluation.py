@@ -1,4 +1,4 @@
-"""Expressions computed over Arrow tables by DuckDB.
+"""Evaluates expressions over Arrow tables with DuckDB.
 
 Imports DuckDB, so it is itself imported where an expression is first computed.
 """
@@ -42,8 +42,8 @@ _SETTINGS: dict[str, Any] = {
 def evaluate(translation: Translation, table: pa.Table, asked: str) -> pa.ChunkedArray:
     """The expression's value for each row, as doubles; null where it cannot be computed.
 
-    Rows never raise an error: a join that has taken an expression up goes on, whatever comes. An
-    expression that has no meaning for such columns raises a `SpecError`, rows or none.
+    Row values never raise an error, so a running join goes on whatever arrives. An expression that
+    is invalid for these columns raises a `SpecError`, even without rows.
     """
     try:
         return _computed(translation, table, asked)
@@ -61,7 +61,7 @@ def evaluate(translation: Translation, table: pa.Table, asked: str) -> pa.Chunke
 
 @dataclass
 class Tries:
-    """How often an expression may fail before the rows left count for nothing."""
+    """How often an expression may fail before the remaining rows get importance 0."""
 
     left: int
 
@@ -69,7 +69,7 @@ class Tries:
 def _pieces(
     translation: Translation, table: pa.Table, asked: str, tries: Tries
 ) -> Iterator[pa.ChunkedArray]:
-    """The same of rows some of which DuckDB fails at: halved until those are found."""
+    """Evaluate rows of which some make DuckDB fail: bisect until those are found."""
     try:
         yield _computed(translation, table, asked)
     except SpecError:
@@ -89,7 +89,7 @@ def _computed(translation: Translation, table: pa.Table, asked: str) -> pa.Chunk
 
 
 def check_binds(translation: Translation, schema: pa.Schema, asked: str) -> None:
-    """Raise a `SpecError` where the expression has no meaning, or not that of a number, there."""
+    """Raise a `SpecError` where the expression is invalid for the schema or not numeric."""
     with _rows(translation, schema.empty_table(), asked) as connection:
         for sql, written in translation.counted:
             if family_of_column(_type(connection, sql)) in (DATE, TIME, ZONED_TIME):
@@ -103,7 +103,7 @@ def check_binds(translation: Translation, schema: pa.Schema, asked: str) -> None
 
 
 def check_computes(translation: Translation, schema: pa.Schema, asked: str) -> None:
-    """Raise a `SpecError` where the expression fails at once: on a few rows without any value."""
+    """Raise a `SpecError` where the expression fails already on a few rows of nulls."""
     needed = {name: schema.field(name).type for name in translation.columns}
     nothing = {name: pa.nulls(ROWS_TRIED, kind) for name, kind in needed.items()}
     _computed(translation, pa.table(nothing), asked)
@@ -118,7 +118,7 @@ def _rows(translation: Translation, table: pa.Table, asked: str) -> Iterator[Any
     """A connection with the needed columns as the table ``given``, named c0, c1, ..."""
     columns = [_readable(table.column(name)) for name in translation.columns]
     given = pa.table(columns, [f"c{number}" for number in range(len(columns))])
-    # A cursor is a connection of its own, so threads are not in each other's way.
+    # A cursor is a separate connection, so threads do not interfere.
     connection = _database().cursor()
     try:
         connection.execute(f"set TimeZone = '{_zone(table.schema)}'")
@@ -126,7 +126,7 @@ def _rows(translation: Translation, table: pa.Table, asked: str) -> Iterator[Any
         yield connection
     except (duckdb.Error, pa.ArrowException) as error:
         if isinstance(error, duckdb.InternalException | duckdb.FatalException):
-            _databases.pop(os.getpid(), None)  # it answers nothing any more
+            _databases.pop(os.getpid(), None)  # it no longer responds
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise SpecError(f"{asked} cannot be computed: {reason}") from error
     finally:
@@ -144,9 +144,9 @@ def _readable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _zone(schema: pa.Schema) -> str:
-    """The zone that hours and days are of: that of the first column that has one.
+    """The time zone for hours and days: that of the first column that has one.
 
-    Any column tells, also one that the expression does not read: rows come with their event time.
+    Any column counts, also one that the expression does not read: rows carry their event time.
     On Spark that is UTC, since state must not depend on the session's zone.
     """
     zones = (kind.tz for kind in schema.types if pa.types.is_timestamp(kind) and kind.tz)
@@ -154,7 +154,7 @@ def _zone(schema: pa.Schema) -> str:
 
 
 def _database() -> Any:
-    """A database in memory, one a process: what a fork inherits is not its own."""
+    """An in-memory database, one per process: a forked process must not use its parent's."""
     with _making:
         if os.getpid() not in _databases:
             _databases[os.getpid()] = duckdb.connect(":memory:", config=_SETTINGS)

@@ -68,7 +68,7 @@ class Expression(Importance):
         check_text(self.sql, "importance")
         object.__setattr__(self, "sql", self.sql.strip())
         if self._column is None:
-            # Both are needed in the end, and it is better to hear of it now.
+            # Both packages are needed later, and it is better to fail now.
             self._translation()
             self._evaluation()
 
@@ -104,7 +104,7 @@ class Expression(Importance):
 
     @property
     def _column(self) -> str | None:
-        """The column, where there is nothing else: it takes no parser."""
+        """The column's name where the text is just that; needs no parser."""
         if self.sql.isidentifier():
             return self.sql
         quoted = _QUOTED.fullmatch(self.sql)
@@ -126,7 +126,7 @@ class Expression(Importance):
         return self._module("evaluation")
 
     def _module(self, name: str) -> ModuleType:
-        """A module with packages behind it that not everyone has, and that take long to import."""
+        """Import a module that depends on optional packages, which are slow to import."""
         try:
             return import_module(f"headgate.spec.importance.{name}")
         except ModuleNotFoundError as missing:

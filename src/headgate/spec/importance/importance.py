@@ -1,4 +1,4 @@
-"""What every way to tell the importance of rows has in common."""
+"""Importance: the base class of all ways to compute the importance of rows."""
 
 import math
 from abc import ABC, abstractmethod
@@ -20,8 +20,7 @@ from headgate.spec.errors import SpecError
 class Importance(ABC):
     """How much each row of a side matters: a number of zero or more, computed from its columns.
 
-    A row of which nothing is known counts for nothing: null, NaN, infinite and negative results
-    are 0.
+    Unusable results count as 0: null, NaN, infinite and negative ones.
 
     Users rarely make one by name: text is an `Expression`, a number a `Source`; `Categories` and
     `Histogram` are the tables.
@@ -79,9 +78,9 @@ class Importance(ABC):
 
 
 def cleaned(raw: pa.ChunkedArray | pa.Array | np.ndarray) -> np.ndarray:
-    """Results as they came, with 0 for null, NaN, infinite and negative ones.
+    """The results, with 0 for null, NaN, infinite and negative ones.
 
-    Nothing is known of the importance of such a row, so it counts for nothing.
+    The importance of such a row is unknown, so it counts as 0.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def parse_amount(given: object, what: str) -> float:
     """
     amount = math.nan
     if isinstance(given, bool | np.bool_):
-        pass  # a truth is a number to Python, and no importance to anybody
+        pass  # bool is a number in Python, but not a valid importance
     elif isinstance(given, Real | Decimal):
         try:
             amount = float(given)
@@ -130,7 +129,7 @@ def parse_column(given: object, what: str) -> str:
 
 
 def check_text(given: str, what: str) -> None:
-    """Raise where text cannot be written as UTF-8: half of a character pair, from broken JSON."""
+    """Raise where text cannot be encoded as UTF-8: lone surrogates, from broken JSON."""
     try:
         given.encode()
     except UnicodeEncodeError as error:

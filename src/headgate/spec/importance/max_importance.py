@@ -1,4 +1,4 @@
-"""The goal of a join whose rows do not all matter the same."""
+"""MaxImportance: the goal of a join whose rows differ in importance."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class MaxImportance(Goal):
     column
         Name of the column added to the result: the importance of each result row.
     fairness
-        The share of decisions that give up the oldest row rather than the one worth least, from 0
+        The share of evictions that take the oldest row rather than the least valuable one, from 0
         (none) to 1 (all: first in, first out).
 
     Examples
@@ -95,12 +95,12 @@ column='importance', fairness=0.0)
 
     @property
     def sides(self) -> tuple[Importance | None, Importance | None]:
-        """What is said of the left and of the right."""
+        """The importance of the left side and of the right."""
         return self.left, self.right
 
     @property
     def code(self) -> Combine:
-        """What a pair is worth, as compiled code is told.
+        """How the importance of a pair is computed, as a code for the kernel.
 
         Examples
         --------
@@ -118,7 +118,7 @@ column='importance', fairness=0.0)
     def evaluate(self, table: pa.Table, side: int) -> np.ndarray:
         """The importance of each row of a side, 0 for the left and 1 for the right.
 
-        It is 1 where nothing is said of the side.
+        It is 1 where the side has no importance.
 
         Examples
         --------
@@ -131,7 +131,7 @@ column='importance', fairness=0.0)
         return np.ones(table.num_rows) if importance is None else importance.of(table)
 
     def check(self, schemas: Sequence[pa.Schema]) -> None:
-        """Raise a `SpecError` where rows of these schemas, left and right, do not tell.
+        """Raise a `SpecError` where importance cannot be computed from these schemas.
 
         Examples
         --------
@@ -148,7 +148,7 @@ which is missing: there are "id"
                 _check_computes(importance, schema, which)
 
     def redefined(self, other: "MaxImportance") -> "MaxImportance":
-        """`other`, checked to be something that this may become while the join runs.
+        """Return `other` if this goal may change to it while the join runs, else raise.
 
         What rows are worth may change; which sides have importance, how the importance of a pair
         follows, the column's name and fairness may not.
@@ -225,7 +225,7 @@ which is missing: there are "id"
         Returns
         -------
         Path
-            The file that was written: all of it is there, or nothing.
+            The file, written atomically.
 
         Examples
         --------

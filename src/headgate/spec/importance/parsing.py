@@ -1,4 +1,4 @@
-"""From what a user gives to an importance."""
+"""Parses what a user gives as importance."""
 
 from collections.abc import Mapping
 from numbers import Real

@@ -1,4 +1,4 @@
-"""Values that a user gives to be compared with a column: categories, and edges of a histogram."""
+"""Values that a user gives for comparison with a column: categories and histogram edges."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -19,7 +19,7 @@ DATE, TIME, ZONED_TIME = "a date", "a timestamp without a zone", "a timestamp wi
 def plain_value(given: Any) -> Any:
     """The value as plain Python: without NumPy and pandas, times with a zone in UTC.
 
-    So that what is asked is equal, and written alike, whichever way it was given.
+    Equal specifications then compare equal and serialise alike, however they were given.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Definitions of importance as files in a folder, which a running query reads."""
+"""Publishes importance definitions as files in a folder that running queries read."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def microseconds_of(moment: datetime) -> int:
 
 
 def write_definition(folder: str | os.PathLike[str], definition: str, at: Moment) -> Path:
-    """One file with one line, there as a whole or not at all; its name sorts after all others."""
+    """Write one file with one line, atomically; its name sorts after all others."""
     moment = event_time(at)
     line = json.dumps(
         {

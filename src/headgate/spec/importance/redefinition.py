@@ -1,4 +1,4 @@
-"""Definitions of importance that were published, and from when on they hold."""
+"""Published importance definitions and the event times from which they apply."""
 
 import os
 from typing import NamedTuple

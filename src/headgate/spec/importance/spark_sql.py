@@ -1,4 +1,4 @@
-"""Spark SQL expressions as DuckDB's: the same answer for each row, null where Spark has null.
+"""Translates Spark SQL expressions to DuckDB: same value for each row, null where Spark has null.
 
 Imports sqlglot, so it is itself imported where an expression is first met. sqlglot knows both
 dialects' grammars and most of the functions; what it leaves different is mended here, and what
@@ -109,7 +109,7 @@ def translate(sql: str) -> Translation:
     try:
         return _translated(sql)
     except RecursionError as error:
-        # Few get here: what is known to be deep was refused before.
+        # Rarely reached: expressions known to be too deep were refused before.
         raise SpecError(
             f"importance {shortened(sql)} is too deep to be read: add a column with the "
             f"expression to the stream, and name that column"
@@ -157,7 +157,7 @@ def _reason(error: SqlglotError) -> str:
 
 
 def _refuse(root: Node, sql: str) -> None:
-    """Raise for all that is not computed from one row alone, and the same each time."""
+    """Raise for anything that is not a deterministic function of one row."""
     for name, what in REFUSED:
         if node := root.find(getattr(exp, name)):
             raise SpecError(
@@ -220,7 +220,7 @@ def _numbered(root: Node) -> tuple[str, ...]:
 
 
 def _mended(node: Node) -> Node:
-    """The tree with what sqlglot would translate to something else put in DuckDB's way."""
+    """The tree, with what sqlglot would mistranslate rewritten for DuckDB."""
     for child in list(node.iter_expressions()):
         mended = _mended(child)
         if mended is not child:

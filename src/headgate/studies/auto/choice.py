@@ -1,4 +1,4 @@
-"""What policy="auto" makes of streams it is told nothing of, next to every policy with a name."""
+"""Recall of policy="auto" on unknown streams, compared with every named policy."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 
 def relative(results: pd.DataFrame) -> pd.DataFrame:
-    """Recall by stream and policy, as a part of what the best policy that has a name makes."""
+    """Recall by stream and policy, relative to the best named policy."""
     recall = results.pivot_table(index="stream", columns="policy", values="recall", sort=False)
     best = recall.drop(columns=AUTO).max(axis=1)
     return recall.div(best, axis=0)
@@ -86,7 +86,7 @@ def _not_behind_fifo(results: pd.DataFrame) -> Finding:
 
 
 def draw(results: pd.DataFrame) -> Drawing:
-    """A row a stream, a mark a policy."""
+    """One row per stream, one mark per policy."""
     shares = relative(results).iloc[::-1]
     figure = Drawing(figsize=(7.4, 4.6), layout="constrained")
     axes = figure.subplots()

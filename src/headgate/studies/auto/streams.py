@@ -1,7 +1,7 @@
-"""Twelve pairs of streams, which want different policies.
+"""Twelve pairs of streams that favour different policies.
 
 Budgets are a tenth of what the windows hold. The papers' streams are here at a scale at which
-memory is thousands of rows rather than ten, so all sizes are in rows a second.
+memory is thousands of rows rather than ten, so all sizes are in rows per second.
 """
 
 from collections.abc import Callable
@@ -74,9 +74,9 @@ def _partners(
 
 
 def _moving(processes: Callable[[int], tuple[Process, Process]], anew_s: int = 0) -> Maker:
-    """A row of each side a step; the key is where the stream has got to.
+    """One row of each side per step; the key is the current value of a process.
 
-    Where told, both begin anew after so many seconds, elsewhere: walks soon lose each other.
+    Optionally both restart elsewhere after a number of seconds: walks soon drift apart.
     """
 
     def make(rows: int, rate: int, seed: int) -> Streams:

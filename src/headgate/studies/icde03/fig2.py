@@ -1,4 +1,4 @@
-"""Figures 2 and 3: eight pairs of structures over the split of the rates: estimated, measured."""
+"""Figures 2 and 3: estimated and measured cost of eight structure pairs against the rate split."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ PAPER_WINNERS = ("TN", "TH", "HH", "HT", "NT")
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """Calibrate, then time all pairs at every split, in one process and in turns."""
+    """Calibrate, then time all pairs at every split, interleaved in one process."""
     machine = Machine.measured(QUICK if cell.quick else FULL)
     arrivals = QUICK_ARRIVALS if cell.quick else ARRIVALS
     places = [
@@ -85,7 +85,7 @@ def _five(results: pd.DataFrame) -> Finding:
 
 
 def _off_the_chart(results: pd.DataFrame) -> Finding:
-    """Where a window is probed half the time, reading all of it must not pay."""
+    """Whether scans are as expensive as expected where a window is probed half the time."""
     even = results[results["share"] == 0.5].set_index("pair")["measured"]
     ratio = float(even[["HN", "NH", "TN", "NT"]].min() / even["HH"])
     return Finding(ratio > 1, f"the cheapest pair with nested loops costs {ratio:.2f} times HH")

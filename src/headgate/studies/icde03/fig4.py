@@ -22,7 +22,7 @@ TIE, QUICK_TIE = 0.02, 1.0
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """Calibrate, then time all pairs with more and more input rows, in turns."""
+    """Calibrate, then time all pairs with growing numbers of input rows, interleaved."""
     machine = Machine.measured(QUICK if cell.quick else FULL)
     places = [
         (workload, Setting(rates, windows, inputs))
@@ -51,7 +51,7 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 
 def _of_a_row(results: pd.DataFrame, workload: str, column: str) -> "pd.Series[float]":
-    """What an input row costs with each pair, over all numbers of them."""
+    """The cost per input row with each pair, over all input sizes."""
     own = results[results["workload"] == workload]
     costs: pd.Series[float] = (own[column] / own["inputs"]).groupby(own["pair"]).median()
     return costs
@@ -79,7 +79,7 @@ def _paper_winners(results: pd.DataFrame) -> Finding:
 
 
 def _order(results: pd.DataFrame) -> Finding:
-    """Rank correlation, as pairs that cost nearly the same may change places."""
+    """Rank correlation, since pairs of nearly equal cost may change places."""
     parts, least = [], 1.0
     for workload in WORKLOADS:
         ranks = [_of_a_row(results, workload, of).rank() for of in ("measured", "estimated")]
@@ -96,7 +96,7 @@ def _off_the_chart(results: pd.DataFrame) -> Finding:
 
 
 def draw(results: pd.DataFrame) -> Drawing:
-    """A panel a workload; what is far above the others is left out, as in the paper."""
+    """One panel per workload; pairs far above the others are left out, as in the paper."""
     figure = Drawing(figsize=(11.0, 3.8), layout="constrained")
     for axes, workload in zip(figure.subplots(1, 3), WORKLOADS, strict=True):
         (a, b), (rate_a, rate_b) = WORKLOADS[workload]

@@ -1,4 +1,4 @@
-"""Figure 5: too little processor time, and five ways to share it.
+"""Figure 5: five strategies for sharing limited CPU time.
 
 All rows are stored; the share that a strategy serves probes.
 """

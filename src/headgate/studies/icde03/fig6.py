@@ -1,4 +1,4 @@
-"""Figure 6: too little memory, and five ways to share it.
+"""Figure 6: five strategies for sharing limited memory.
 
 All rows probe, and each window has its own memory.
 """
@@ -19,7 +19,7 @@ SHARING = Sharing(
     demand=DEMAND,
     strategies={each.strategy: each for each in memory_strategies(DEMAND, ROWS)},
     keys=(round(1 / SELECTIVITIES[0]), round(1 / SELECTIVITIES[1])),
-    # A thousand rows of A take a hundred seconds to come.
+    # A thousand rows of A take a hundred seconds to arrive.
     fills_s=130.0,
     lasts_s=1000.0,
     quick_lasts_s=300.0,

@@ -1,4 +1,4 @@
-"""Figure 7: too little of both, and five ways to share them."""
+"""Figure 7: five strategies for sharing limited CPU time and memory."""
 
 import pandas as pd
 

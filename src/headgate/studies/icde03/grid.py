@@ -1,4 +1,4 @@
-"""The model's pick against the measured best on a grid of rates and windows; and the bitmap."""
+"""The cost model's pick against the measured best, on a grid of rates and windows."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ ORDERED = ("MM", "TT", "BB")
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """Calibrate, then hold a contest at every place of the grid, in one process."""
+    """Calibrate, then compare pick and best at every grid point, in one process."""
     return [
         {"join": join, **row}
         for join, rows in ((EQUALITY, _contests(cell.quick)), (BAND, _bands(cell.quick)))
@@ -85,7 +85,7 @@ def _contests(quick: bool) -> list[Row]:
 
 
 def _bands(quick: bool) -> list[Row]:
-    """What the ordered structures cost under a band, at even rates."""
+    """The cost of the ordered structures under a band predicate, at equal rates."""
     rows: list[Row] = []
     for window in QUICK_BAND_WINDOWS if quick else BAND_WINDOWS:
         arrivals = max(10_000, 2 * window)
@@ -153,7 +153,7 @@ def _bitmap(results: pd.DataFrame) -> Finding:
 
 
 def draw(results: pd.DataFrame) -> Drawing:
-    """How much dearer the picks are than the best."""
+    """Draw how much more the picks cost than the best."""
     figure = Drawing(figsize=(7.2, 3.6), layout="constrained")
     axes = figure.subplots()
     for field, (colour, marker) in zip((PAPER_FOUR, ALL_FIVE), STYLES, strict=False):

@@ -1,7 +1,7 @@
-"""Joins with too little processor time or memory: what an allocation makes of them, measured.
+"""Measured output of joins with limited CPU time or memory, under an allocation.
 
-Windows are physical, as in the paper: the last so many rows of a stream. Rows that may not probe
-are chosen by coin, and where memory holds fewer rows than the window, a random part is kept.
+Windows are row-count windows, as in the paper. Rows that may not probe are chosen at random, and
+where memory holds fewer rows than the window, a random part is kept.
 """
 
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ from headgate.studies.study import Finding, Row
 
 PAPER = "Kang, Naughton, Viglas: Evaluating Window Joins over Unbounded Streams, ICDE 2003"
 BINS = 40
-"""Moments at which output is looked at."""
+"""Times at which output is sampled."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Two streams and a join that is too much for its means.
+    """Two streams and a join that exceeds its resources.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def shares_probing(demand: Demand, given: Allocation) -> tuple[float, float]:
 
 
 def at_the_end(results: pd.DataFrame) -> pd.DataFrame:
-    """By strategy: pairs measured and estimated in the whole time, the mean over seeds."""
+    """By strategy: total pairs, measured and estimated, averaged over seeds."""
     last = results[results["second"] == results["second"].max()]
     ends: pd.DataFrame = last.groupby("strategy", sort=False)[["pairs", "estimated"]].mean()
     return ends
 
 
 def near_the_estimate(results: pd.DataFrame, within: float) -> Finding:
-    """Whether every strategy makes what was estimated."""
+    """Whether every strategy's output matches its estimate."""
     ends = at_the_end(results)
     some = ends[ends["estimated"] > 0]
     ratio = some["pairs"] / some["estimated"]
@@ -139,7 +139,7 @@ def in_order(results: pd.DataFrame, order: Sequence[str]) -> Finding:
 
 
 def draw_output(results: pd.DataFrame, title: str) -> Drawing:
-    """Output over time, a line a strategy; what was estimated is thin and dashed."""
+    """Output over time, one line per strategy; estimates are thin and dashed."""
     figure = Drawing(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.subplots()
     mean = results.groupby(["strategy", "second"], sort=False)[["pairs", "estimated"]].mean()

@@ -1,7 +1,7 @@
-"""What pairs of structures cost on this machine: measured, and estimated by weights measured here.
+"""Cost of structure pairs on this machine: measured, and estimated from calibrated weights.
 
-Costs are in microseconds of processor time for a second of stream. Pairs are timed in turns and
-compared within each turn, since other work on the machine comes and goes.
+Costs are in microseconds of CPU time per second of stream. Pairs are timed in interleaved rounds
+and compared within each round, since the machine's load varies.
 """
 
 from collections.abc import Sequence
@@ -100,7 +100,7 @@ def costs_of(joins: Sequence[tuple[Setting, str]], rounds: int) -> list[float]:
     timed = in_turns([setting.over(pair) for setting, pair in joins], rounds)
     by_round = np.array([each.rounds for each in timed])
     level = np.exp(np.log(by_round).mean(axis=0))
-    # Other work only ever adds: the lower quartiles are nearest to what a join takes by itself.
+    # Other load only adds time: the lower quartiles are closest to the join's own cost.
     joining = np.quantile(by_round / level, 0.25, axis=1) * np.quantile(level, 0.25)
     arrivals = np.array([setting.arrivals for setting, _ in joins])
     # Rows are laid out in one of two ways, so that many runs say what each takes.
@@ -114,12 +114,12 @@ def costs_of(joins: Sequence[tuple[Setting, str]], rounds: int) -> list[float]:
 
 
 class Contest(NamedTuple):
-    """What the model picks for a setting, against the pair measured to be best."""
+    """The model's pick for a setting and the pair measured to be best."""
 
     pick: str
     best: str
     regret: float
-    """What the pick costs more than the best, as a share."""
+    """Extra cost of the pick over the best, as a share."""
 
 
 def contests(
@@ -127,13 +127,13 @@ def contests(
 ) -> list[list[Contest]]:
     """Contests in each setting, one a field of pairs.
 
-    All are measured, then the first few of each field and the picks for longer; settings take
-    turns too, so that a busy spell of the machine is not one setting's alone.
+    All pairs are measured briefly, then the fastest of each field and the picks for longer.
+    Settings are interleaved too, so that a load spike does not hit a single setting.
 
     Parameters
     ----------
     machine
-        What the model goes by.
+        The calibrated machine.
     settings
         Rates and windows.
     fields

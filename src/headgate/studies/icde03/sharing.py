@@ -1,4 +1,4 @@
-"""What Figures 5 to 7 have in common: means that are too small, and ways to share them."""
+"""Common parts of Figures 5 to 7: limited resources and strategies to share them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NEAR = 0.05
 
 @dataclass(frozen=True)
 class Sharing:
-    """A join that is too much for its means, and the strategies to share them by.
+    """A join that exceeds its resources, and the strategies to share them.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Sharing:
     lasts_s, quick_lasts_s
         Seconds of stream that are measured; in a quick run.
     means
-        What there is too little of, in words: the figure's title.
+        The limited resource, in words: the figure's title.
     """
 
     demand: Demand
@@ -55,7 +55,7 @@ class Sharing:
         return draw_output(results, self.means)
 
     def best_measured(self, results: pd.DataFrame) -> Allocation:
-        """The one that makes most."""
+        """The strategy with the most output."""
         return self.strategies[str(at_the_end(results)["pairs"].idxmax())]
 
     def study(self, number: int, title: str, part: str, claims: tuple[Claim, ...]) -> Study:
@@ -74,7 +74,7 @@ class Sharing:
 
 
 def as_estimated(equation: int) -> Claim:
-    """That each strategy makes what an equation of the paper says."""
+    """The claim that each strategy's output follows an equation of the paper."""
 
     def judge(results: pd.DataFrame) -> Finding:
         return near_the_estimate(results, NEAR)

@@ -1,4 +1,4 @@
-"""Table 3 and the crossovers: what the cost model says with the paper's weights."""
+"""Table 3 and the crossovers: the cost model with the paper's weights."""
 
 from collections.abc import Sequence
 

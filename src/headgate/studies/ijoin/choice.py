@@ -1,7 +1,7 @@
-"""Beyond the paper: what policy="auto" makes of it, next to all that it could have chosen.
+"""Beyond the paper: policy="auto" compared with every policy it could have chosen.
 
-A thousand rows of memory, a twentieth of which is the monitor's where a policy learns; windows of 5
-and of 20 times the stay of a row. Nothing is told of the streams but to one PROB.
+Memory is a thousand rows, a twentieth of it for the monitor where a policy learns; windows are 5
+and 20 times the average stay of a row. Only one variant of PROB is given a model of the streams.
 """
 
 from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ def policy_of(scheme: str, streams: Streams) -> Policy | str:
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """The importance that a policy makes, and for auto, how often it went by which."""
+    """The importance that a policy makes and, for auto, how often it followed each policy."""
     seconds = QUICK_SECONDS if cell.quick else SECONDS
     streams = streams_of(STREAMS[cell["stream"]], seconds, cell["by"], cell.seed)
     importance, followed = made(streams, policy_of(cell["scheme"], streams), cell["window"])
@@ -87,7 +87,7 @@ def table(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def share_of_best(results: pd.DataFrame, rivals: Sequence[str] = CHOICE) -> "pd.Series[float]":
-    """What auto makes of the best of them, everywhere.
+    """Importance of auto relative to the best policy, in every setting.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def _ahead(one: str, other: str, streams: Sequence[str]) -> Callable[[pd.DataFra
 
 
 def _always(results: pd.DataFrame) -> Finding:
-    """What it costs to follow one of them wherever the stream may lead."""
+    """The loss from always following the same policy."""
     found = table(results)
     best = found[list(CHOICE)].max(axis=1)
     shares = {name: found[name] / best for name in (AUTO, *CHOICE)}

@@ -1,4 +1,4 @@
-"""What the studies of schemes share: tables and comparisons for claims, panels for figures."""
+"""Shared by the studies of schemes: tables and comparisons for claims, panels for figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ def table(results: pd.DataFrame, index: str, value: str, **fixed: object) -> pd.
 
 
 class Lead(NamedTuple):
-    """How much more one makes than another, on the same streams."""
+    """How much more one scheme makes than another on the same streams."""
 
     by: float
     """The mean difference, as a share of what the other makes."""
@@ -135,7 +135,7 @@ def draw_panels(
     for row, case in zip(panels, cases, strict=True):
         for axes, (value, name) in zip(row, PANELS.items(), strict=True):
             means = table(results, index, value, case=case)
-            # With all memory nobody is given up, and fairness says nothing.
+            # With enough memory no row is evicted, and fairness is meaningless.
             draw_lines(axes, means.drop(columns=EXACT) if value == "fairness" else means, styles)
             axes.set_ylabel(name)
             axes.set_xlabel(label)

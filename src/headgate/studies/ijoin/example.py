@@ -1,9 +1,9 @@
 """Tables 1, 2 and 4: two streams of eight rows, with all memory, and with two rows a stream.
 
 The example admits the rows of a tick first and matches afterwards, so a row that is dropped on
-arrival meets nobody. Headgate's joins probe first: that costs no memory and never loses a pair. The
-tables are made with the reference engine, which has the example's order as an option. Table 3(b)
-alone comes out in Headgate's order: SIZE must know what an arrival has matched to judge it.
+arrival makes no pair. Headgate's joins probe first: that costs no memory and never loses a pair.
+The tables are made with the reference engine, which has the example's order as an option. Table
+3(b) alone comes out in Headgate's order: SIZE must know what an arrival has matched to judge it.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """Beyond the paper's figures: what fairness costs in importance.
 
 Section 3.5 wants a means to trade approximation quality for fairness. `MaxImportance` has one: with
-that chance a decision gives up the oldest row, whatever the policy says. IJOIN has another of its
-own, the maturity threshold.
+that probability an eviction takes the oldest row, whatever the policy says. IJOIN has another of
+its own, the maturity threshold.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, INDEPENDENT, PAPER, 
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1.0)
-"""Of decisions that give up the oldest row."""
+"""Shares of evictions that take the oldest row."""
 SHORT, LONG = f"{IJOIN}, τ = 0.5 s", f"{IJOIN}, τ = 2 s"
 POLICIES: dict[str, Policy] = {
     SHORT: ijoin(maturity_s=0.5),
@@ -28,7 +28,7 @@ POLICIES: dict[str, Policy] = {
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """A policy, and the oldest row instead with some chance."""
+    """Run a policy that evicts the oldest row with some probability instead."""
     policy = POLICIES[cell["policy"]]
     return [
         {

@@ -1,8 +1,8 @@
 """Figure 4: output and fairness against the number of values, where all rows matter alike.
 
-GREEDY then has nothing to go by, and what it does is how it breaks ties. It refuses an arrival that
-matters no more than all that is stored; if it gave up the elder instead it would be FIFO, and could
-not be 20 % fair as the paper has it.
+GREEDY then has no information, and its behaviour depends on how it breaks ties. It refuses an
+arrival that is no more important than every stored row; if it evicted the older row instead it
+would be FIFO, and could not be 20 % fair as in the paper.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """Figure 5: how long a row may go without a match before it is penalised.
 
-Decay and penalty do the same work: both push out rows that have matched, but not of late. The paper
-gives neither constant, so it is tried here with decay and without, and the penalty light and heavy.
+Decay and penalty have the same effect: both evict rows that have matched, but not recently. The
+paper gives neither constant, so this runs with and without decay, and with a light and a heavy
+penalty.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ PENALTIES = {LIGHT: PENALTY, HEAVY: 10 * PENALTY}
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """IJOIN with a threshold, and at the lowest threshold the others, whom it does not concern."""
+    """Run IJOIN with a threshold; the other schemes, which have none, at the lowest one only."""
     policy = ijoin(
         unproductivity_s=cell["delta"],
         decay=DECAYS[cell["priority"]],

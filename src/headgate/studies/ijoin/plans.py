@@ -1,9 +1,9 @@
-"""RAND as the paper has it, and rivals that count values: who would have been kept, as a plan.
+"""The paper's RAND and value-counting rivals, simulated as offline plans of the rows kept.
 
-RAND gives up one of the stored rows each time, whereas Headgate's RANDOM keeps a uniform sample.
-Counts of how often values have come of late change with every arrival, so all stored rows are
-looked at each time: affordable for a study and not for a million rows. All are simulated over the
-whole input, and what they kept is a plan that the real join then follows.
+RAND evicts a random stored row each time, whereas Headgate's RANDOM keeps a uniform sample. Counts
+of recent values change with every arrival, so all stored rows are rescored each time: affordable
+for a study, not for a million rows. All are simulated over the whole input, and what they kept is a
+plan that the real join then follows.
 """
 
 import numpy as np
@@ -22,9 +22,9 @@ FADE = 2.0
 
 
 def plan(name: str, streams: Streams, memory: int, window_s: float, seed: int) -> Planned:
-    """What an algorithm keeps, each stream in half of the memory.
+    """Plan what an algorithm keeps, with half of the memory for each stream.
 
-    ``RAND`` stores every row and gives up any of the others. ``LAST_WINDOW`` ranks rows by
+    ``RAND`` stores every row and evicts any of the others. ``LAST_WINDOW`` ranks rows by
     importance × arrivals of the value in the other stream within the last window; ``FADING`` by
     importance × arrivals in both streams, old ones counting less.
 
@@ -76,7 +76,7 @@ def follow(
     size: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Go through all rows in event order and note when each is given up.
+    """Process all rows in event order and record when each is evicted.
 
     ``held`` has room for a side's stored rows and the newcomer, ``size`` is how many there are.
     """

@@ -1,6 +1,6 @@
-"""Beyond the paper: priorities computed as fits against priorities computed at every decision.
+"""Beyond the paper: priorities recomputed now and then against at every decision.
 
-IJOIN computes all priorities anew whenever a twelfth of the stored rows has been replaced, so that
+IJOIN recomputes all priorities whenever a twelfth of the stored rows has been replaced, so that
 a decision costs the same under any budget. The paper's successive scheme is affordable up to some
 thousand rows, and there the two can be compared.
 """
@@ -41,7 +41,7 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 
 def shares(results: pd.DataFrame) -> "pd.Series[float]":
-    """What is made when computed as fits, of what is made when computed at every decision: by
+    """Importance with occasional recomputation relative to recomputation at every decision: by
     stream, kind of importance, and memory."""
     index = ["stream", "by", "memory"]
     found = results.pivot_table(

@@ -1,7 +1,7 @@
 """Beyond the paper: when IJOIN is the policy to choose, and when it is not.
 
 Forty rows of memory, so that a row stays for 20 seconds, and topics that are hot for a shorter
-or longer time than that. IJOIN has nothing told here: its thresholds follow from the stay.
+or longer time than that. IJOIN gets no parameters here: its thresholds follow from the stay.
 """
 
 from collections.abc import Callable, Sequence
@@ -95,8 +95,8 @@ def ages_of(streams: Streams) -> tuple[np.ndarray, np.ndarray]:
 
 
 def policy_of(scheme: str, streams: Streams, seed: int) -> Policy:
-    """The policy for these streams: PROB is told how often values come in all, AGE at what age rows
-    match, HEEB how values move, OPT everything."""
+    """The policy for these streams: PROB gets the overall value frequencies, AGE the ages at which
+    rows match, HEEB the process of the values, OPT everything."""
     if scheme in (LAST_WINDOW, FADING):
         return plan(scheme, streams, MEMORY, WINDOW_S, seed)
     if scheme == OPT:
@@ -125,7 +125,7 @@ def measure(cell: Cell) -> Sequence[Row]:
     """The importance that a policy makes, and how fast matches fade."""
     scheme = cell["scheme"]
     if scheme == HEEB and cell["stream"] != TREND:
-        return []  # it is told how values move, and elsewhere they do not
+        return []  # it needs a process of the values, and elsewhere they do not move
     streams = streams_of(cell["stream"], cell["by"], cell.seed, cell.quick)
     policy = policy_of(scheme, streams, cell.seed)
     row = measured(streams, policy, MEMORY, WINDOW_S, seed=cell.seed)
@@ -228,7 +228,7 @@ def _opt(results: pd.DataFrame) -> Finding:
 
 
 def draw(results: pd.DataFrame) -> Drawing:
-    """A panel for what importance goes by, and one for the criterion."""
+    """One panel per kind of importance, and one for the criterion."""
     figure = Drawing(figsize=(12.4, 5.4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1, 0.9))
     for axes, by in zip(panels, results["by"].unique(), strict=False):

@@ -33,7 +33,7 @@ GOAL = MaxImportance(left="imp", right="imp", combine="min")
 
 @dataclass(frozen=True)
 class Many:
-    """How the values of streams come about.
+    """How the values of the streams are generated.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The streams of section 5, and which case each is in.
+"""The streams of section 5, by case.
 
 The paper says of its data only that it resembles the real world. What decides which scheme is first
 is whether values are correlated in time, so a case says so by its name: in *hot topics* one value
@@ -37,7 +37,7 @@ BY_VALUE, BY_ROW, ALIKE = "by value", "by row", "alike"
 
 @dataclass(frozen=True)
 class Case:
-    """How values and their importance come about.
+    """How values and their importance are generated.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Streams:
         fairness: float = 0.0,
         seed: int = 0,
     ) -> Outcome:
-        """Run the join, each stream with half of the memory; unless told, with all there is."""
+        """Run the join, each stream with half of the memory; by default without a memory limit."""
         window = TimeWindow(round(window_s * SECOND_US))
         ample = 4 * self.values.shape[1]
         return WindowJoin(

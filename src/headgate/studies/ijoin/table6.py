@@ -1,4 +1,4 @@
-"""Table 6: priorities computed at every decision, at every tenth, or when quality falls."""
+"""Table 6: priorities computed at every decision, at every tenth, or when quality drops."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

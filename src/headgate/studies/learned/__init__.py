@@ -1,4 +1,4 @@
-"""Beyond the papers: models learned from the stream, how they follow it, and what recall says."""
+"""Beyond the papers: models learned from the stream, drift, and the accuracy of live recall."""
 
 from headgate.studies.learned import drift, intervals, told
 from headgate.studies.study import Study

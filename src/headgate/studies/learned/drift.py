@@ -1,4 +1,4 @@
-"""Streams that change their ways half-way: how long a learned model takes to follow."""
+"""Concept drift: how long a learned model takes to adapt when streams change half-way."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -51,7 +51,7 @@ def measure(cell: Cell) -> Sequence[Row]:
 
 
 def windows_to_settle(recall: Sequence[float], change: int = CHANGE) -> int:
-    """How many windows from the change until recall stays near what it comes to in the end.
+    """Windows from the change until recall stays near its final level.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a policy that learns its model reaches, next to one that is told it and to those without."""
+"""Recall of policies that learn their model, are given it, or use none."""
 
 from collections.abc import Sequence
 from functools import lru_cache

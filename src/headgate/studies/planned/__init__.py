@@ -1,4 +1,4 @@
-"""Beyond the papers: whether plans keep what they promise."""
+"""Beyond the papers: whether plans reach the recall they predict."""
 
 from headgate.studies.planned import intervals
 from headgate.studies.study import Study

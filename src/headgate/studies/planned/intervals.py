@@ -1,4 +1,4 @@
-"""Whether the interval a plan states covers what the join then reaches, as often as it says."""
+"""Whether a plan's recall interval covers the join's actual recall as often as stated."""
 
 from collections.abc import Sequence
 
@@ -69,7 +69,7 @@ def _narrow(results: pd.DataFrame) -> Finding:
 
 
 def draw(results: pd.DataFrame) -> Drawing:
-    """What was reached against what was expected, with the intervals."""
+    """Draw actual against expected recall, with the intervals."""
     figure = Drawing(figsize=(6.4, 5.4), layout="constrained")
     axes = figure.subplots()
     held = covered(results).to_numpy()

@@ -1,4 +1,4 @@
-"""Streams to be profiled on one piece and joined on the next: both of one kind, and none alike."""
+"""Streams to profile on one piece and join on the next, both of the same kind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ def _partners(
 
 
 def _by_value(left: Process, right: Process) -> Maker:
-    """A row of each side a step; the key is where the stream has got to."""
+    """One row of each side per step; the key is the current value of a process."""
 
     def make(random: np.random.Generator, seconds: float) -> Streams:
         steps = np.arange(int(RATE * seconds))

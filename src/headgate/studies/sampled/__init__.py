@@ -1,4 +1,4 @@
-"""Beyond the papers: are samples unbiased, are their intervals honest, do they keep to memory?"""
+"""Beyond the papers: bias of samples, coverage of their intervals, and memory use."""
 
 from headgate.studies.sampled import estimates, inclusion, learned, memory
 from headgate.studies.study import Study

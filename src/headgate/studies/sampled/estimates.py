@@ -1,4 +1,4 @@
-"""Are estimates right on average, and do their intervals cover the truth as often as they say?"""
+"""Bias of estimates, and how often their intervals cover the true value."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Is each result row sampled as often as its weight says?"""
+"""Whether each result row is sampled as often as its weight says."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ LEAST_CHANCE = 1e-3
 def measure(cell: Cell) -> Sequence[Row]:
     """For every observed row, over many samples: how often it was in, and what its weights add to.
 
-    Of a cluster only the first result row is looked at: the others come and go with it.
+    Only the first result row of a cluster is examined: the others are sampled with it.
     """
     runs = QUICK_RUNS if cell.quick else RUNS
     own = sampled(cell["stream"])

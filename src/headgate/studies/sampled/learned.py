@@ -1,4 +1,4 @@
-"""What `Sample("auto")` gains by learning the keys, against equal chances and a model told."""
+"""Gain of `Sample("auto")` from learning keys, against equal chances and a given model."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """How much memory UNIFORM takes, against Theorems 4.2 and 4.3.
 
 The theorems take the matches of a row for a fixed number n, made at fixed ages, the n-th at the
-very end of the window. On streams that keep to that exactly they are right. On the paper's own age
+very end of the window. On streams that follow that exactly they hold. On the paper's own age
 streams the number varies round its mean: where a row makes more, its n-th comes earlier, the row
 leaves sooner, and matches after it are never sampled; where it makes fewer, the row waits in vain,
 but no longer than to the end of the window. So memory is less than the theorem says, and so is the

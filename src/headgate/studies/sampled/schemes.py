@@ -1,4 +1,4 @@
-"""The streams and the sampling schemes on trial: every scheme on every stream."""
+"""The streams and sampling schemes under test: every scheme on every stream."""
 
 from dataclasses import dataclass
 from functools import lru_cache

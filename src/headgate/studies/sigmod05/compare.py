@@ -1,4 +1,4 @@
-"""What the studies of algorithms share: measuring one, tables for claims, lines for figures."""
+"""Shared by the studies of algorithms: measurement, tables for claims, lines for figures."""
 
 from collections.abc import Mapping
 from typing import Any

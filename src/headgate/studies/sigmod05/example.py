@@ -1,4 +1,4 @@
-"""Section 4's example: a sequence of replacements fixed beforehand cannot wait and see."""
+"""Section 4's example: a fixed sequence of replacements loses to an adaptive one."""
 
 from collections.abc import Callable, Sequence
 

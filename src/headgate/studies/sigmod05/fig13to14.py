@@ -1,4 +1,4 @@
-"""Figures 13 and 14: HIST, which learns at run time, against HEEB computed from what is known.
+"""Figures 13 and 14: HIST, which learns at run time, against HEEB with the known model.
 
 Noise is bounded as everywhere in section 8, within 10 for R and 15 for S; R lags one step behind.
 """

@@ -1,6 +1,6 @@
 """Figure 15: REAL, a cache for a stream of daily temperatures.
 
-The paper's file is not the project's to pass on: its path is given to ``headgate reproduce
+The paper's file cannot be redistributed: its path is given to ``headgate reproduce
 --temperatures``. Without it the study runs on a series simulated from the published model alone.
 Temperatures are looked up to a tenth of a degree, each joining one row of a table of projected
 energy consumption. The paper fits an AR(1); a year in which January is summer and July winter wants
@@ -79,7 +79,7 @@ def hits(series: str, name: str, rows: int) -> int:
         # The paper's is perfect: it counts references to what is not cached as well.
         return sum(simulate(degrees.tolist(), rows, perfect_lfu(degrees.tolist())))
     if name == RAND:
-        # Any row may go, whenever one must; the project's RANDOM ranks rows once and for all.
+        # Every eviction takes a random row; the project's RANDOM ranks rows once and for all.
         draw_lots = np.random.default_rng(1).random
         return sum(simulate(degrees.tolist(), rows, lambda row, now: float(draw_lots())))
     policies: dict[str, Policy] = {LFD: Lfd(), LRU: Lru()}

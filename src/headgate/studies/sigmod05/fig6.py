@@ -1,4 +1,4 @@
-"""Figure 6: h, what a cached value is worth by its distance from where a random walk is."""
+"""Figure 6: h, the worth of a cached value by its distance from a random walk's position."""
 
 from collections.abc import Sequence
 

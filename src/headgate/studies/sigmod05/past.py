@@ -1,11 +1,11 @@
-"""RAND, PROB_p and LIFE_p as the paper has them: who would have been kept, as a plan.
+"""The paper's RAND, PROB_p and LIFE_p, simulated as offline plans of the rows kept.
 
 They are not Headgate's RANDOM, PROB and LIFE. RAND draws one of the k + 1 rows each time, whereas
-RANDOM keeps a uniform sample. PROB_p and LIFE_p count how often a value has come so far, and the
-counts of stored rows go on growing; Headgate's go by a model and rank a row once. Looking at all
-stored rows at every arrival is affordable for the caches of a paper and not for a million rows, so
-these three have no place among the policies: they are simulated over the whole input, and what they
-kept is a plan that the real join then follows.
+RANDOM keeps a uniform sample. PROB_p and LIFE_p count how often a value has occurred so far, and
+the counts of stored rows keep growing; Headgate's use a model and rank a row once. Rescoring all
+stored rows at every arrival is affordable for the caches of a paper, not for a million rows, so
+these three are not among the policies: they are simulated over the whole input, and what they kept
+is a plan that the real join then follows.
 """
 
 import numpy as np
@@ -20,9 +20,9 @@ KINDS = (RAND, PROB_P, LIFE_P)
 
 
 def plan_by_past(name: str, streams: Streams, rows: int, seed: int) -> Planned:
-    """What the algorithm keeps in a cache of so many rows.
+    """Plan what the algorithm keeps in a cache of so many rows.
 
-    Rows whose window has passed go first; among rows worth the same, chance decides.
+    Expired rows are evicted first; ties are broken at random.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def follow(
     worth: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Go through all rows in event order and note when each is given up.
+    """Process all rows in event order and record when each is evicted.
 
     ``held`` and ``worth`` have room for the stored rows and the newcomer.
     """
@@ -76,7 +76,7 @@ def follow(
             else:
                 place += 1
         if last[event] <= event:
-            continue  # nobody is left to meet it
+            continue  # no later row can match it
         held[size] = event
         size += 1
         if size <= rows:

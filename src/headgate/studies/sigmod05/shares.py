@@ -1,4 +1,4 @@
-"""How a join divides its memory between the two streams as it goes along."""
+"""How a join divides its memory between the two streams over time."""
 
 import numpy as np
 

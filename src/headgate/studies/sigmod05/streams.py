@@ -1,4 +1,4 @@
-"""The synthetic streams of section 8, and the join that all algorithms are tried on.
+"""The synthetic streams of section 8, and the join that all algorithms run.
 
 A step brings a row of R and, half a second later, a row of S. The paper's two come together; here
 the S row of a step meets the R row of the same step only if that was stored.
@@ -36,7 +36,7 @@ START = datetime.fromtimestamp(START_US / SECOND_US, UTC)
 
 @dataclass(frozen=True)
 class Setting:
-    """How two streams come about, and how long their rows may wait."""
+    """How two streams are generated, and how long their rows may wait."""
 
     left: Process
     right: Process

@@ -1,8 +1,8 @@
-"""Strategies that know the keys, as the two sides' frequencies go together or against each other.
+"""Key-aware strategies under direct and inverse correlation of the two sides' frequencies.
 
 Online Max-Subset takes keys whole, so a key that is frequent on one side alone must be paid for on
-both. Semantic PNI decides on each side of a key by itself: it stores the few rows that the many of
-the other side will meet, and leaves the many be.
+both. Semantic PNI decides on each side of a key separately: it stores the few rows that the many of
+the other side will match, and skips storing the many.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ TITLES = {
 
 
 def measure(cell: Cell) -> Sequence[Row]:
-    """Every strategy at one budget, solved and carried out."""
+    """Every strategy at one budget, solved and executed."""
     join = workload(cell["keys"], RATES, WINDOWS_S, UPDATE, cell["budget"])
     sides = streams(cell["keys"], RATES, cell.seed)
     rows = []

@@ -1,4 +1,4 @@
-"""Streams that keep to the frequency model, and plans carried out on them by the engine."""
+"""Streams that follow the frequency model, and plans executed on them by the engine."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -103,7 +103,7 @@ def blocks_for(join: Workload, plan: Plan, error: float) -> int:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a plan, a second."""
+    """Measured results of a plan, per second."""
 
     output: float
     cost: float
@@ -114,7 +114,7 @@ class Measured:
 def execute(
     join: Workload, plan: Plan, sides: tuple[Batch, Batch], blocks: int, seed: int
 ) -> Measured:
-    """Carry out a plan on so many blocks of the streams, after one that fills the windows."""
+    """Execute a plan on so many blocks of the streams, after one that fills the windows."""
     left_window, right_window = (TimeWindow(round(each * SECOND_US)) for each in join.windows)
     terms = Terms((left_window, right_window), Fifo(), seed=seed)
     left_start, right_start = (_told(sides[side], side, plan, 0, 1) for side in (0, 1))

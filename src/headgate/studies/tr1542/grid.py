@@ -1,7 +1,7 @@
-"""The strategies on a grid of workloads, solved and carried out.
+"""The strategies on a grid of workloads, solved and executed.
 
 The paper proves PNI ≥ CF ≥ INP and announces experiments. Here each strategy's optimum is computed
-for 1,008 workloads, and each plan is carried out by the engine, on streams that keep to the model.
+for 1,008 workloads, and each plan is executed by the engine, on streams that follow the model.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def measure(cell: Cell) -> Sequence[Row]:
     updates = sum(
         update * float(rate.sum()) for update, rate in zip(join.updates, join.rates, strict=True)
     )
-    # Coins of a setting's own: what chance does to one is not done to all.
+    # Each setting has its own random numbers, so that errors are independent.
     coins = cell.seed + crc32(repr(cell.at).encode())
     rows = []
     for strategy in STRATEGIES:
@@ -114,7 +114,7 @@ def _ordered_when_run(results: pd.DataFrame) -> Finding:
 
 
 def _both_wait(made: pd.DataFrame) -> np.ndarray:
-    """Settings in which rows of neither side wait for nobody."""
+    """Settings in which both sides have a window."""
     waiting = [min(WINDOWS_S[at]) > 0 for at in made.index.get_level_values("windows")]
     return np.array(waiting)
 

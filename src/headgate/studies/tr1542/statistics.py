@@ -1,13 +1,13 @@
-"""When knowing the keys pays.
+"""When collecting key statistics pays off.
 
-Strategies that tell keys apart must count them, and counting takes time too. The paper asks where
-that costs more than it brings. Here every arrival that is counted costs C_s: semantic PNI has the
-budget less that, PNI, which needs no counts, all of it. The C_s at which both make the same is what
-counting may cost at most; below it the keys are worth knowing.
+Strategies that distinguish keys must count them, and counting takes CPU time too. The paper asks
+where that costs more than it gains. Here every arrival that is counted costs C_s: semantic PNI has
+the budget less that, PNI, which needs no counts, all of it. The C_s at which both make the same is
+what counting may cost at most; below it the keys are worth knowing.
 
 Skew makes counting pay, but only as far as updates are what is paid for: where both sides have the
-same few frequent keys, there are more pairs the greater the skew, a pair costs the same whoever
-makes it, and what may be spent on counting falls again.
+same few frequent keys, there are more pairs the greater the skew, every pair costs the same, and
+the affordable cost of counting falls again.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Streams that keep to the age model, as the paper makes them (section 6.2.1).
+"""Streams that follow the age model, generated as in the paper (section 6.2.1).
 
 The paper's time unit is a second here. Inter-arrival times are uniform in [1/2r, 2/r], as printed:
 their mean is 1.25/r, so streams really run at 0.8 r, and a full window really holds 400 rows.

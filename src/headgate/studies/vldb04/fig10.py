@@ -1,4 +1,4 @@
-"""Figure 10: two joins under PROB in one memory, one of them easier the more keys are skewed.
+"""Figure 10: two joins under PROB share one memory; one gets easier with key skew.
 
 The paper's range of Z is not printed; what it says comes out for Z from 1 on. Below, nearly even
 frequencies leave either join little to choose from, and the directly correlated one is the easier:

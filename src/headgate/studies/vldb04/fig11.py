@@ -1,4 +1,4 @@
-"""Figure 11: two joins under AGE in one memory, one of them easier the steeper its age curve."""
+"""Figure 11: two joins under AGE share one memory; one gets easier with a steeper age curve."""
 
 import pandas as pd
 

@@ -1,8 +1,8 @@
 """Figure 7: recall on synthetic age-based data, for three shapes of the age curve.
 
-Equation 3 knows averages: with memory for the 400 rows that a window holds on average it promises
-everything. Arrivals are not that even, and what the window holds beyond 400 rows is shed: on INC,
-where old rows matter most, AGE is 0.015 short of the equation at 100 % memory.
+Equation 3 uses averages: with memory for the 400 rows that a window holds on average it predicts
+full recall. Arrivals are not that even, and rows beyond 400 are evicted: on INC, where old rows
+matter most, AGE is 0.015 short of the equation at 100 % memory.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Streams that keep to the frequency model, as the paper makes them (section 6.2.3)."""
+"""Streams that follow the frequency model, generated as in the paper (section 6.2.3)."""
 
 import numpy as np
 import pyarrow as pa

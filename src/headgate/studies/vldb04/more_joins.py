@@ -1,11 +1,11 @@
-"""More joins in one memory: the experiment that the paper tells of and leaves out.
+"""More joins in one memory: the experiment that the paper mentions without showing it.
 
 A hard and an easy join, and up to four of either: DC and IC under PROB with Z = 2 and 20 % memory,
 INC and DEC under AGE with p = 2 and 50 %.
 
 With Z = 2 an inversely correlated join is so easy that beside several hard ones it is left with a
-single row, in which it reaches a recall of about 0.39. The formula, which knows averages, says
-0.46: the row that is worth most is not always there to be kept.
+single row, in which it reaches a recall of about 0.39. The formula, which uses averages, says 0.46:
+the most valuable row has not always arrived.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""Several joins in one memory: what ALLOC and PROP give them, and what the joins make of it.
+"""Several joins in one memory: the shares given by ALLOC and PROP, and the recall reached.
 
 Every join has streams of its own, all with the rates and the window of the paper's experiments.
-Recall is measured by running each join within the rows it was given, and told by the closed form
-that the allocation went by.
+Recall is measured by running each join within its allocated rows, and also computed by the closed
+form that the allocation used.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ class Contender:
 
     @property
     def policy(self) -> Policy:
-        """What it sheds by."""
+        """The policy it evicts by."""
         model = self.model
         if isinstance(model, Frequencies):
             return Prob(model)
@@ -198,7 +198,7 @@ def comes_out_alike(results: pd.DataFrame, axis: str, within: float) -> Finding:
 def draw_sharing(
     results: pd.DataFrame, axis: str, label: str, colours: dict[str, str], percent: float
 ) -> Drawing:
-    """Minimum recall against a parameter; dashed, on an axis of its own, who got how much."""
+    """Minimum recall against a parameter; dashed, on a second axis, each join's memory."""
     figure = Drawing(figsize=(6.6, 4.3), layout="constrained")
     axes = figure.subplots()
     measured, told = least_recall(results, axis), least_recall(results, axis, "expected")

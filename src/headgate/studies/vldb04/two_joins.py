@@ -1,4 +1,4 @@
-"""What Figures 10 and 11 have in common: two joins in one memory, one of which grows easier."""
+"""Common parts of Figures 10 and 11: two joins in one memory, one of which grows easier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class TwoJoins:
         return shared(joins, self.percent, cell["scheme"], cell.seed, cell.quick)
 
     def draw(self, results: pd.DataFrame) -> Drawing:
-        """Minimum recall, and who got how much, against the parameter."""
+        """Minimum recall and each join's memory, against the parameter."""
         colours = {f"{self.hard} 1": STYLES[2][0], f"{self.easy} 1": STYLES[3][0]}
         return draw_sharing(results, self.axis, self.label, colours, self.percent)
 

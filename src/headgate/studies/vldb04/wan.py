@@ -46,7 +46,7 @@ def trace_of(seed: int, quick: bool, window_s: float = W1_S) -> Trial:
 
 @lru_cache(maxsize=2)
 def modelled(seed: int, quick: bool, window_s: float) -> tuple[Trial, AgeCurve]:
-    """A trace and the age curve AGE goes by."""
+    """A trace and the age curve that AGE uses."""
     trial = trace_of(seed, quick, window_s)
     return trial, curve_of(trial)
 

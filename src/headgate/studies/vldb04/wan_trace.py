@@ -1,12 +1,12 @@
-"""The trace of section 6.1, made: two sources at 50 rows a second, one of them far away.
+"""A synthetic version of section 6.1's trace: two sources at 50 rows per second, one remote.
 
-The paper's trace is not published. What it says of it is kept: constant rates, unreliable delivery
-(UDP), the server on the first source's machine, the second source's clock skewed and its latency
-significantly higher, age curve with its peak near 63 s and k_opt = 68.8 s. Latency over a wide-area
-path is commonly found to be log-normal and to stay alike for a while, so that is the model; its two
-parameters are set so that the model's own peak and k_opt are the paper's (63.0 and 68.8 s; those of
-a trace of 40 minutes differ by a few tenths of a second). Everything else that the figures show
-follows from the join.
+The paper's trace is not published. Its described properties are kept: constant rates, unreliable
+delivery (UDP), the server on the first source's machine, the second source's clock skewed and its
+latency significantly higher, age curve with its peak near 63 s and k_opt = 68.8 s. Latency over a
+wide-area path is commonly found to be log-normal and to stay alike for a while, so that is the
+model; its two parameters are set so that the model's own peak and k_opt are the paper's (63.0 and
+68.8 s; those of a trace of 40 minutes differ by a few tenths of a second). Everything else that the
+figures show follows from the join.
 """
 
 from dataclasses import dataclass
