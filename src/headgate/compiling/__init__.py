@@ -1,4 +1,4 @@
-"""How the inner loops become machine code."""
+"""Compilation of the inner loops to machine code, and its cache on disk."""
 
 from headgate.compiling.bits import leading_zeros, trailing_zeros
 from headgate.compiling.compiled import callback, compiled, generated, inlined

@@ -1,12 +1,12 @@
-"""How kernel functions are compiled.
+"""Decorators that compile kernel functions and cache the machine code.
 
-They allocate nothing and own nothing, so reference counting is switched off: counting references to
-a dozen arrays at every call made the kernel twenty times slower. Helpers are inlined for the same
-reason: the kernel's `Arrays` are large to pass.
+Kernel functions allocate and own nothing, so reference counting is switched off: counting
+references to a dozen arrays at every call made the kernel twenty times slower. Helpers are inlined
+because the kernel's `Arrays` are expensive to pass.
 
-Machine code is kept on disk. Numba's own cache looks only at the file of the function that was
-called, and would go on with old code after a change to a function of another file; here the cache
-goes by all that the code was made from (`fingerprint`).
+Machine code is cached on disk. Numba's own cache checks only the file of the function called, and
+would use stale code after a change to a function in another file; here the cache key covers all
+that the code was made from (`fingerprint`).
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk, taken up as long as nothing it was made from has changed."""
+    """Machine code on disk, valid as long as nothing it was made from has changed."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         self._note_stamp()
@@ -54,15 +54,15 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same for a helper, which becomes part of every function that calls it."""
+    """Compile a helper inline, as part of every function that calls it."""
     return _cached(function, {**_OPTIONS, "forceinline": True})
 
 
 def generated(function: Callable[..., Any]) -> Any:
-    """The same for a helper that another function makes, once for each of several cases.
+    """Compile a generated helper inline, where another function makes one for each case.
 
-    It has no machine code on disk of its own, where all cases would have the same name; what calls
-    it has, and goes by the case too.
+    It has no cache entry of its own, since all cases share one name; its callers have one, which
+    covers the case too.
     """
     return njit(**_OPTIONS, forceinline=True)(function)
 

@@ -1,4 +1,4 @@
-"""What machine code was made from: a function, all that it calls, and their constants."""
+"""Fingerprints of compiled functions: their bytecode, that of all they call, and constants."""
 
 import hashlib
 from collections.abc import Callable, Iterator

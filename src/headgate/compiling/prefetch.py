@@ -1,7 +1,7 @@
-"""Asking the processor for memory before it is needed.
+"""Memory prefetching: load cache lines before they are needed.
 
-Keys arrive in no order, so each arrival would wait for its key's chain to come from memory. The
-codes of the next arrivals are known, so their chains are asked for while the present one is served.
+Keys arrive in random order, so each arrival would wait for its key's chain to load from memory. The
+codes of the next arrivals are known, so their chains are prefetched during the current arrival.
 """
 
 from typing import Any

@@ -1,1 +1,1 @@
-"""The join within a budget: kernel, structures, the plain-Python twin, and the step around them."""
+"""The join within a budget, run step by step on tables: coding, learning, pacing, results."""

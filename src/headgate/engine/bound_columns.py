@@ -1,4 +1,4 @@
-"""The columns of a join found in its inputs."""
+"""The columns of a join, resolved in its inputs."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from headgate.engine.shape import Shape
 
 @dataclass(frozen=True)
 class BoundColumns:
-    """What `Request.bind` found.
+    """The columns that `Request.bind` resolved.
 
     Parameters
     ----------

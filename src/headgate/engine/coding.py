@@ -1,4 +1,4 @@
-"""How rows of a join become the numbers of a step."""
+"""Coding: turns the rows of a join into the numbers that a step takes."""
 
 from typing import Generic, Protocol
 
@@ -10,7 +10,7 @@ from headgate.learning.learner import Learner
 
 
 class Coding(Protocol[Placed]):
-    """Gives rows their codes, step after step."""
+    """Gives rows their key codes in each step."""
 
     @property
     def learner(self) -> Learner | None:
@@ -23,16 +23,16 @@ class Coding(Protocol[Placed]):
         stored: tuple[Placed, Placed],
         arriving: tuple[Screened[Placed], Screened[Placed]],
     ) -> StepInput:
-        """The rows of a step as the kernel wants them."""
+        """The rows of a step as input for the kernel."""
         ...
 
     def end(self) -> LearnedStep | None:
-        """After the learner has learned from the step: what there is to be kept of it."""
+        """After the learner has seen the step: what was learned, to be kept."""
         ...
 
 
 class FixedCoding(Generic[Placed]):
-    """Rows that were given their codes once and for all."""
+    """Coding for rows whose codes are fixed in advance."""
 
     def __init__(self, codes: int, learner: Learner | None = None) -> None:
         self._codes, self.learner = codes, learner
@@ -50,4 +50,4 @@ class FixedCoding(Generic[Placed]):
         )
 
     def end(self) -> None:
-        """The learner itself keeps what is to be kept."""
+        """Nothing to return: the learner itself keeps its state."""

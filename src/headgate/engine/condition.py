@@ -1,4 +1,4 @@
-"""A predicate bound to the types of its columns: how values become numbers, and what must hold."""
+"""A predicate bound to its column types: converts values to numbers and gives their relation."""
 
 import math
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ upper=1000000, inverted=False, real=False, nan_holds=False)
     digits: int = 0
     """Of decimals: digits after the point that count."""
     ranked: bool = False
-    """Values have an order, and no differences that are asked for: their ranks are the numbers."""
+    """Whether values are only compared by order, so that their ranks serve as numbers."""
 
     @classmethod
     def of(
@@ -104,7 +104,7 @@ upper=1000000, inverted=False, real=False, nan_holds=False)
         return cls((where.left, where.right), relation, kind, digits, ranked)
 
     def numbers(self, column: pa.ChunkedArray, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """A number for each value of a side, and which match nothing; not for ranked ones."""
+        """A number for each value of a side, and which values match nothing; not if ranked."""
         column = cast_to(column, self.kind)
         if not pa.types.is_floating(self.kind):
             return ordered_numbers(column, digits=self.digits)
@@ -112,7 +112,7 @@ upper=1000000, inverted=False, real=False, nan_holds=False)
             return ordered_reals(column)
         if not self.relation.nan_holds:
             return ordered_numbers(column, real=True)
-        # What is far enough from NaN is far enough from the infinity that is farthest off.
+        # A value far enough from NaN is far enough from the farthest infinity.
         farthest = pa.scalar(math.inf if side else -math.inf, self.kind)
         return ordered_numbers(pc.if_else(pc.is_nan(column), farthest, column), real=True)
 

@@ -1,8 +1,8 @@
-"""What is important, and from when on: definitions, evaluated on the rows of a step.
+"""Definitions of importance and the event times from which they hold.
 
-A join begins with the definition of its goal. Redefinitions come with the event time from which
-they hold; the first arrival at or after it finds stored rows, and itself, judged anew. One whose
-time has passed, or that has none, holds from the step it comes with.
+A join starts with the definition in its goal. A redefinition has the event time from which it
+holds; all rows are rescored before the first arrival at or after that time. A redefinition whose
+time has passed, or that has none, holds from the start of its step.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from headgate.kernel.terms import Terms
 from headgate.spec import Goal, MaxImportance, SpecError
 
 MOST_AT_ONCE = 100
-"""Redefinitions looked at that come with one step, the last ones."""
+"""Most redefinitions taken from one step; earlier ones are dropped."""
 MOST_AHEAD = 32
-"""Redefinitions that wait for their event time: every row is judged by each of them."""
+"""Most redefinitions that may wait for their event time: every row is scored by each."""
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """What is important: at first, and from event times on.
+    """The initial definition of importance, and later ones by event time.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Definitions:
         return cls((goal, *(other for _, other in told)), tuple(at for at, _ in told))
 
     def check(self, schemas: tuple[pa.Schema, pa.Schema]) -> None:
-        """Raise where rows of these schemas do not tell."""
+        """Raise where rows of these schemas lack the columns needed."""
         for goal in self.goals:
             goal.check(schemas)
 
     def applied(self, terms: Terms) -> Terms:
-        """The terms of a join that goes by this."""
+        """The terms of a join with these definitions."""
         return replace(terms, changes=self.changes)
 
     def of_rows(self, table: pa.Table, side: int) -> np.ndarray:
@@ -74,20 +74,20 @@ class Definitions:
 
 
 def nothing_to_redefine(goal: Goal) -> SpecError:
-    """What to say to who would redefine the importance of a join that has none."""
+    """The error for redefining the importance of a join that has none."""
     return SpecError(
         f"redefined= has nothing to redefine: the goal is {goal!r}, give goal=hg.MaxImportance(...)"
     )
 
 
 class Known(NamedTuple):
-    """What is important in a step."""
+    """The definitions of importance in a step."""
 
     definitions: Definitions
     progress: Progress
     """With the redefinitions that came with the step."""
     refused: int
-    """How many redefinitions could not be taken up."""
+    """How many redefinitions were rejected."""
 
 
 def known_definitions(
@@ -98,9 +98,9 @@ def known_definitions(
 ) -> Known:
     """The definitions for a step, those that came with it included.
 
-    What holds no more is forgotten, so that a long-running join knows few. Whoever wrote a
-    redefinition must not bring the join down: what cannot be taken up is left out and counted,
-    also one that was taken up before, by another version of Headgate or its libraries.
+    Definitions that no longer hold are dropped, so that a long-running join keeps few. A faulty
+    redefinition must not stop the join: it is skipped and counted, even if another version of
+    Headgate or its libraries accepted it before.
     """
     now = progress.clock >> 1
     kept = [(at, text) for at, text in progress.definitions if _fits(goal, text, schemas)]

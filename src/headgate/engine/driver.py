@@ -1,7 +1,7 @@
-"""A join going on step by step: the loop that every way of running it shares.
+"""Drives a join step by step: the loop shared by every way of running it.
 
-Rows are let in as far as there is time, joined with what is stored, and learned from; what is left
-is handed to the next step. Where rows come from and where results go is the caller's.
+Each step admits as many rows as the CPU budget allows, joins them with the stored rows, learns from
+them, and hands the stored rows to the next step. The caller supplies rows and consumes results.
 """
 
 from collections import Counter
@@ -23,10 +23,10 @@ Arriving = tuple[Screened[Placed], Screened[Placed]]
 
 
 class Driver(Generic[Placed]):
-    """What a join has come to, and its next step.
+    """The state of a join between steps, and its next step.
 
-    For every step: `begin` it, take its pairs, and `finish` it; then `keep` what it stores, unless
-    that is kept elsewhere.
+    For every step: `begin` it, consume its pairs, and `finish` it; then `keep` the rows it stores,
+    unless they are kept elsewhere.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Driver(Generic[Placed]):
         self._coding, self._pacing = coding, pacing
         self.stored, self.progress = stored, progress
         self._came = progress.seen
-        """Rows of each side so far, those included for which there was no time."""
+        """Rows of each side so far, including those dropped for lack of CPU time."""
         self.stats = Stats()
         self.learned: LearnedStep | None = None
         """What the last step learned, where keys are kept by value."""
         self.followed: Counter[str] = Counter()
-        """How many arrivals were judged by each policy, where one is learned."""
+        """How many arrivals each policy handled, where the policy is learned."""
 
     @property
     def stored_rows(self) -> int:
@@ -69,7 +69,7 @@ class Driver(Generic[Placed]):
         watermark: int = NO_WATERMARK,
         keep_late: bool = False,
     ) -> JoinStep[Placed]:
-        """The next step, about to make its first pair; see `StepInput` for what it goes by."""
+        """Start the next step; see `StepInput` for its input."""
         arriving, pace = self._admitted(terms, arriving)
         given = self._coding.begin(replace(terms, pace=pace), self.stored, arriving)
         given = given._replace(progress=self.progress, watermark=watermark, keep_late=keep_late)
@@ -82,7 +82,7 @@ class Driver(Generic[Placed]):
         return JoinStep(given, self.stored, arriving)
 
     def finish(self, step: JoinStep[Placed]) -> None:
-        """Once a step has made its last pair: learn from it and go on from there."""
+        """After the last pair of a step: learn from it and advance the progress."""
         learner = self._coding.learner
         if learner is not None and learner.policy is not None:
             learner.after(step.kernel)
@@ -94,13 +94,13 @@ class Driver(Generic[Placed]):
             self._pacing.done(step.passed())
 
     def keep(self, step: JoinStep[Placed]) -> None:
-        """Store what a step has left."""
+        """Store the rows that survive a step."""
         self.stored = (step.survivors(0), step.survivors(1))
 
     def _admitted(
         self, terms: Terms, arriving: Arriving[Placed]
     ) -> tuple[Arriving[Placed], Pace | None]:
-        """The rows there is time to look at, and how much work they may bring."""
+        """The rows admitted within the CPU budget, and the work they may cause."""
         if self._pacing is None:
             return arriving, None
         span_s = covered_s(self.progress, (arriving[0].time, arriving[1].time))

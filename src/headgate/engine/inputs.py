@@ -1,4 +1,4 @@
-"""Bounded inputs in process."""
+"""Conversion and checks of bounded in-process inputs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from headgate.spec import SpecError
 
 
 def is_spark(given: Any) -> bool:
-    """Whether something is Spark's, told without importing it.
+    """Whether an object belongs to Spark, without importing Spark.
 
     Examples
     --------

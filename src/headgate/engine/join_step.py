@@ -1,4 +1,4 @@
-"""A step of a join on rows that belong to some payload: pairs by place, and what is left after it.
+"""A step of a join on rows with payload: pairs by payload position, and the surviving rows.
 
 Hands the numbers of the rows to `Step`, and builds result rows from the pairs it makes.
 """
@@ -23,7 +23,7 @@ from headgate.pacing.pacer import Passed
 
 
 class JoinStep(Generic[Placed]):
-    """A step under way: iterate `pairs`, then read the rest.
+    """One step of a join: iterate `pairs` first, then read the other results.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class JoinStep(Generic[Placed]):
         return self.stored[side].followed_by(self.arriving[side].rows)
 
     def raise_watermark(self, watermark: int) -> None:
-        """After the last pair: expire rows that nothing after this watermark can meet."""
+        """After the last pair: expire rows that no row after this watermark can match."""
         self.kernel.raise_watermark(watermark)
 
     @property
@@ -67,7 +67,7 @@ class JoinStep(Generic[Placed]):
 
     @property
     def after(self) -> Progress:
-        """What the next step must know."""
+        """The progress to hand to the next step."""
         return self.kernel.after
 
     @property
@@ -88,12 +88,12 @@ class JoinStep(Generic[Placed]):
         )
 
     def passed(self) -> Passed:
-        """What a pacer must know of this step, but for the time it took."""
+        """What a pacer needs to know of this step, except the time it took."""
         return Passed.of_step(self.kernel, self.arrived, seconds=0.0)
 
     @property
     def keeps_history(self) -> bool:
-        """Whether the policy that was followed goes by what happened to rows."""
+        """Whether the policy followed uses the match history of rows."""
         return self.kernel.keeps_history
 
     def alive(self, side: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The columns that decide what matches, as codes and numbers."""
+"""Join columns as numbers: codes for keys, and values for a predicate."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from headgate.engine.shape import Shape
 
 
 class Coded(NamedTuple):
-    """Keys as codes on one scale, and what a predicate looks at as numbers on another."""
+    """Codes of the keys, and numbers for the values that a predicate compares."""
 
     codes: list[np.ndarray]
     values: list[np.ndarray]
@@ -24,7 +24,7 @@ class Coded(NamedTuple):
 def code_tables(
     shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()
 ) -> Coded:
-    """Code tables of the left and the right side in turn, and then some of keys alone."""
+    """Code tables of the left and the right side in turn, then tables of keys only."""
     count = 1
     codes = [np.zeros(table.num_rows, np.int32) for table in (*tables, *more_keys)]
     if shape.keys.left:
@@ -42,7 +42,7 @@ def code_tables(
 
 
 def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
-    """The columns of a side that decide what matches: keys, and what a predicate looks at."""
+    """The join columns of a side: keys, and the column of a predicate."""
     names = list((shape.keys.left, shape.keys.right)[side])
     if shape.condition is not None and shape.condition.columns[side] not in names:
         names.append(shape.condition.columns[side])
@@ -50,7 +50,7 @@ def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
 
 
 def key_bytes(shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()) -> int:
-    """The most that what decides a match takes; tables are as for `code_tables`."""
+    """The most bytes that a row's join columns take; tables as for `code_tables`."""
     deciding = [matched(shape, table, place % 2) for place, table in enumerate(tables)]
     sizes = [int(row_bytes(table).max(initial=0)) for table in (*deciding, *more_keys)]
     return max(max(sizes) - BOOKKEEPING_BYTES, 0)

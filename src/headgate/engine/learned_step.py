@@ -1,7 +1,7 @@
-"""What a step on Arrow tables learned, and what one hands to the next; keys are kept as values.
+"""What a step on Arrow tables learned, in a form that outlasts the step: keys as values.
 
-Codes mean something within a step only, so what is learned by key is kept beside the columns that
-decide what matches.
+Codes are valid within a step only, so what is learned by key is kept together with the join
+columns.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from headgate.policies import Policy
 
 @dataclass(frozen=True)
 class LearnedState:
-    """What one step hands to the next beside the rows and the progress.
+    """Learned state that one step hands to the next, apart from rows and progress.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a budget to the limits of the kernel's pools, for the whole join or one shard of it."""
+"""Converts a budget into limits of the kernel's pools, for a whole join or one shard."""
 
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.kernel.relation import Relation
@@ -19,9 +19,9 @@ from headgate.spec.budget import UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
 TRYING = (0.2, 0.5, 0.3)
-"""Where policies are tried in miniature: the parts for watched rows, for keys, and for that."""
+"""Shares of the monitor's room for watched rows, key counts and trials of other policies."""
 LEAST_TRIED = 30
-"""Rows of a budget that trying policies needs; with less, chance would decide."""
+"""Smallest budget, in rows, for trying policies; with less, results would be noise."""
 USUAL_ENTRY_BYTES = 128
 """More than most entries of a monitor take, keys included."""
 

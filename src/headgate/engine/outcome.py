@@ -1,4 +1,4 @@
-"""What a join in process produced, and how good it is."""
+"""Result of an in-process join, with its recall."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -10,7 +10,7 @@ from headgate.learning import Estimate
 
 
 class Outcome:
-    """What a join in process produced.
+    """The result of an in-process join.
 
     Attributes
     ----------
@@ -25,10 +25,10 @@ class Outcome:
         The share of the exact result's importance that was produced; as `recall`, where all rows
         count alike.
     estimated_recall
-        What the monitor made of it, without knowing the whole input: an `Estimate`, or None where
-        nothing was watched.
+        The monitor's estimate of recall, without knowing the whole input: an `Estimate`, or None
+        where nothing was watched.
     followed
-        How many arrivals were judged by each policy, where the policy was learned.
+        How many arrivals each policy handled, where the policy was learned.
     """
 
     def __init__(

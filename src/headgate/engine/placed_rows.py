@@ -1,4 +1,4 @@
-"""Rows as numbers with the place of each in its payload, and rows that arrive."""
+"""Rows as numbers, each with its position in the payload; and screened arrivals."""
 
 from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
@@ -10,7 +10,7 @@ from headgate.kernel.rows import Batch
 
 @dataclass(frozen=True)
 class PlacedRows:
-    """Rows of one side, and where each stands in the payload that they belong to."""
+    """Rows of one side, and the position of each in their payload."""
 
     place: np.ndarray
     rows: Batch
@@ -45,7 +45,7 @@ class Screened(Generic[Placed]):
     late: int = 0
     null_times: int = 0
     dropped: int = 0
-    """Rows for which there was no time."""
+    """Rows dropped for lack of CPU time."""
 
     @property
     def time(self) -> np.ndarray:
@@ -56,12 +56,12 @@ class Screened(Generic[Placed]):
         return len(self.rows)
 
     def thinned(self, inside: np.ndarray) -> "Screened[Placed]":
-        """Only the rows for which there is time."""
+        """Only the rows admitted within the CPU budget."""
         out = int(len(inside) - np.count_nonzero(inside))
         return replace(self, rows=self.rows.where(inside), dropped=self.dropped + out)
 
     def weighed(self, weight: np.ndarray) -> "Screened[Placed]":
-        """The rows with what the policy made of their keys."""
+        """The rows with the policy's weights of their keys."""
         rows = replace(self.rows, rows=self.rows.rows._replace(weight=weight))
         return replace(self, rows=rows)
 

@@ -1,7 +1,7 @@
-"""Replaying a whole input in process, in steps small enough to stay in fast memory.
+"""In-process replay of a whole input, in steps small enough for the CPU caches.
 
-Cutting the input anywhere changes nothing, so a long input is cut: what a step works on stays near
-the size of what is stored, and the kernel near the speed of the cache.
+Results do not depend on where the input is cut, so a long input is cut into steps whose data is not
+much larger than the stored rows, and the kernel runs near cache speed.
 """
 
 from collections import Counter
@@ -27,11 +27,11 @@ ROWS_AT_ONCE = 1 << 17
 LEARNING_ROWS_AT_ONCE = 1 << 11
 OBSERVED_ROWS_AT_ONCE = 1 << 8
 PACED_STEPS = 64
-"""Where processor time is limited, what a step took corrects the next: there should be some."""
+"""Fewest steps under a CPU limit, where the time a step took corrects the next."""
 
 
 class Replay:
-    """A replay under way: iterate `pairs`, then read `stats`.
+    """Replay of a whole input: iterate `pairs` first, then read `stats`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Replay:
     terms_at
         The terms of a step with arrivals at some times, where they are not always the same.
     learning_rows
-        Rows after which a learner first has a say; fewer where each stands for many.
+        Rows after which a learner is first used; fewer where each stands for many.
     most_at_once
         Rows in a step at most; as many as is quick when left out.
     """
@@ -81,12 +81,12 @@ class Replay:
 
     @property
     def let_in(self) -> tuple[int, int]:
-        """Rows of each side that there was time to look at."""
+        """Rows of each side admitted within the CPU budget."""
         return self._driver.progress.seen
 
     @property
     def followed(self) -> Counter[str]:
-        """How many arrivals were judged by each policy, where one is learned."""
+        """How many arrivals each policy handled, where the policy is learned."""
         return self._driver.followed
 
     def pairs(self) -> Iterator[PairBlock]:
@@ -152,15 +152,15 @@ def observed_rates(left: Batch, right: Batch) -> tuple[float, float]:
 
 
 def most_to_learn_from(seen: int, stored: int, least: int = LEARNING_ROWS_AT_ONCE) -> int:
-    """Rows after which to look at the models again.
+    """Number of rows after which to update the models.
 
-    Early on there is much to learn, later they change little; but what is hot may be something else
-    once all that is stored was replaced a few times. Every step takes up all that is stored, so it
-    should bring as much.
+    Early on there is much to learn, later models change little; but hot keys may change once all
+    stored rows have been replaced a few times. Every step reloads the stored rows, so it should
+    bring about as many arrivals.
     """
     return max(least, 2 * stored, min(seen // 8, 6 * stored))
 
 
 def most_to_observe(stored: int) -> int:
-    """Rows after which a policy looks at what became of those it kept."""
+    """Number of rows after which a policy learns from the rows it kept."""
     return max(OBSERVED_ROWS_AT_ONCE, 2 * stored)

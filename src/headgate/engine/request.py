@@ -1,4 +1,4 @@
-"""A join as asked for, complete and checked: what every way of running it starts from."""
+"""The full, validated specification of a join, from which every way of running it starts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Request:
     seed: int = 0
     index: Pair | None = None
     rates: tuple[float, float] | None = None
-    """What each window is kept in; None where that is left open."""
+    """Index of each window; None where the choice is open."""
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -55,7 +55,7 @@ class Request:
         compare: Callable[[Shape], Shape] | None = None,
         shows_result: bool = True,
     ) -> BoundColumns:
-        """Find the join's columns in its inputs; raises where they are not there or do not fit.
+        """Resolve the join's columns in its inputs; raises where they are missing or do not fit.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Request:
         return definitions
 
     def monitor_share(self, live: bool) -> float:
-        """The part of the budget that is the monitor's, on a stream or where all is at hand."""
+        """The monitor's share of the budget, on a stream (``live``) or for bounded input."""
         if self.budget.monitor is not None:
             return self.budget.monitor
         if self.policy.learns:
@@ -111,16 +111,16 @@ class Request:
         return self.goal.column if isinstance(self.goal, MaxImportance) else None
 
     def weighed(self, terms: Terms) -> Terms:
-        """The terms with what the goal says of importance, and the seed of what is left undone."""
+        """The terms with the goal's importance, and the seed for skipped work."""
         terms = replace(terms, seed=self.seed)
         if not isinstance(self.goal, MaxImportance):
             return terms
         return replace(terms, combine=self.goal.code, fairness=self.goal.fairness)
 
     def pacer(self, shards: int = 1) -> Pacer | None:
-        """What keeps one of so many shards within its processor time; None without a limit.
+        """The pacer that keeps one of ``shards`` shards within its CPU budget; None without one.
 
-        Costs are those that this machine was calibrated to, where it was.
+        Costs come from this machine's calibration, if there is one.
         """
         if self.budget.cpu is None:
             return None

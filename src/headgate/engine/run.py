@@ -1,4 +1,4 @@
-"""A whole join in process: two bounded tables in, an outcome out."""
+"""Runs a whole join in process: two bounded tables in, an `Outcome` out."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -73,7 +73,7 @@ def run(
 def _screened(
     request: Request, shape: Shape, tables: tuple[pa.Table, pa.Table]
 ) -> tuple[Screened[TableRows], Screened[TableRows]]:
-    """The rows that can take part, with what the policy makes of their keys."""
+    """The rows that can take part, with the policy's weights of their keys."""
     policy = request.policy
     left, right = (
         screen(
@@ -105,7 +105,7 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
 
 
 def _learner(request: Request, most_key_bytes: int) -> Learner | None:
-    """What learns as the join goes on; None where nothing does."""
+    """The learner of the join; None where nothing is learned."""
     share = request.monitor_share(live=False)
     if not share:
         return None
@@ -114,7 +114,7 @@ def _learner(request: Request, most_key_bytes: int) -> Learner | None:
 
 
 def _pacing(request: Request, before_s: float, rows: int) -> EventPacing | None:
-    """What keeps the join within its processor time, of which so much is gone for so many rows."""
+    """Pacing within the CPU budget; ``before_s`` seconds were already spent on ``rows`` rows."""
     pacer = request.pacer()
     return None if pacer is None else EventPacing(pacer, before_s / max(rows, 1))
 

@@ -16,7 +16,7 @@ from headgate.spec.compared_types import Named, compared_as
 Types = Mapping[str, pa.DataType]
 
 NO_RESULT = " of the right side"
-"""Where no result is made, names that both sides have must not get in the way."""
+"""Suffix where no result is built, so that names common to both sides do not clash."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a join did: rows in and out, what it stored, and every cause of a missing row."""
+"""Statistics of a join: rows in and out, rows stored, and every cause of missing results."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +19,7 @@ PEAKS = (Count.PEAK_ROWS, Count.PEAK_BYTES)
 LEFT = tuple(each.name for each in metrics_of(JoinCounts) if each.leaves)
 """Counts of rows that have left, or were never stored."""
 GIVEN_UP = tuple(each.name for each in metrics_of(JoinCounts) if each.given_up)
-"""Counts of what was given up to stay within the budget; where all are zero, nothing was."""
+"""Counts of rows and work given up to stay within the budget; all zero if none was."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rows on Arrow tables as the numbers of a step; keys get their codes anew in every one."""
+"""Coding of rows in Arrow tables; keys get new codes in every step."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ class TableCoding:
         stored: tuple[TableRows, TableRows],
         arriving: tuple[Screened[TableRows], Screened[TableRows]],
     ) -> StepInput:
-        """The rows of a step as the kernel wants them."""
+        """The rows of a step as input for the kernel."""
         groups = (*stored, arriving[0].rows, arriving[1].rows)
         tables = [
             rows.only(matched(self._shape, rows.table, place % 2))
@@ -84,7 +84,7 @@ class TableCoding:
 def coded(
     shape: Shape, groups: Sequence[TableRows], definitions: Definitions | None = None
 ) -> tuple[list[Batch], int]:
-    """Rows as the kernel wants them, and the number of codes.
+    """Rows as input for the kernel, and the number of codes.
 
     Groups are of the left and the right side in turn.
     """

@@ -1,4 +1,4 @@
-"""A learner on Arrow tables: what it keeps by code within a step is kept by key between steps."""
+"""A learner on Arrow tables: translates its state between key codes and key values."""
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ def nothing_learned(
     shape: Shape,
     schemas: tuple[pa.Schema, pa.Schema],
 ) -> LearnedState:
-    """Where a join begins that is to learn."""
+    """The initial state of a join that learns."""
     none = (
         matched(shape, no_rows(schemas[0]), 0),
         matched(shape, no_rows(schemas[1]), 1),
@@ -60,7 +60,7 @@ class TableLearner:
         return [*self._state.watched_columns, *tried]
 
     def take_up(self, tables: list[pa.Table], coded: Coded) -> None:
-        """Give the learner its rows and keys by their codes in the step to come."""
+        """Give the learner its rows and keys by their codes in the next step."""
         codes, values, state = coded.codes, coded.values, self._state
         self._tables, self._coded = tables, coded
         rivals = state.rivals

@@ -1,4 +1,4 @@
-"""Rows on Arrow tables: payload, what is kept beside it, and rows that come with a table."""
+"""Rows with their payload in Arrow tables, stored or arriving."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ FARTHEST_TIME = 1 << 60
 
 @dataclass(frozen=True)
 class TableRows(PlacedRows):
-    """Rows of one side: payload, and what is kept beside it.
+    """Rows of one side: payload in an Arrow table, and numbers for the kernel.
 
     The table may hold more rows than these (rows given up whose bytes are not yet reclaimed), so
     ``place`` says where each row stands in it. Codes, sizes and values are those of a step: see
@@ -33,7 +33,7 @@ class TableRows(PlacedRows):
 
     @classmethod
     def arriving(cls, table: pa.Table, time: np.ndarray, weight: np.ndarray) -> "TableRows":
-        """Rows without a past."""
+        """Arriving rows: no match history yet."""
         none = np.empty(0, np.int64)
         rows = Batch.of_arrivals(time, none.astype(np.int32), none, weight)
         return cls(np.arange(len(time)), rows._replace(recent=np.zeros(len(time))), table)
@@ -53,7 +53,7 @@ class TableRows(PlacedRows):
         return table.take(pa.array(self.place))
 
     def coded(self, code: np.ndarray, value: np.ndarray) -> Batch:
-        """The rows as the kernel wants them, given the codes of their keys and their values."""
+        """The rows as input for the kernel, given the codes of their keys and their values."""
         return self.rows._replace(code=code, size=row_bytes(self.table)[self.place], value=value)
 
     def places_with(self, other: "TableRows") -> np.ndarray:

@@ -1,1 +1,1 @@
-"""The join on row numbers: compiled loops over flat arrays, and their plain-Python twin."""
+"""The join kernel: compiled loops over flat arrays of row numbers, and a plain-Python twin."""

@@ -1,4 +1,4 @@
-"""How an arrival is stored: whether it is needed, what makes room for it, and where it is found."""
+"""Admission of arrivals: decide whether to store a row, evict to make room, enter it in indexes."""
 
 import numpy as np
 
@@ -25,14 +25,14 @@ NOT_STORED = int(Skip.STORE)
 
 @inlined
 def is_fair_turn(arrays: Arrays, row: int) -> bool:
-    """Whether the oldest row makes room for this arrival, whatever it is worth."""
+    """Whether fairness makes this arrival evict the oldest row, regardless of scores."""
     terms = arrays.terms[0]
     return draw_one(terms.seed, arrays.links[row].side, arrays.rows[row].sequence) < terms.fairness
 
 
 @inlined
 def shed_one(arrays: Arrays, row: int, pool: int) -> bool:
-    """Give up one stored row for an arrival; False where the arrival is the one to go."""
+    """Evict one stored row for an arrival; False where the arrival itself scores lowest."""
     terms = arrays.terms[0]
     if terms.fairness > 0.0 and is_fair_turn(arrays, row):
         worst = ranking.eldest(arrays, pool)
@@ -57,7 +57,7 @@ def shed_one(arrays: Arrays, row: int, pool: int) -> bool:
 
 @inlined
 def make_room(arrays: Arrays, row: int, past: bool) -> bool:
-    """Whether the arrival can be stored, after giving up what is worth less."""
+    """Evict rows of lower score until the arrival fits; False where it does not."""
     side = arrays.links[row].side
     number = arrays.sides[side].pool
     pool = arrays.pools[number]
@@ -82,10 +82,10 @@ def make_room(arrays: Arrays, row: int, past: bool) -> bool:
 
 @inlined
 def is_doubled(arrays: Arrays, row: int) -> bool:
-    """Whether a row of the arrival's key is stored on its side.
+    """Whether a row with the arrival's key is already stored on its side.
 
-    The probe of a row of the other side unlinks the dead, so where one came just before, as in a
-    lookup, the chain has one row at most.
+    A probe from the other side unlinks dead rows, so right after one, as in a lookup, the chain
+    has at most one row.
     """
     other = arrays.newest[2 * arrays.rows[row].code + arrays.links[row].side].row
     while other != NONE:
@@ -97,7 +97,7 @@ def is_doubled(arrays: Arrays, row: int) -> bool:
 
 @inlined
 def store(arrays: Arrays, row: int) -> None:
-    """Store a row for which there is room: where probes find it, and in its policy's structure."""
+    """Store a row that fits: enter it in its index and in the policy's structure."""
     own = arrays.links[row]
     side = arrays.sides[own.side]
     pool = arrays.pools[side.pool]
@@ -112,7 +112,7 @@ def store(arrays: Arrays, row: int) -> None:
 
 @inlined
 def make_found(arrays: Arrays, row: int) -> None:
-    """Enter a row where probes look for partners: a stored one, or a ghost."""
+    """Enter a stored row or a ghost in the index of its side, so that probes find it."""
     side = arrays.sides[arrays.links[row].side]
     if arrays.rows[row].side_index < side.pointer:
         side.pointer = arrays.rows[row].side_index  # it has yet to expire
@@ -122,7 +122,7 @@ def make_found(arrays: Arrays, row: int) -> None:
 
 @inlined
 def note_peak(arrays: Arrays) -> None:
-    """Keep the greatest number of rows and bytes ever stored."""
+    """Record the largest number of rows and bytes stored so far."""
     rows = arrays.pools[0].rows + arrays.pools[1].rows
     if rows > arrays.tally[PEAK_ROWS, LEFT]:
         arrays.tally[PEAK_ROWS, LEFT] = rows
@@ -133,7 +133,7 @@ def note_peak(arrays: Arrays) -> None:
 
 @inlined
 def admit(arrays: Arrays, row: int) -> None:
-    """Store an arrival, if it is needed and there is room to be found."""
+    """Store an arrival if a later row can match it and room can be made for it."""
     terms = arrays.terms[0]
     own = arrays.links[row]
     side = arrays.sides[own.side]

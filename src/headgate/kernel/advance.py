@@ -1,9 +1,9 @@
-"""The join itself: expire, probe, admit or shed, one arrival after the other.
+"""The main loop of the join: for each arrival, expire rows, probe, then admit or evict.
 
-The only place where rows enter, meet and leave. Compiled; works on positions alone. An arrival
-costs what its windows' indexes cost plus, when memory is full, what its policy's kind of score
-costs: O(pairs it makes) with chains, which run from the newest row to the oldest, so that a probe
-stops at the first row out of reach and expired rows are never visited again.
+All rows enter, match and leave here. The code is compiled and works on row positions only. An
+arrival costs what the window's index costs plus, when memory is full, what the policy's kind of
+score costs. With chains that is O(pairs made): they run from the newest row to the oldest, so a
+probe stops at the first row out of reach and never visits expired rows again.
 """
 
 from typing import Any
@@ -35,12 +35,12 @@ UNCHOSEN = int(Count.UNCHOSEN)
 UNPROBED = int(Count.UNPROBED)
 FIRST: Any = np.int64(0)
 LEFT_SIDE, RIGHT_SIDE = np.int64(LEFT), np.int64(RIGHT)
-"""As numbers that vary: a constant would have what it is passed to compiled for it alone."""
+"""Variables on purpose: a literal constant would compile its callee once more, just for it."""
 
 
 @inlined
 def move_clock(arrays: Arrays, row: int) -> None:
-    """An arrival comes: what is past by then goes, and what is important may change."""
+    """Advance the clock to an arrival: expire rows and apply redefinitions that are due."""
     terms = arrays.terms[0]
     own = arrays.links[row]
     if own.watch == FINISHED:
@@ -58,7 +58,7 @@ def move_clock(arrays: Arrays, row: int) -> None:
 
 @inlined
 def find_partners(arrays: Arrays, windows: Windows, row: int, pairs: np.ndarray, made: int) -> Any:
-    """Write the arrival's pairs from place ``made`` on; the new end, or -1 when pairs is full."""
+    """Write the arrival's pairs from index ``made`` on; return the new end, or -1 when full."""
     terms = arrays.terms[0]
     is_left_out = skipped_work.leaves_out(arrays, row)
     end = made
@@ -78,7 +78,7 @@ def find_partners(arrays: Arrays, windows: Windows, row: int, pairs: np.ndarray,
 
 @inlined
 def note_thresholds(arrays: Arrays, block: Block, first: int, end: int) -> None:
-    """Write the threshold that each pair's stored row has passed."""
+    """Write the sampling threshold of the stored row of each pair."""
     for at in range(first, end):
         partner = np.int64(block.pairs[at].partner)
         block.passed[at] = thresholds.threshold_of(arrays, partner)
@@ -86,7 +86,7 @@ def note_thresholds(arrays: Arrays, block: Block, first: int, end: int) -> None:
 
 @inlined
 def let_go_unchosen(arrays: Arrays, spent: np.ndarray, count: int) -> None:
-    """Let go of rows all of whose chosen matches are made."""
+    """Drop rows whose sampled matches have all been made."""
     for at in range(count):
         arrays.tally[UNCHOSEN, arrays.links[spent[at]].side] += 1
         remove(arrays, spent[at])
@@ -94,11 +94,11 @@ def let_go_unchosen(arrays: Arrays, spent: np.ndarray, count: int) -> None:
 
 @compiled
 def advance(arrays: Arrays, windows: Windows, block: Block, start: int) -> tuple[int, int]:
-    """Process arrivals from position ``start`` on, until done or the block is full.
+    """Process arrivals from position ``start`` on, until all are done or the block is full.
 
-    What of the block a policy does not need may be empty. Returns the position to go on from (the
-    number of rows when done) and the pairs written. An arrival whose pairs do not fit is left for
-    the next call.
+    Arrays of the block that the policy does not need may be empty. Returns the position to resume
+    from (the number of rows when done) and the number of pairs written. An arrival whose pairs do
+    not fit is left for the next call.
     """
     made = FIRST
     terms = arrays.terms[0]
@@ -127,9 +127,9 @@ def advance(arrays: Arrays, windows: Windows, block: Block, start: int) -> tuple
 
 @compiled
 def restore(arrays: Arrays) -> None:
-    """Take up the rows stored by earlier steps, less those behind the watermark.
+    """Load the rows stored by earlier steps, except those behind the watermark.
 
-    A budget made smaller since then is met by shedding, before any arrival.
+    If the budget has shrunk since then, rows are evicted before the first arrival.
     """
     for row in range(arrays.rows.size):
         own = arrays.links[row]
@@ -144,7 +144,7 @@ def restore(arrays: Arrays) -> None:
         while pool.rows > pool.most_rows or pool.bytes > pool.most_bytes:
             if not retire_one(arrays, number):
                 worst, score, _ = ranking.worst_stored(arrays, number)
-                if worst == NONE:  # nobody has been there long enough
+                if worst == NONE:  # no row has been stored long enough
                     worst = ranking.eldest(arrays, number)
                 arrays.tally[SHED, arrays.links[worst].side] += 1
                 if arrays.terms[0].samples:

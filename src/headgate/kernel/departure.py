@@ -1,4 +1,4 @@
-"""How rows leave: their window passes, they make room, or nobody can meet them any more."""
+"""Removal of stored rows: by expiry, by eviction, or behind the watermark."""
 
 import numpy as np
 
@@ -14,10 +14,10 @@ RETIRED = int(Count.RETIRED)
 
 @inlined
 def is_past(arrays: Arrays, row: int) -> bool:
-    """Whether no in-order arrival from now on can meet the row.
+    """Whether no in-order arrival from now on can match the row.
 
-    A left row can last be met by a right row at its window's very end; a right row by a left one,
-    which comes before the right rows of that time.
+    The last match of a left row is a right row at the very end of its window; that of a right row
+    is a left row, which precedes the right rows of the same time.
     """
     own = arrays.links[row]
     side = arrays.sides[own.side]
@@ -29,7 +29,7 @@ def is_past(arrays: Arrays, row: int) -> bool:
 
 @inlined
 def note_life(arrays: Arrays, row: int) -> None:
-    """Add up how long a row was stored within its window."""
+    """Add the time that a row was stored within its window to the lifetime sums."""
     side = arrays.sides[arrays.links[row].side]
     stayed = (arrays.terms[0].clock >> 1) - arrays.rows[row].time
     if not side.by_rows:
@@ -42,7 +42,7 @@ def note_life(arrays: Arrays, row: int) -> None:
 
 @inlined
 def remove(arrays: Arrays, row: int) -> None:
-    """Let a stored row go."""
+    """Remove a stored row."""
     own = arrays.links[row]
     pool = arrays.pools[arrays.sides[own.side].pool]
     own.alive = 0
@@ -58,7 +58,7 @@ def remove(arrays: Arrays, row: int) -> None:
 
 @inlined
 def expire(arrays: Arrays, row: int, side: int) -> None:
-    """A row's window has passed."""
+    """Remove a row whose window has passed."""
     own = arrays.links[row]
     if own.alive:
         arrays.tally[EXPIRED, side] += 1
@@ -70,7 +70,7 @@ def expire(arrays: Arrays, row: int, side: int) -> None:
 
 @inlined
 def let_go_expired(arrays: Arrays, side: int) -> None:
-    """Expire the side's rows whose window has passed. O(1) a row over its life."""
+    """Expire the side's rows whose window has passed. Amortised O(1) per row."""
     own = arrays.sides[side]
     at = own.pointer
     while at < own.end:
@@ -84,7 +84,7 @@ def let_go_expired(arrays: Arrays, side: int) -> None:
 
 @compiled
 def let_go_behind_watermark(arrays: Arrays) -> None:
-    """Expire rows that no row still to come, however late, can meet."""
+    """Expire rows that no future row, however late, can match."""
     for side in range(2):
         own = arrays.sides[side]
         if own.by_rows:
@@ -101,7 +101,7 @@ def let_go_behind_watermark(arrays: Arrays) -> None:
 
 @inlined
 def retire_one(arrays: Arrays, pool: int) -> bool:
-    """Give up one row that only an out-of-order row could still meet; False when there is none."""
+    """Evict one row that only an out-of-order row could still match; False when there is none."""
     for side in range(2):
         own = arrays.sides[side]
         if own.pool != pool:

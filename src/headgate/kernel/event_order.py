@@ -1,4 +1,4 @@
-"""Laying rows out in event order, the way the kernel reads them."""
+"""Sorting the rows of a step into event order, as the kernel reads them."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from headgate.compiling import compiled
 
 
 class Group(NamedTuple):
-    """Rows of one side, all stored or all arriving: an entry a row in each array."""
+    """Rows of one side, all stored or all arriving; each array has one entry per row."""
 
     side: int
     arriving: int
     first_number: int
-    """Number of the first of them among their side's rows."""
+    """Number of the first row of the group among the rows of its side."""
     place: np.ndarray
-    """Where each stands in event order."""
+    """Position of each row in event order."""
     time: np.ndarray
     sequence: np.ndarray
     mark: np.ndarray
@@ -28,18 +28,18 @@ class Group(NamedTuple):
     state: np.ndarray
     """See `Watch`; empty where no row is watched."""
     met: np.ndarray
-    """Empty where no row has met any yet, as `made` is."""
+    """Empty, like `made`, where no row has found a partner yet."""
     made: np.ndarray
     score: np.ndarray
     """Empty where scores do not matter."""
     group: np.ndarray
     """Empty where rows are listed by side."""
     skip: np.ndarray
-    """See `layout.Skip`; empty where nothing is left skipped."""
+    """See `layout.Skip`; empty where no work is skipped."""
 
 
 def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Indices in order of (time, side); stable, so that of equals the earlier given comes first.
+    """Indices sorted by (time, side); stable, so equal rows keep the order in which they are given.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def number_arrivals(
 ) -> None:
     """Give arriving rows their sequence numbers, counting each side on from ``seen``.
 
-    ``arriving`` is where they begin and end in the arrays. ``place`` becomes the inverse of
-    ``order``.
+    ``arriving`` says where they begin and end in the arrays. ``place`` becomes the inverse
+    permutation of ``order``.
     """
     for position in range(order.size):
         index = order[position]
@@ -77,7 +77,7 @@ def number_arrivals(
 
 @compiled
 def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -> None:
-    """Write the records of a group's rows at their places in event order."""
+    """Write the records of a group's rows at their positions in event order."""
     for index in range(own.place.size):
         position = own.place[index]
         numbers[position] = own.first_number + index

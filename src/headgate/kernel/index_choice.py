@@ -1,4 +1,4 @@
-"""Which structure each window is kept in: as asked for, or chosen."""
+"""Choice of the index for each window: the one requested, or the cheapest."""
 
 from collections.abc import Sequence
 from math import inf
@@ -16,7 +16,7 @@ Index = str | Structure
 
 
 def parse_index(given: "Index | Sequence[Index]", keyed: bool = True) -> Pair | None:
-    """The structures asked for over the left and the right window; None where to be chosen.
+    """The indexes requested for the left and the right window; None where the choice is open.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def parse_index(given: "Index | Sequence[Index]", keyed: bool = True) -> Pair | 
 
 
 def chosen_indexes(asked: Pair | None, where: Relation | None) -> Pair:
-    """What is asked for; else chains of keys, or the bitmap under a band or comparison.
+    """The indexes requested; by default key chains, or the bitmap under a band or comparison.
 
     Examples
     --------
@@ -69,21 +69,20 @@ def cheapest_indexes(
     equality: bool = True,
     most_rows: float = inf,
 ) -> Pair | None:
-    """The cheapest pair by what this machine was calibrated to; None where it was not.
+    """The cheapest pair of indexes by this machine's calibration; None without a calibration.
 
     Parameters
     ----------
     windows
         Of both sides.
     rates
-        Rows of each side a second.
+        Rows of each side per second.
     keys
-        How many different keys there are; 0 where that is not known, and one match a probe is a
-        fair guess.
+        Number of distinct keys; 0 where unknown, which assumes one match per probe.
     equality
-        Whether equal keys are all that is asked for.
+        Whether the join condition is key equality alone.
     most_rows
-        The most rows that a window may have, for want of memory.
+        The most rows that memory allows in a window.
     """
     measured = load_calibration()
     if measured is None or min(rates) <= 0:

@@ -1,4 +1,4 @@
-"""What a policy makes of the rows of a step, before the first of them comes."""
+"""Weights, importance and scores of the rows of a step, computed before the first arrival."""
 
 from typing import NamedTuple
 
@@ -12,21 +12,21 @@ from headgate.policies.policy import Arrivals
 
 
 class JudgedRows(NamedTuple):
-    """Weights, importance and scores of rows as given."""
+    """Weights, importance and scores of the rows, in the order given."""
 
     arrivals: Arrivals
-    """The rows as the policy is told of them."""
+    """The rows in the form that policies take."""
     importance: np.ndarray
-    """By definition of importance and row."""
+    """Indexed by definition of importance, then row."""
     definition: int
-    """Which of them holds when the step begins."""
+    """The definition that holds when the step begins."""
     scores: setup.Scores
     skipped: np.ndarray
-    """What is not done with each row, as `Skip`; no rows where all is done."""
+    """The work skipped for each row, as `Skip`; empty where none is."""
 
     @classmethod
     def of(cls, terms: Terms, given: OrderedRows, began_at: int) -> "JudgedRows":
-        """The rows judged at the event time at which the step begins."""
+        """Score the rows as of the event time at which the step begins."""
         importance = setup.importance_of(terms, given.groups)
         now = int(definition_at(terms.changes, np.array([began_at]))[0])
         arrivals = Arrivals(

@@ -1,8 +1,8 @@
-"""The flat arrays the kernel works on, and what each of them means.
+"""Layout of the flat arrays that the kernel works on.
 
-Row positions are places in *event order*: stored and arriving rows of a step together, sorted by
-(time, side, sequence). Everything the kernel says, it says in positions. Memory is slow and windows
-are large, so what a probe reads of a row lies in one small record (`LINK`), the rest in another.
+A row's position is its index in *event order*: stored and arriving rows of a step together, sorted
+by (time, side, sequence). The kernel reports everything in positions. Memory is slow and windows
+are large, so what a probe reads of a row is in one small record (`LINK`), the rest in another.
 """
 
 from enum import IntEnum, IntFlag
@@ -20,16 +20,16 @@ NULL_KEY = -1
 LINK = np.dtype(
     [
         ("mark", "i8"),  # place on its window's own scale: time, or sequence for a row window
-        ("older_mark", "i8"),  # of the next row in the chain, which then need not be looked at
-        ("older", "i4"),  # next older row of its key and side, where those are chained
+        ("older_mark", "i8"),  # mark of the next row in the chain, which need then not be read
+        ("older", "i4"),  # next older row of its key and side, in chains
         ("size", "i4"),  # bytes it takes when stored
         ("side", "u1"),  # LEFT or RIGHT
         ("alive", "u1"),  # 1 while stored
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
         ("watch", "u1"),  # see `Watch`
-        ("indexed", "u1"),  # 1 while in an index that is told when rows leave
-        ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not even priced
-        ("skip", "u1"),  # what is not done with an arrival; bits of `Skip`
+        ("indexed", "u1"),  # 1 while in an index that must be notified of removals
+        ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not scored
+        ("skip", "u1"),  # work skipped for an arrival; bits of `Skip`
     ],
     align=True,
 )
@@ -40,17 +40,17 @@ ROW = np.dtype(
         (
             "score",
             "f8",
-        ),  # fixed and history scores: what the row is worth; `observes`: when it left
+        ),  # fixed and history scores: the score; `observes`: when the row left
         ("touched", "i8"),  # history: time of arrival or of the last match; `observes`: its offset
-        ("recent", "f8"),  # residence: matches, as they counted when the row was last touched
+        ("recent", "f8"),  # residence: decayed matches as of `touched`
         ("matches", "i4"),  # partners met so far (history scores, and where the policy observes)
         ("code", "i4"),  # equal exactly for equal keys; NULL_KEY matches nothing
         ("side_index", "i4"),  # place among its side's rows in order of mark
-        ("group", "i4"),  # side and level of importance; value scores: and class. A list of its own
+        ("group", "i4"),  # list of rows: side and level of importance; value scores: and class
         ("elder", "i4"),  # neighbours in that list
         ("younger", "i4"),
-        ("met", "f8"),  # watched rows: what partners so far were worth, whether or not the row
-        ("made", "f8"),  # was stored; and those of them that made a pair
+        ("met", "f8"),  # watched rows: worth of all partners so far, whether or not the row
+        ("made", "f8"),  # was stored; and of the partners that made a pair
         ("sequence", "i8"),  # counts the rows of its side
     ],
     align=True,
@@ -62,13 +62,13 @@ SIDE = np.dtype(
     [
         ("span", "i8"),  # window length in microseconds or rows
         ("by_rows", "i8"),  # 1 for a row window
-        ("index", "i8"),  # what the window is kept in: see `indexes/windows.py`
-        ("pool", "i8"),  # which pool its rows draw on
+        ("index", "i8"),  # the window's index: its place in `INDEXES`
+        ("pool", "i8"),  # memory pool of its rows
         ("seen", "i8"),  # rows of the side so far
-        ("pointer", "i8"),  # rows of side_rows before it have been let go
+        ("pointer", "i8"),  # rows of side_rows before it have been removed
         ("eldest", "i8"),  # no row of side_rows before it is stored
         ("end", "i8"),  # where the side's rows end in side_rows
-        ("bucket_us", "i8"),  # length of a bucket of age, for what watched rows meet
+        ("bucket_us", "i8"),  # length of an age bucket, to count the matches of watched rows
     ],
     align=True,
 )
@@ -91,32 +91,32 @@ TERMS = np.dtype(
         ("clock", "i8"),  # event key (twice the time, plus the side) of the latest arrival
         ("watermark", "i8"),  # rows at or before it can no longer arrive
         ("keep_late", "i8"),  # rows past their window may still meet an out-of-order row
-        ("waiting", "i8"),  # how many changes the indexes have yet to hear of
+        ("waiting", "i8"),  # changes not yet applied to the indexes
         ("ranged", "i8"),  # rows have places in `ranges`, by key and value
         ("count_only", "i8"),  # count pairs, do not list them
         ("kind", "i8"),  # of the policy's score: its place in `KINDS`
-        ("reads_partners", "i8"),  # the kind looks at the rows that an arrival pairs with
+        ("reads_partners", "i8"),  # the kind of score reads the partners of an arrival
         (
             "observes",
             "i8",
         ),  # curve scores: matches, offset at arrival and time of leaving are noted
-        ("samples", "i8"),  # pairs come with the threshold their row has passed
-        ("seed", "u8"),  # of the coins
+        ("samples", "i8"),  # pairs come with the sampling threshold of their stored row
+        ("seed", "u8"),  # of the random draws
         ("unique", "i8"),  # a row whose key is stored on its side already is not stored
-        ("takes_newcomers", "i8"),  # an arrival is stored, whatever it is worth
-        ("refuses_equals", "i8"),  # an arrival worth no more than the least stored is refused
+        ("takes_newcomers", "i8"),  # every arrival is stored, whatever its score
+        ("refuses_equals", "i8"),  # refuse an arrival that only ties with the lowest stored row
         ("combine", "i8"),  # see `Combine`
-        ("definition", "i8"),  # which of the definitions of importance holds now
-        ("fairness", "f8"),  # share of decisions that give up the oldest row
-        ("paced", "i8"),  # processor time is short: arrivals probe while there is credit
-        ("credit", "f8"),  # seconds of work earned and not yet done
-        ("earns", "f8"),  # an arrival
-        ("arriving_costs", "f8"),  # seconds: looking at an arrival
-        ("storing_costs", "f8"),  # storing it, and letting it go
-        ("pairing_costs", "f8"),  # making a pair
-        ("looks", "f8"),  # share of the probes left out that are made for the watched rows alone
-        ("missing", "i8"),  # such a probe is under way: how many it stands for
-        ("stands_for", "f8"),  # rows that came, for each of those that were let in
+        ("definition", "i8"),  # current definition of importance
+        ("fairness", "f8"),  # share of evictions that take the oldest row
+        ("paced", "i8"),  # CPU time is limited: arrivals probe while there is credit
+        ("credit", "f8"),  # seconds of work earned and not yet spent
+        ("earns", "f8"),  # seconds of credit per arrival
+        ("arriving_costs", "f8"),  # seconds to process an arrival
+        ("storing_costs", "f8"),  # seconds to store and later remove it
+        ("pairing_costs", "f8"),  # seconds to make a pair
+        ("looks", "f8"),  # share of skipped probes still made, for the watched rows only
+        ("missing", "i8"),  # in such a probe: how many skipped probes it stands for
+        ("stands_for", "f8"),  # rows that came per row admitted to the step
     ],
     align=True,
 )
@@ -125,11 +125,11 @@ PAIR = np.dtype([("probe", "i4"), ("partner", "i4")], align=True)
 
 
 class Worth(NamedTuple):
-    """What rows matter, by definition of importance; and the scores that follow from it."""
+    """Importance of rows under each definition, and the scores that depend on it."""
 
     changes: np.ndarray  # int64: the event times from which the second, third … definition holds
-    importance: np.ndarray  # float64 (definition, row); no rows where all count alike
-    score: np.ndarray  # float64 (definition, row): fixed scores; no rows where they never change
+    importance: np.ndarray  # float64 (definition, row); empty where all count alike
+    score: np.ndarray  # float64 (definition, row): fixed scores; empty if they never change
     group: np.ndarray  # int32 (definition, row): the lists of age, value and curve scores
 
 
@@ -147,29 +147,29 @@ class Arrays(NamedTuple):
     groups: np.ndarray  # GROUP: those of the left side, then as many of the right
     ages: np.ndarray  # int64 (side, bucket): partners that watched rows met at that age
     thresholds: np.ndarray  # THRESHOLD (pool, place): ever lower scores, see `thresholds.py`
-    own: tuple[Any, ...]  # by place in `KINDS`: what a kind of score has beside these
-    worth: Worth  # what is important
-    lives: np.ndarray  # float64 (side, 2): sum of the lifetimes of rows that left, and of squares
+    own: tuple[Any, ...]  # by place in `KINDS`: further arrays of each kind of score
+    worth: Worth  # importance
+    lives: np.ndarray  # float64 (side, 2): sum of lifetimes of removed rows, and of squares
     ranges: Ranges  # places by key and value, and the ordered index on them
-    changes: np.ndarray  # CHANGE: rows the other indexes have yet to hear of (`indexes/windows.py`)
+    changes: np.ndarray  # CHANGE: pending updates of the indexes (`probe/windows.py`)
     tally: np.ndarray  # int64 (Count, side)
 
 
 class Watch(IntEnum):
-    """Whether a row is watched: followed through its whole window, stored or not.
+    """State of a watched row, which is followed through its whole window, stored or not.
 
-    A watched row that is given up stays in its key's chain as a ghost: it makes no pair and takes
-    no room among the stored rows, but what it would have met is counted.
+    A watched row that is evicted stays in its key's chain as a ghost: it makes no pair and takes
+    no room among the stored rows, but the matches it would have made are counted.
     """
 
     NONE = 0
     OPEN = 1  # stored, or a ghost
     FINISHED = 2  # its window has passed
-    GHOST = 3  # given up by an earlier step; becomes OPEN when this one takes it up
+    GHOST = 3  # evicted by an earlier step; becomes OPEN when this step loads it
 
 
 class Skip(IntFlag):
-    """What is left skipped with an arrival for want of processor time."""
+    """Work skipped for an arrival to stay within the CPU budget."""
 
     PROBE = 1
     STORE = 2

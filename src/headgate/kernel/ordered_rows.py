@@ -1,4 +1,4 @@
-"""All rows of a step, as they were given and in event order."""
+"""All rows of a step, in the order given and in event order."""
 
 from typing import NamedTuple
 
@@ -9,30 +9,30 @@ from headgate.kernel.rows import Batch
 from headgate.kernel.step_input import StepInput
 
 SIDES = np.array([0, 1, 0, 1, 0, 1], np.uint8)
-"""Of the groups: stored rows, arrivals, ghosts, each left and right."""
+"""Side of each group: stored rows, arrivals, ghosts, each left and right."""
 ARRIVING = (2, 3)
 """Which groups arrive."""
 
 
 class OrderedRows(NamedTuple):
-    """The rows of a step, group after group, and where each stands in event order."""
+    """The rows of a step, group after group, and the position of each in event order."""
 
     groups: tuple[Batch, ...]
     ends: np.ndarray
-    """Where each group ends among the rows as given."""
+    """End of each group among the rows in the order given."""
     time: np.ndarray
     side: np.ndarray
     sequence: np.ndarray
     order: np.ndarray
-    """By position in event order: which row, as given."""
+    """Maps a position in event order to the row in the order given."""
     place: np.ndarray
-    """By row as given: its position in event order."""
+    """Maps a row in the order given to its position in event order."""
     seen: tuple[int, int]
     """Rows of each side so far, arrivals included."""
 
     @classmethod
     def of(cls, given: StepInput) -> "OrderedRows":
-        """The rows sorted, arrivals numbered on from those seen before."""
+        """Sort the rows, and number arrivals from the rows seen before."""
         groups = given.groups
         lengths = np.array([len(group.time) for group in groups])
         ends = np.cumsum(lengths)
@@ -78,15 +78,15 @@ class OrderedRows(NamedTuple):
 
     @property
     def arriving(self) -> int:
-        """Rows that come with the step."""
+        """Rows that arrive in the step."""
         return int(self.ends[3] - self.ends[1])
 
     def own(self, which: int) -> slice:
-        """Where the rows of a group stand among the rows as given."""
+        """The slice of a group's rows, in the order given."""
         return slice(self.ends[which] - self.lengths[which], self.ends[which])
 
     def of_side(self, values: np.ndarray, side: int) -> np.ndarray:
-        """The entries of a side's rows, by number, out of an array over all rows as given."""
+        """The entries of a side's rows, by number, from an array over all rows as given."""
         parts = np.split(values, self.ends[:-1])
         return np.concatenate(parts[side::2])
 

@@ -1,4 +1,4 @@
-"""How much work a step may do, and which arrivals are worth the work they bring when stored."""
+"""The CPU budget of a step, and which arrivals are worth the work that storing them causes."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -10,65 +10,65 @@ from headgate.policies.policy import Arrivals
 from headgate.spec import Window
 
 SKIP_SALT = 0x2545F4914F6CDD1D
-"""Makes the coins of what is left skipped others than those that decide who is watched or kept."""
+"""Separates the random draws for skipped work from those that choose watched or stored rows."""
 
 MOST_LOOKED_AT = 4096
-"""Arrivals that are looked at to find who is worth storing; planning must cost little itself."""
+"""Arrivals sampled to decide which rows to store, so that planning itself stays cheap."""
 
 
 class Costs(NamedTuple):
-    """What work costs, in seconds of a processor."""
+    """Costs of work, in seconds of CPU time."""
 
     arrive: float
-    """Looking at an arrival, whether or not anything comes of it."""
+    """Processing an arrival, whether or not it is stored or matches."""
     store: float
-    """Storing it, and letting it go again."""
+    """Storing it, and removing it later."""
     pair: float
     """Making a result row."""
 
     def times(self, factor: float) -> "Costs":
-        """The same work on a machine so many times slower."""
+        """The costs on a machine that is slower by ``factor``."""
         return Costs(*(factor * cost for cost in self))
 
     def of(self, arrivals: float, stored: float, pairs: float) -> float:
-        """Of so much work."""
+        """The cost of that many arrivals, stored rows and pairs."""
         return arrivals * self.arrive + stored * self.store + pairs * self.pair
 
 
 USUAL_COSTS = Costs(arrive=4e-7, store=2e-7, pair=1e-7)
-"""Of a machine of the day, until one is calibrated; what is measured corrects them."""
+"""Defaults for a current machine, until it is calibrated; measurements correct them."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """The work of one step.
+    """The CPU budget of one step.
 
-    Every arrival may look for partners; what is chosen is who is stored, since a row that is
-    stored brings work for as long as it waits: its own, and that of the pairs it will make. Rows
-    are stored by the pairs they are expected to make for that work (the fractional knapsack over
-    side and key), and within a memory budget also for the room they take.
+    Every arrival may probe; the plan chooses which rows to store, since a stored row causes work
+    throughout its window: its own, and that of the pairs it will make. Rows are chosen by expected
+    pairs per unit of work (a fractional knapsack over side and key), and within a memory budget
+    also by the room they take.
 
     Parameters
     ----------
     costs
         Of the work.
     seconds
-        What the step may take in all.
+        Total CPU time of the step.
     storing
-        What the rows stored in this step may take, now and as long as they wait.
+        CPU time for the rows stored in this step, now and throughout their window.
     meets
-        By side: how many rows of the other side come while one of its rows waits.
+        By side: how many rows of the other side arrive within the window of one of its rows.
     chance
-        By side: the chance that such a row is a match, where the rows' weights do not say.
+        By side: the probability that such a row matches, where the rows' weights do not say.
     by_weight
-        Whether a row's weight is that chance.
+        Whether a row's weight is that probability.
     waits
-        By side: how long a row waits, in seconds.
+        By side: how long a row is stored, in seconds.
     span
         The event time that the step covers, in seconds.
     let_in
-        The share of the rows that came, of both sides, for which there was time to be looked at;
-        only those are among the arrivals.
+        The share of incoming rows, of both sides, admitted to the step; only those are among the
+        arrivals.
 
     Examples
     --------
@@ -92,15 +92,15 @@ class Pace:
     let_in: float = 1.0
 
     def by_rate(self, windows: tuple[Window, Window]) -> "Pace":
-        """The same where rows' weights are the rows of the other side with their key that come in
-        a microsecond."""
+        """The same where a row's weight is the rate of its key on the other side, in rows per
+        microsecond."""
         return replace(self, meets=(windows[0].span, windows[1].span), by_weight=True)
 
     def shares_stored(self, arrivals: Arrivals, most_rows: float = np.inf) -> np.ndarray:
-        """The share of rows like each of the arrivals that is stored.
+        """For each arrival, the share of rows like it to store.
 
-        Where no more than ``most_rows`` can be stored at once, no more come than leave: they take
-        room for as long as they wait.
+        With room for ``most_rows`` at most, rows are stored no faster than they leave, since each
+        takes room throughout its window.
         """
         chance = arrivals.weight if self.by_weight else np.array(self.chance)[arrivals.side]
         gain = np.array(self.meets)[arrivals.side] * chance

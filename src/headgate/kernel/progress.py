@@ -1,4 +1,4 @@
-"""How far a join has come: what one step hands to the next beside the rows."""
+"""Progress of a join: the state that a step hands to the next, apart from the rows."""
 
 from typing import NamedTuple
 
@@ -8,24 +8,24 @@ NO_WATERMARK = -(1 << 62)
 
 
 Thresholds = tuple[tuple[float, int, int], ...]
-"""Ever lower scores, each with the rows of the left and of the right side seen by then."""
+"""Decreasing scores, each with the number of left and right rows seen at that point."""
 
 
 class Progress(NamedTuple):
-    """How far a join has come: what one step hands to the next beside the rows."""
+    """Progress of a join: the state that a step hands to the next, apart from the rows."""
 
     clock: int = NO_WATERMARK
     """Event key (twice the time, plus the side) of the latest arrival."""
     seen: tuple[int, int] = (0, 0)
     """Rows of each side so far."""
     thresholds: tuple[Thresholds, Thresholds] = ((), ())
-    """Samples: the scores given up that stored rows have passed, by pool; see `thresholds.py`."""
+    """Samples: the evicted scores that stored rows exceed, by pool; see `thresholds.py`."""
     frames: tuple[tuple[int, int], tuple[int, int]] = ((0, -1), (0, -1))
-    """Curve scores: origin and frame that each side's rows are judged from (`sorted_values.py`)."""
+    """Curve scores: origin and frame for scoring each side's rows; see `sorted_values.py`."""
     memory: str = ""
-    """What a policy has learned that observes the rows it keeps."""
+    """What a policy that observes its stored rows has learned."""
     residence: Residing = Residing()
-    """Residence priorities: how fast rows come, and when priorities were last computed."""
+    """Residence priorities: the arrival rate, and when priorities were last computed."""
     definitions: tuple[tuple[int, str], ...] = ()
-    """What is important, as redefined on the way: from what event time on, and how; see
+    """Redefinitions of importance: the event time from which each holds, and its text; see
     `importance.py`."""

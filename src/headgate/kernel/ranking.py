@@ -1,8 +1,8 @@
-"""Who is worth least: the stored row to shed, whatever the kind of score.
+"""Finds the stored row of lowest score, the next to evict, for every kind of score.
 
-Each kind has a structure over the stored rows of a pool, built when memory first runs full and kept
-up to date from then on. What is to be done for it, the kind says in its verbs; here are the
-branches that lead to them, made from `KINDS`.
+Each kind of score has a structure over the stored rows of a pool, built when memory first runs full
+and maintained from then on. The kind implements the operations on it; this module generates the
+branches that dispatch to them, from `KINDS`.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ Worst = tuple[np.int64, float, np.int64]
 
 
 def branches(verb: str) -> Any:
-    """A verb of one number: that of the policy's kind, or the usual where the kind has none."""
+    """Dispatch an operation on one number to the policy's kind, or to the default of `Kind`."""
     usual = getattr(Kind, verb)
 
     def as_usual(arrays: Arrays, number: int) -> Any:
@@ -41,7 +41,7 @@ def _branch(place: int, verb: Any, others: Any) -> Any:
 
 
 def branches_of_pairs() -> Any:
-    """The same for `Kind.on_pairs`."""
+    """Dispatch `Kind.on_pairs`."""
     usual = Kind.on_pairs
 
     def as_usual(arrays: Arrays, row: int, block: Any, first: int, end: int) -> Any:
@@ -77,14 +77,14 @@ _forget = branches("forget")
 
 @compiled
 def build(arrays: Arrays, pool: int) -> None:
-    """Make the structure over the pool's stored rows. O(rows), once a step."""
+    """Build the structure over the pool's stored rows. O(rows), once per step."""
     arrays.pools[pool].ranked = 1
     _build(arrays, pool)
 
 
 @inlined
 def worst_stored(arrays: Arrays, pool: int) -> Worst:
-    """The pool's stored row worth least (or NONE), its score, and its order among equal scores."""
+    """The pool's stored row of lowest score (or NONE), its score, and its order among equals."""
     if not arrays.pools[pool].ranked:
         build(arrays, pool)
     return _worst(arrays, pool)
@@ -92,7 +92,7 @@ def worst_stored(arrays: Arrays, pool: int) -> Worst:
 
 @compiled
 def forget(arrays: Arrays) -> None:
-    """Drop the structures, since scores have changed; they are built again when needed."""
+    """Drop the structures because scores have changed; they are rebuilt when needed."""
     arrays.pools[0].ranked = 0
     arrays.pools[1].ranked = 0
     for group in range(arrays.groups.size):
@@ -103,7 +103,7 @@ def forget(arrays: Arrays) -> None:
 
 @inlined
 def eldest(arrays: Arrays, pool: int) -> np.int64:
-    """The pool's oldest stored row, or NONE. O(1) over all."""
+    """The pool's oldest stored row, or NONE. Amortised O(1)."""
     oldest = np.int64(NONE)
     for side in range(2):
         own = arrays.sides[side]

@@ -1,4 +1,4 @@
-"""A predicate on plain numbers: what is left of a band or comparison once columns are numbers."""
+"""Bands and comparisons on plain numbers, after the columns have been converted."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -7,7 +7,7 @@ Value = int | float
 
 
 class Bound(IntEnum):
-    """How one end of a relation is tested; `clears` says what each means."""
+    """How one bound of a relation is tested; see `clears`."""
 
     NONE = 0
     DIFFERENCE = 1
@@ -19,11 +19,11 @@ class Bound(IntEnum):
 class Relation:
     """When a left number x and a right number y are partners.
 
-    The lower end asks that y be ``lower`` or more above x, or at least x, or above x; the upper
-    end asks the mirror image. An ``inverted`` relation holds where these two do not both.
+    The lower bound requires y to be at least ``lower`` above x, or at least x, or above x; the
+    upper bound requires the mirror image. An ``inverted`` relation holds where not both do.
 
-    Differences of real numbers are rounded as the processor rounds them, which keeps their order,
-    so partners of a number stand together among the sorted numbers of the other side.
+    Differences of floats are rounded in hardware, which is monotonic, so the partners of a number
+    are contiguous among the sorted numbers of the other side.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Relation:
     real: bool = False
     """Numbers are float64, not int64."""
     nan_holds: bool = False
-    """Whether a difference that is no number (of two infinities) is far enough."""
+    """Whether a NaN difference (of two infinities) counts as far enough."""
 
     @property
     def is_band(self) -> bool:
@@ -60,7 +60,7 @@ class Relation:
         )
 
     def holds(self, x: Value, y: Value) -> bool:
-        """Whether a left x and a right y are partners. Plain, for the twin."""
+        """Whether a left x and a right y are partners; plain Python, for the twin."""
         lower = clears(y, x, self.lower_bound, self.lower, self.nan_holds)
         upper = clears(x, y, self.upper_bound, -self.upper, self.nan_holds)
         return (lower and upper) != self.inverted

@@ -1,4 +1,4 @@
-"""Rows of one side as numbers: what a step takes and hands on."""
+"""Batches of rows of one side, as arrays of numbers: the input and output of a step."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,29 +9,29 @@ from headgate.kernel.watched import Watched
 
 
 def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays one after the other; an empty one does not turn whole numbers into real ones."""
+    """Concatenate arrays; an empty float array does not turn integers into floats."""
     filled = [part for part in parts if part.size]
     return np.concatenate(filled) if filled else parts[-1]
 
 
 class Batch(NamedTuple):
-    """Rows of one side, an entry a row.
+    """Rows of one side; each array has one entry per row.
 
-    Code, size and value are empty where they are not known yet: rows beside an Arrow table get
-    theirs in every step.
+    Code, size and value are empty where not known yet: rows of Arrow tables get theirs anew in
+    every step.
     """
 
     time: np.ndarray  # int64, microseconds
-    code: np.ndarray  # int32, equal for equal keys of this step
+    code: np.ndarray  # int32, equal for equal keys within this step
     size: np.ndarray  # int64, bytes
-    weight: np.ndarray  # float64, what the policy made of the key
+    weight: np.ndarray  # float64, the policy's weight of the key
     sequence: np.ndarray  # int64, counts the rows of the side (arrivals: to be filled in)
     matches: np.ndarray  # int32
     touched: np.ndarray  # int64
     value: np.ndarray  # int64 or float64, for the predicate; empty where there is none
     watched: Watched | None = None
     importance: np.ndarray | None = None  # float64 (definition, row); None where all count alike
-    recent: np.ndarray | None = None  # float64: matches when last touched, old ones counting less
+    recent: np.ndarray | None = None  # float64: decayed matches as of `touched`
     effort: np.ndarray | None = None  # float64 (2, row): shares of arrivals to probe, and to store
 
     @classmethod
@@ -43,7 +43,7 @@ class Batch(NamedTuple):
         weight: np.ndarray,
         value: np.ndarray | None = None,
     ) -> "Batch":
-        """Rows without a past."""
+        """A batch of arriving rows: no matches yet, last touched on arrival."""
         return cls(
             time,
             code,
@@ -62,7 +62,7 @@ class Batch(NamedTuple):
         return cls.of_arrivals(none, none.astype(np.int32), none, none.astype(np.float64))
 
     def take(self, numbers: np.ndarray) -> "Batch":
-        """Some of the rows, in the order asked for; not what is watched."""
+        """The rows with these numbers, in that order; drops the watch state."""
         columns = [column[numbers] if column.size else column for column in self[:8]]
         taken = Batch(*columns)  # type: ignore[arg-type]  # all that may not be left out
         return taken._replace(
@@ -72,11 +72,11 @@ class Batch(NamedTuple):
         )
 
     def where(self, keep: np.ndarray) -> "Batch":
-        """Only some of the rows; not what is watched."""
+        """The rows selected by a mask; drops the watch state."""
         return self if keep.all() and self.watched is None else self.take(np.flatnonzero(keep))
 
     def followed_by(self, other: "Batch") -> "Batch":
-        """These rows, then those, with all that is kept from step to step."""
+        """Concatenate two batches, with all columns that persist between steps."""
         columns = [joined(both) for both in zip(self[:8], other[:8], strict=True)]
         rows = Batch(*columns)  # type: ignore[arg-type]  # all that may not be left out
         important = [part.importance for part in (self, other) if part.importance is not None]

@@ -1,4 +1,4 @@
-"""Laying the kernel's arrays: from terms, progress and rows as given to the arrays it works on."""
+"""Builds the kernel's arrays from terms, progress and rows."""
 
 from typing import Any, NamedTuple
 
@@ -27,17 +27,17 @@ from headgate.spec.importance.combine import Combine
 
 
 class Scores(NamedTuple):
-    """A policy's scores, laid out for the kernel."""
+    """A policy's scores, as arrays for the kernel."""
 
-    score: np.ndarray  # (definition, row); no rows where they do not matter
-    group: np.ndarray  # (definition, row); no rows where a side is one group
+    score: np.ndarray  # (definition, row); empty where scores do not matter
+    group: np.ndarray  # (definition, row); empty where a side is one group
     groups: np.ndarray
 
     @classmethod
     def of(
         cls, policy: Policy, arrivals: Arrivals, importance: np.ndarray, needed: bool
     ) -> "Scores":
-        """The policy's scores for rows as given, by definition of importance."""
+        """The policy's scores of the rows under each definition of importance."""
         score = np.empty((len(importance), 0))
         if needed:
             score = policy.kind.scores(policy, arrivals, importance)
@@ -46,7 +46,7 @@ class Scores(NamedTuple):
 
 
 def own_arrays(given: Given) -> tuple[Any, ...]:
-    """What each kind has beside the kernel's arrays: empty but for the policy's own kind."""
+    """The further arrays of each kind of score: empty except for the policy's kind."""
     return tuple(
         kind.arrays(given) if kind is given.policy.kind else kind.no_arrays() for kind in KINDS
     )
@@ -55,11 +55,11 @@ def own_arrays(given: Given) -> tuple[Any, ...]:
 def groups_of(
     policy: Policy, arrivals: Arrivals, importance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which group each row is in by each definition of importance, left ones first, and the
+    """The group of each row under each definition of importance, left groups first, and the
     weights of a side's groups.
 
-    Scores that change all the time are in proportion to importance within a group: a level of it,
-    together with a class for scores of value. Where a side is one group, rows need not be told.
+    Scores that change over time are proportional to importance. Rows of one level of importance,
+    and for value scores of one class, form a group. Empty where a side is a single group.
     """
     none, alone = np.empty((len(importance), 0), np.int32), np.ones(1)
     if not policy.weighs_importance:
@@ -77,7 +77,7 @@ def groups_of(
 def watched_rows(
     group: Batch, which: int, sequence: np.ndarray, watching: Watching | None
 ) -> Watched:
-    """What is known of a group's watched rows; among arrivals they are chosen now."""
+    """Watch state of a group's rows; watched arrivals are chosen here."""
     if which not in (2, 3) or watching is None:
         return group.watched or Watched.none(0)
     chosen = watching.chooses(np.full(len(sequence), which % 2, np.uint8), sequence)
@@ -87,7 +87,7 @@ def watched_rows(
 
 
 def importance_of(terms: Terms, groups: tuple[Batch, ...]) -> np.ndarray:
-    """What rows matter, over all groups: by definition and row. Ones where all count alike."""
+    """Importance of all rows, by definition and row; ones where all count alike."""
     definitions = len(terms.changes) + 1
     if all(group.importance is None for group in groups):
         return np.broadcast_to(1.0, (definitions, sum(len(group.time) for group in groups)))
@@ -103,13 +103,13 @@ def importance_of(terms: Terms, groups: tuple[Batch, ...]) -> np.ndarray:
 def worth_of(
     terms: Terms, importance: np.ndarray, scores: Scores, order: np.ndarray
 ) -> layout.Worth:
-    """What rows matter, in event order, and the scores that follow; ``order`` is that order."""
+    """Importance and the scores that depend on it, in event order, which ``order`` gives."""
     asked = terms.combine != Combine.NONE or terms.policy.kind.reads_importance
     changing = bool(terms.changes)
 
     def in_order(by_definition: np.ndarray, needed: bool) -> np.ndarray:
         if not needed or not by_definition.size:
-            # An array of its own: the kernel is compiled anew for one that cannot be written to.
+            # A fresh array: the kernel would be recompiled for a read-only one.
             return np.empty((len(by_definition), 0), by_definition.dtype)
         return np.ascontiguousarray(by_definition[:, order])
 
@@ -122,16 +122,16 @@ def worth_of(
 
 
 def weights_of(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
-    """What the policy made of the keys, over all groups; empty where it looks at none."""
+    """The policy's weights of the keys, over all groups; empty where it uses none."""
     if not policy.weighs_keys:
         return np.empty(0)
     return np.concatenate([group.weight for group in groups])
 
 
 def may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
-    """Whether scores can matter at all: not where everything fits at once."""
+    """Whether memory can run full, so that scores matter; False where all rows fit."""
     if terms.policy.samples:
-        return True  # a row without a chance is not stored
+        return True  # rows without a match in the sample are not stored
     pools = (0,) if terms.pooled else (0, 1)
     rows = sum(len(group.time) for group in groups)
     size = sum(int(group.size.sum()) for group in groups)
@@ -148,7 +148,7 @@ def sides_of(
     progress: Progress,
     watching: Watching | None,
 ) -> np.ndarray:
-    """Windows, pools and places of the two sides."""
+    """The SIDE records: windows, pools and row ranges of the two sides."""
     sides = np.zeros(2, layout.SIDE)
     sides["bucket_us"] = [
         bucket_us(window, 1 if watching is None else watching.buckets) for window in terms.windows
@@ -165,7 +165,7 @@ def sides_of(
 
 
 def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
-    """The limits, and what samples gave up so far."""
+    """The POOL records: limits, and the sampling thresholds so far."""
     pools = np.zeros(2, layout.POOL)
     pools["most_rows"] = terms.most_rows
     pools["most_bytes"] = terms.most_bytes
@@ -174,7 +174,7 @@ def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
 
 
 def thresholds_for(policy: Policy, progress: Progress, arriving: int) -> np.ndarray:
-    """Room for the thresholds so far, and for one more an arrival."""
+    """The thresholds so far, with room for one more per arrival."""
     if not policy.samples:
         return np.empty((2, 0), THRESHOLD)
     most = max(len(thresholds) for thresholds in progress.thresholds) + arriving + 1
@@ -185,7 +185,7 @@ def thresholds_for(policy: Policy, progress: Progress, arriving: int) -> np.ndar
 
 
 def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.ndarray:
-    """What the kernel must know of the join as a whole."""
+    """The TERMS record: parameters of the join as a whole."""
     policy = given.policy
     terms = np.zeros(1, layout.TERMS)
     terms["clock"] = clock
@@ -207,12 +207,12 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
 
 
 def is_ranged(terms: Terms) -> bool:
-    """Whether rows need places by key and value: for a predicate, or for an index."""
+    """Whether rows need ranks by key and value, for a predicate or for an index."""
     return terms.where is not None or any(INDEXES[at].ranged for at in kept_in(terms))
 
 
 def kept_in(terms: Terms) -> tuple[int, int]:
-    """What the kernel keeps each window in: equal keys find each other along chains."""
+    """The index of each window, as a place in `INDEXES`; chains by default for equal keys."""
     chained = terms.where is None and terms.bucket_rows == 1
     left, right = (
         number_of("chains" if index == Structure.HASH and chained else index)
@@ -222,7 +222,7 @@ def kept_in(terms: Terms) -> tuple[int, int]:
 
 
 def windows_of(terms: Terms, left_rows: int, total: int, codes: int) -> Windows:
-    """The indexes of both windows, empty."""
+    """Empty indexes for both windows."""
     rows = (left_rows, total - left_rows)
     return empty_windows(
         kept_in(terms),
@@ -233,7 +233,7 @@ def windows_of(terms: Terms, left_rows: int, total: int, codes: int) -> Windows:
 
 
 def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
-    """How many buckets a side has: one a key, or as many as the rows it may store fill."""
+    """Number of hash buckets of a side: one per key, or enough for the rows it may store."""
     if not INDEXES[kept_in(terms)[side]].hashes:
         return 0
     if terms.bucket_rows == 1:
@@ -248,7 +248,7 @@ def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
 def ranges_of(
     terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
 ) -> ranges.Ranges:
-    """Places by key and value; ``side`` is as given, ``order`` the event order."""
+    """Ranks by key and value; ``side`` is in the order given, ``order`` is the event order."""
     if not is_ranged(terms):
         return ranges.no_ranges()
     code = np.concatenate([group.code for group in groups])
@@ -260,7 +260,7 @@ def ranges_of(
 
 
 def no_heads(codes: int) -> np.ndarray:
-    """A chain's head for each key and side, with nobody in it."""
+    """An empty chain for each key and side."""
     newest = np.zeros(2 * max(codes, 1), layout.HEAD)
     newest["row"] = NONE
     return newest
@@ -281,7 +281,7 @@ def rows_by_side(
 
 
 def heaps_of(terms: Terms, total: int, stored: int) -> np.ndarray:
-    """Room for the heaps; none where no heap is kept."""
+    """Allocate the heaps; empty where the policy uses none."""
     if not terms.policy.kind.uses_heap:
         return np.empty((2, 0), heap.ENTRY)
     most = max(min(total, max(terms.most_rows)), stored)

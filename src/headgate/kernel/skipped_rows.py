@@ -1,4 +1,4 @@
-"""What is left skipped with arrivals, decided before the first of them comes."""
+"""Choice of the arrivals that are not stored or do not probe, made before the step runs."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ from headgate.policies.policy import Arrivals
 
 
 def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
-    """How many rows can be stored, where none is to come that would be given up within its window.
+    """How many rows can be stored if none is to be evicted within its window.
 
-    Only where rows are as likely to match all through their window: otherwise it may be best to
-    store them for a short time.
+    Limited only where rows are equally likely to match throughout their window; otherwise storing
+    them for a short time may be best.
     """
     if not (terms.policy.weighs_matches or terms.policy.by_lot):
         return np.inf
@@ -31,10 +31,10 @@ def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
 def skipped_parts(
     terms: Terms, groups: tuple[Batch, ...], arrivals: Arrivals, ends: np.ndarray
 ) -> np.ndarray:
-    """What is not done with each row as given, as `Skip`; no rows where all is done.
+    """The work skipped for each row, as `Skip`; empty where none is.
 
-    One coin a row decides both, so that where the shares are the same a row is either let in whole
-    or not at all.
+    One random draw per row decides both probing and storing, so that with equal shares a row is
+    processed either fully or not at all.
     """
     told = any(group.effort is not None for group in groups)
     if terms.pace is None and not told:
@@ -56,7 +56,7 @@ def skipped_parts(
 
 
 def paced(terms: np.ndarray, given: Terms, arriving: int, watched: bool) -> np.ndarray:
-    """The kernel's terms with how much work so many arrivals may bring."""
+    """The kernel's terms with the CPU credit for ``arriving`` rows."""
     terms["looks"] = LOOKS if watched else 0.0
     terms["stands_for"] = 1.0 / given.let_in
     if given.pace is not None and arriving:

@@ -1,13 +1,13 @@
-"""What is left skipped for want of processor time.
+"""Work skipped to stay within the CPU budget.
 
-Two things can be: an arrival need not look for partners, and it need not be stored. Which arrivals
-are not stored is decided beforehand (`pace.py`), as it costs or saves work for as long as they
-would have waited. Whether an arrival probes is decided when it comes: every arrival earns its part
-of the time the step has, work is paid for, and who finds nothing left does not probe. So a step
-does about the work it may do, whatever the stored rows turn out to bring.
+An arrival may skip its probe, its storing, or both. Which arrivals are not stored is planned ahead
+(`pace.py`), since storing a row causes work throughout its window. Whether an arrival probes is
+decided on arrival: each arrival earns its part of the step's CPU time as credit, work is paid from
+it, and an arrival that finds no credit does not probe. So a step does about the work it is allowed,
+however many pairs the stored rows turn out to make.
 
-What a probe that is left out would have met must not be forgotten where recall is told: a few of
-them are made all the same, for the watched rows alone, and count for all.
+The recall estimate must still count the matches of skipped probes: a few of these are made anyway,
+against the watched rows only, and stand for all.
 """
 
 import numpy as np
@@ -18,14 +18,14 @@ from headgate.policies.chance import draw_one
 
 NOT_PROBED = int(Skip.PROBE)
 LOOKS = 1 / 16
-"""Of the probes left out, the share that is made for the watched rows."""
+"""Share of the skipped probes that are still made, against the watched rows only."""
 SALT: np.uint64 = np.uint64(0x5851F42D4C957F2D)
-"""Makes these coins others than those of the same seed that decide who is watched or kept."""
+"""Separates these random draws from those of the same seed that choose watched or stored rows."""
 
 
 @inlined
 def leaves_out(arrays: Arrays, row: int) -> bool:
-    """Whether the arrival does not probe; `terms.missing` says if it looks all the same."""
+    """Whether the arrival skips its probe; sets `terms.missing` if it still probes watched rows."""
     terms = arrays.terms[0]
     own = arrays.links[row]
     left_out = own.skip & NOT_PROBED != 0
@@ -40,13 +40,13 @@ def leaves_out(arrays: Arrays, row: int) -> bool:
 
 @inlined
 def pay(arrays: Arrays, seconds: float) -> None:
-    """Take work off the credit."""
+    """Pay for work from the credit."""
     arrays.terms[0].credit -= seconds
 
 
 @inlined
 def take_back(arrays: Arrays) -> None:
-    """Undo what an arrival earned that will be processed again."""
+    """Take back the credit of an arrival that will be processed again."""
     terms = arrays.terms[0]
     if terms.paced:
         terms.credit -= terms.earns - terms.arriving_costs

@@ -1,7 +1,7 @@
 """One step of a join: stored rows and arriving rows in, pairs and survivors out.
 
-Lays the rows out in event order, lets the kernel loose on them, and reads off who is left. Knows
-rows by number alone; payload stays outside.
+Sorts the rows into event order, runs the kernel on them, and reads off which rows are still stored.
+Rows are known by number only; their payload stays outside.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ PAIRS_AT_ONCE = 1 << 20
 
 
 class Step:
-    """A step under way: iterate `pairs`, then read the rest."""
+    """One step of a join: iterate `pairs` first, then read the other results."""
 
     def __init__(self, given: StepInput) -> None:
         policy = given.terms.policy.recalling(given.progress.memory)
@@ -40,9 +40,9 @@ class Step:
         self._is_done = False
         self._is_taken_up = False
         self.importance = 0.0
-        """Of the pairs made so far; their number where all count alike."""
+        """Importance of the pairs made so far; their number where all count alike."""
         self._alive: dict[int, np.ndarray] = {}
-        """Who is stored, by side; kept once all pairs are made."""
+        """Which rows are stored, by side; cached once all pairs are made."""
         self._began_at = given.progress.clock >> 1
         self._given = OrderedRows.of(given)
         self._judged = JudgedRows.of(terms, self._given, self._began_at)
@@ -54,7 +54,7 @@ class Step:
         )
 
     def take_up(self) -> None:
-        """Take up the rows that earlier steps stored; `pairs` does it where nobody has."""
+        """Load the rows that earlier steps stored; `pairs` does it if not done yet."""
         if self._is_taken_up:
             return
         self._is_taken_up = True
@@ -80,7 +80,7 @@ class Step:
 
     @property
     def _own(self) -> Any:
-        """What the policy's kind has beside the kernel's arrays."""
+        """The further arrays of the policy's kind of score."""
         return self._arrays.own[KINDS.index(self._terms.policy.kind)]
 
     def _room_for_pairs(self, size: int) -> Block:
@@ -93,15 +93,15 @@ class Step:
         )
 
     def raise_watermark(self, watermark: int) -> None:
-        """After the last pair: expire rows that nothing after this watermark can meet."""
+        """After the last pair: expire rows that no row after this watermark can match."""
         self._alive.clear()
         self._arrays.terms["watermark"] = watermark
         departure.let_go_behind_watermark(self._arrays)
 
     def count_pairs(self) -> int:
-        """Process everything and count the pairs, without listing them.
+        """Process all arrivals and count the pairs, without listing them.
 
-        Meant for terms without limits: a history policy does not learn of uncounted matches.
+        For terms without limits: a history policy does not learn of matches that are not listed.
         """
         self._arrays.terms["count_only"] = 1
         self.take_up()
@@ -110,7 +110,7 @@ class Step:
 
     @property
     def counts(self) -> np.ndarray:
-        """What happened so far, by `Count` and side."""
+        """Counters so far, by `Count` and side."""
         return self._arrays.tally
 
     @property
@@ -125,7 +125,7 @@ class Step:
 
     @property
     def after(self) -> Progress:
-        """What the next step must know."""
+        """The progress to hand to the next step."""
         thresholds = (self._thresholds_passed(0), self._thresholds_passed(1))
         return self._before._replace(
             clock=int(self._arrays.terms["clock"][0]),
@@ -136,7 +136,7 @@ class Step:
         )
 
     def _memory(self) -> str:
-        """What the policy remembers of this step, if it observes."""
+        """What the policy has learned from this step, if it observes its rows."""
         policy = self._terms.policy
         if not policy.observes:
             return ""
@@ -145,7 +145,7 @@ class Step:
         return policy.kind.memory(policy, self._arrays, arrivals)
 
     def _thresholds_passed(self, pool: int) -> Thresholds:
-        """The pool's thresholds, less those that were there before any row now stored."""
+        """The pool's thresholds, except those older than every row now stored."""
         thresholds = self._arrays.thresholds[pool][: self._arrays.pools["thresholds"][pool]]
         if not thresholds.size:
             return ()
@@ -171,24 +171,24 @@ class Step:
 
     @property
     def keeps_history(self) -> bool:
-        """Whether what happened to stored rows matters to the steps to come."""
+        """Whether later steps need the match history of stored rows."""
         return self._terms.policy.keeps_history
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each stored row and arrival of a side, its matches and when last touched."""
+        """For each stored row and arrival of a side, its matches and the time of the last one."""
         rows = self._arrays.rows
         own = self._given.without_ghosts(side)
         matches, touched = (self._by_number(rows[name], side) for name in ("matches", "touched"))
         return matches[:own], touched[:own]
 
     def recent(self, side: int) -> np.ndarray:
-        """For each stored row and arrival of a side, its matches of late."""
+        """For each stored row and arrival of a side, its decayed matches."""
         return self._by_number(self._arrays.rows["recent"], side)[
             : self._given.without_ghosts(side)
         ]
 
     def brought_forward(self, side: int, rows: Batch) -> Batch:
-        """A side's stored rows and arrivals with their numbers and their history up to now."""
+        """A side's stored rows and arrivals with sequence numbers and updated history."""
         rows = rows._replace(sequence=self.sequences(side))
         if not self.keeps_history:
             return rows
@@ -196,7 +196,7 @@ class Step:
         return rows._replace(matches=matches, touched=touched, recent=self.recent(side))
 
     def survivors(self, side: int, stored: Batch, arriving: Batch) -> Batch:
-        """The rows of a side that are stored now, as the next step wants them."""
+        """The rows of a side that are stored now, as input for the next step."""
         return self.brought_forward(side, stored.followed_by(arriving)).where(self.alive(side))
 
     @property
@@ -206,18 +206,18 @@ class Step:
 
     @property
     def redefined(self) -> int:
-        """How many redefinitions of importance have come to hold in this step."""
+        """How many redefinitions of importance took effect in this step."""
         before = definition_at(self._terms.changes, np.array([self._began_at]))[0]
         return self.definition - int(before)
 
     @property
     def lives(self) -> tuple[float, float]:
-        """Of the rows that left: the sum of their lifetimes in seconds, and of the squares."""
+        """Sum of the lifetimes, in seconds, of rows that left, and of their squares."""
         total, squares = self._arrays.lives.sum(axis=0)
         return float(total), float(squares)
 
     def watched(self, side: int) -> Watched:
-        """For each row of a side, whether it is watched, and what it met."""
+        """For each row of a side, its watch state and its matches."""
         rows = self._arrays.rows
         return Watched(
             self._by_number(self._arrays.links["watch"], side),
@@ -226,7 +226,7 @@ class Step:
         )
 
     def watched_rows(self, side: int) -> tuple[np.ndarray, Watched]:
-        """The numbers of a side's watched rows, ascending, and what is known of these alone."""
+        """The numbers of a side's watched rows, ascending, and their watch state."""
         links, rows = self._arrays.links, self._arrays.rows
         place = np.flatnonzero(links["watch"])
         place = place[links["side"][place] == side]
@@ -238,11 +238,11 @@ class Step:
 
     @property
     def ages(self) -> np.ndarray:
-        """Partners that watched rows met in this step, by side and bucket of age."""
+        """Matches of watched rows in this step, by side and age bucket."""
         return self._arrays.ages
 
     def sequences(self, side: int) -> np.ndarray:
-        """For each stored row and arrival of a side, its place among the side's rows."""
+        """For each stored row and arrival of a side, its sequence number on that side."""
         return self._given.of_side(self._given.sequence, side)[: self._given.without_ghosts(side)]
 
     def _numbered(self, block: np.ndarray, passed: np.ndarray) -> PairBlock:
@@ -262,7 +262,7 @@ class Step:
         return PairBlock(left, right, weight, cluster, importance)
 
     def _worth(self, block: np.ndarray) -> np.ndarray:
-        """The importance of pairs, as defined when they were made."""
+        """The importance of pairs, by the definition in force when they were made."""
         probe, partner = block["probe"], block["partner"]
         time = np.maximum(self._arrays.rows["time"][probe], self._began_at)
         definition = definition_at(self._terms.changes, time)
@@ -272,7 +272,7 @@ class Step:
         return pair_importance(self._terms.combine, left, right)
 
     def _weight_of(self, rows: np.ndarray) -> np.ndarray:
-        """What the policy made of the keys of rows, given by their places in event order."""
+        """The policy's key weights of rows, given by position in event order."""
         weights = self._judged.arrivals.weight
         if not weights.size:
             return np.ones(len(rows))

@@ -1,4 +1,4 @@
-"""The kernel's arrays for a step: a record a row in event order, and all that lies beside them."""
+"""Builds all arrays of a step: one record per row in event order, and the other structures."""
 
 from typing import NamedTuple
 
@@ -16,12 +16,12 @@ from headgate.spec import RowWindow
 
 
 class Records(NamedTuple):
-    """A record a row, by position in event order."""
+    """One record per row, by position in event order."""
 
     links: np.ndarray
     rows: np.ndarray
     number: np.ndarray
-    """Of each row among those of its side."""
+    """Number of each row among the rows of its side."""
 
     @classmethod
     def of(cls, given: StepInput, ordered: OrderedRows, judged: JudgedRows) -> "Records":
@@ -88,7 +88,7 @@ def arrays_of(
 def _group(
     given: StepInput, ordered: OrderedRows, judged: JudgedRows, which: int, counts_rows: bool
 ) -> event_order.Group:
-    """A group's rows as the kernel takes them in; ``counts_rows`` says what its window counts."""
+    """A group's rows in the kernel's form; ``counts_rows`` says whether its window counts rows."""
     own, group = ordered.own(which), ordered.groups[which]
     time, sequence = ordered.time[own], ordered.sequence[own]
     watched = setup.watched_rows(group, which, sequence, given.watching)

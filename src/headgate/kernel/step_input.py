@@ -1,4 +1,4 @@
-"""What a step is given: terms, rows, and how far the join has come."""
+"""Input of a step: terms, rows, and the progress of the join."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from headgate.kernel.watched import Watching
 
 
 class StepInput(NamedTuple):
-    """All that a step goes by.
+    """Everything a step takes as input.
 
     Rows of a side are numbered stored rows first, then arrivals, then ghosts, as given.
     """
@@ -22,16 +22,16 @@ class StepInput(NamedTuple):
     codes: int
     """How many different key codes there are."""
     progress: Progress = Progress()
-    """What the previous step left in `after`."""
+    """The `after` of the previous step."""
     watermark: int = NO_WATERMARK
-    """No row at or before this time will come any more."""
+    """The watermark: no row at or before this time will arrive."""
     keep_late: bool = False
-    """Whether rows may come out of order across steps, so that stored rows past their window are
+    """Whether rows may arrive out of order across steps, so that stored rows past their window are
     worth keeping while there is room."""
     watching: Watching | None = None
-    """Which arrivals to follow through their whole window; none when left out."""
+    """Which arrivals to watch through their whole window; None for no row."""
     ghosts: tuple[Batch, Batch] | None = None
-    """Rows watched by earlier steps that are not stored any more."""
+    """Rows watched by earlier steps that are no longer stored."""
 
     @property
     def groups(self) -> tuple[Batch, ...]:

@@ -1,4 +1,4 @@
-"""What the kernel must know of a join: windows, policy, limits, predicate."""
+"""Terms of a join for the kernel: windows, policy, limits, predicate."""
 
 from dataclasses import dataclass, replace
 
@@ -16,35 +16,35 @@ from headgate.spec.importance.combine import Combine
 
 @dataclass(frozen=True)
 class Terms:
-    """What the kernel must know of a join: windows, policy, limits of the pools, predicate."""
+    """The parameters of a join in the kernel: windows, policy, pool limits, predicate."""
 
     windows: tuple[Window, Window]
     policy: Policy
     most_rows: tuple[int, int] = (UNLIMITED, UNLIMITED)
     most_bytes: tuple[int, int] = (UNLIMITED, UNLIMITED)
     pooled: bool = True
-    """Both sides draw on the first pool; otherwise each has its own."""
+    """Whether both sides share the first memory pool; otherwise each has its own."""
     where: Relation | None = None
     """What the values of two rows must satisfy beside equal keys."""
     unique: bool = False
-    """A row is not stored while one of its key is stored on its side: it would be the same row
-    again. For joins on keys alone."""
+    """Whether a row is not stored while its side stores one with the same key: it would be a
+    duplicate. For joins on keys alone."""
     combine: Combine = Combine.NONE
-    """How the importance of a pair follows from those of its rows."""
+    """How the importance of a pair is combined from those of its rows."""
     changes: tuple[int, ...] = ()
-    """Event times from which rows have the importance told next; see `Batch.importance`."""
+    """Event times from which the next definition of importance holds; see `Batch.importance`."""
     fairness: float = 0.0
-    """The share of decisions that give up the oldest row, whatever it is worth."""
+    """The share of evictions that take the oldest row, regardless of scores."""
     seed: int = 0
-    """Of which decisions those are, and of what is left skipped for want of processor time."""
+    """Seed for choosing those evictions, and the work skipped within a CPU budget."""
     pace: Pace | None = None
-    """How much work the step may do; None where processor time is no limit."""
+    """CPU budget of the step; None where CPU time is not limited."""
     indexes: Pair | None = None
-    """What the left and the right window are kept in; None for the usual, see `index_choice`."""
+    """Indexes of the left and the right window; None for the default, see `index_choice`."""
     node_rows: int = NODE_ROWS
-    """Entries of a tree's node."""
+    """Entries per tree node."""
     bucket_rows: int = 1
-    """Of hash indexes: rows that share a bucket, of as many keys; one: a key has its own."""
+    """Hash indexes: average rows, of as many keys, per bucket; 1 gives each key its own."""
 
     def __post_init__(self) -> None:
         if self.node_rows < 2 or self.bucket_rows < 1:
@@ -57,22 +57,22 @@ class Terms:
 
     @property
     def let_in(self) -> float:
-        """The share of the rows that came, of both sides, that are among the arrivals."""
+        """The share of incoming rows, of both sides, that are admitted as arrivals."""
         return 1.0 if self.pace is None else self.pace.let_in
 
     @property
     def kept_in(self) -> Pair:
-        """What the windows are kept in."""
+        """The indexes of the windows."""
         return chosen_indexes(self.indexes, self.where)
 
     def unlimited(self) -> "Terms":
-        """The same join with all the memory it could want."""
+        """The same join with unlimited memory."""
         return replace(
             self, most_rows=(UNLIMITED, UNLIMITED), most_bytes=(UNLIMITED, UNLIMITED), pooled=True
         )
 
     def exact(self) -> "Terms":
-        """The join that misses nothing: with memory to spare, any policy but a sample will do."""
+        """The exact join: unlimited memory, where any policy but a sampler misses nothing."""
         return Terms(
             self.windows,
             Fifo(),
@@ -82,7 +82,7 @@ class Terms:
         )
 
     def enlarged(self, rows: int, size: int) -> "Terms":
-        """The terms with so many rows, or bytes, more; shared between the sides as before."""
+        """The terms with ``rows`` or ``size`` bytes more, split between the sides as before."""
         shares = [1.0, 0.0]
         if not self.pooled:
             of = self.most_rows if self.most_rows[0] < UNLIMITED else self.most_bytes
@@ -98,6 +98,6 @@ class Terms:
         return replace(
             self,
             most_rows=more(self.most_rows, rows),
-            # Of memory a part is kept back on streams for rows that are dead and not yet gone.
+            # Streams keep part of the memory back for dead rows that are not yet reclaimed.
             most_bytes=more(self.most_bytes, size * (1 - RESERVE)),
         )

@@ -1,4 +1,4 @@
-"""Rows that are followed through their whole window, and which arrivals are chosen for it."""
+"""Watched rows, which are followed through their whole window, and the choice of them."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from headgate.spec import Window
 
 
 class Watched(NamedTuple):
-    """What is known of rows that may be watched, an entry a row."""
+    """Watch state and matches of rows; each array has one entry per row."""
 
     state: np.ndarray  # uint8, `Watch`
-    met: np.ndarray  # float64, what partners found while watched were worth, stored or not
-    made: np.ndarray  # float64, of those that made a pair
+    met: np.ndarray  # float64, worth of all partners while watched, stored or not
+    made: np.ndarray  # float64, worth of the partners that made a pair
 
     @classmethod
     def none(cls, rows: int) -> "Watched":
@@ -27,9 +27,9 @@ class Watching(NamedTuple):
     seed: int
     share: float
     buckets: int
-    """Into how many buckets of age a window is cut to count what watched rows meet."""
+    """Number of age buckets per window, to count the matches of watched rows."""
     sides: tuple[bool, bool] = (True, True)
-    """Whose rows to watch; those of a side that waits for nobody meet nobody."""
+    """Sides to watch; rows of a side with an empty window match nothing."""
 
     def chooses(self, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
         """Whether each row is to be watched."""
@@ -38,5 +38,5 @@ class Watching(NamedTuple):
 
 
 def bucket_us(window: Window, buckets: int) -> int:
-    """How long a bucket of age is: the window's length in so many parts, rounded up."""
+    """Length of an age bucket, in the window's unit: its span over ``buckets``, rounded up."""
     return -(-max(window.span, 1) // buckets)

@@ -1,4 +1,4 @@
-"""Watched rows: what they meet, stored or not."""
+"""Counts the matches of watched rows, stored or not."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 
 @inlined
 def note_met(arrays: Arrays, partner: int, probe: int, count: int) -> None:
-    """Count that a watched row met an arrival."""
+    """Count a match of a watched row with an arrival."""
     link = arrays.links[partner]
     row = arrays.rows[partner]
     missing = arrays.terms[0].missing

@@ -1,8 +1,8 @@
-"""What changes when importance is redefined.
+"""Redefinition of importance within a step.
 
 Rows come with their importance under every definition that holds at some time of the step. A
-definition holds from an event time on: the first arrival at or after it finds all stored rows
-judged anew. That costs O(rows) a redefinition, and nothing where there is none.
+definition holds from an event time on: all stored rows are rescored before the first arrival at or
+after it. This costs O(rows) per redefinition, and nothing where there is none.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from headgate.kernel.layout import Arrays
 
 @inlined
 def is_due(arrays: Arrays) -> bool:
-    """Whether another definition of importance holds by now."""
+    """Whether the next definition of importance has taken effect."""
     at = arrays.terms[0].definition
     if at >= arrays.worth.changes.size:
         return False
@@ -23,7 +23,7 @@ def is_due(arrays: Arrays) -> bool:
 
 @compiled
 def redefine(arrays: Arrays) -> None:
-    """Judge all rows by the definition that holds now."""
+    """Rescore all rows by the definition that holds now."""
     terms = arrays.terms[0]
     while is_due(arrays):
         terms.definition += 1

@@ -1,4 +1,4 @@
-"""Learning how streams behave while they are joined, and how good the answer is."""
+"""Online learning: models of the streams, and estimates of recall, while a join runs."""
 
 from headgate.learning.monitor import Monitor, Part, Room
 from headgate.learning.recall import Estimate, Evidence

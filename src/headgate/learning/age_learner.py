@@ -1,4 +1,4 @@
-"""Learning age curves: what watched rows meet at each age, out of how many that reached it."""
+"""Learns age curves: matches of watched rows per age, and how many rows reached that age."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from headgate.models import AgeCurve, AgeCurves
 ENOUGH_MATCHES = 20
 MATCHES_A_BUCKET = 4
 ENOUGH_ROWS = 1.5
-"""A bucket of age tells something once so many watched rows have passed through it."""
+"""Watched rows that must have passed through an age bucket before it is used."""
 
 
 class Fading(NamedTuple):
-    """How much more slowly rows match as they grow older."""
+    """Decline of the match rate as rows age."""
 
     rate: float
     """0.1 where they match about a tenth less often with every stay."""
@@ -47,7 +47,7 @@ class AgeLearner:
         self.rows = np.zeros((2, self.buckets))
 
     def forget(self, factor: float) -> None:
-        """Let all that was learned count for so much of itself."""
+        """Discount all that was learned by ``factor``."""
         self.matches *= factor
         self.rows *= factor
 
@@ -72,7 +72,7 @@ class AgeLearner:
         return AgeCurves(self._curve(0), self._curve(1))
 
     def fading(self, stay_us: float) -> Fading:
-        """How much more slowly rows match for every stay that they have grown older.
+        """The decline of the match rate per stay of age.
 
         Parameters
         ----------

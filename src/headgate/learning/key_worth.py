@@ -1,4 +1,4 @@
-"""What keys and ages are worth, by what a monitor has learned."""
+"""Key weights and the age model, as learned by a monitor."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from headgate.models import AgeCurves
 
 @dataclass(frozen=True)
 class Worth:
-    """What keys are worth, by code: rows of each side a microsecond; and the age model."""
+    """Weights of keys by code, in rows of each side per microsecond; and the age model."""
 
     by_code: np.ndarray | None
     curves: AgeCurves | None

@@ -1,4 +1,4 @@
-"""What a learner keeps of single rows and keys, from one step to the next."""
+"""The rows and keys that a learner keeps from one step to the next."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class LearnedRows(NamedTuple):
     tracked: np.ndarray
     """Codes of the keys that are counted, in the monitor's order."""
     rivals: BothRows | None = None
-    """Rows that other policies are tried on; None where none are."""
+    """Rows of the policy trials; None without trials."""
 
     @classmethod
     def none(cls) -> "LearnedRows":

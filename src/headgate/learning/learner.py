@@ -1,7 +1,7 @@
-"""A learner beside a join's steps: it watches some rows, counts keys, and settles the policy.
+"""The learner of a join: watches some rows, counts keys, and chooses the policy.
 
-Models are those of earlier steps alone, so nothing looks ahead. `before` turns what a step is about
-to be given into what it should be given; `after` takes in what the finished step has to say.
+Models come from earlier steps only, so nothing looks ahead. `before` adjusts the input of a step;
+`after` learns from the finished step.
 """
 
 from dataclasses import replace
@@ -48,7 +48,7 @@ def new_monitor(windows: tuple[Window, Window], room: Room) -> Monitor:
 
 
 class Learner:
-    """Learns from one step after the other, and says what the next should go by.
+    """Learns from each step, and chooses policy and weights for the next.
 
     Parameters
     ----------
@@ -71,15 +71,15 @@ class Learner:
         self.switched = False
         """Whether it is another than in the step before."""
         self.step_evidence = Evidence()
-        """What the last step alone has to say of recall."""
+        """Evidence on recall from the last step alone."""
 
     @property
     def evidence(self) -> Evidence:
-        """What all watched rows have to say of recall."""
+        """Evidence on recall from all watched rows."""
         return self.monitor.finished + self.rows.watched.evidence
 
     def before(self, given: StepInput) -> StepInput:
-        """What a step is to be given: the policy settled, rows weighed and watched ones marked."""
+        """The adjusted input of a step: policy chosen, rows weighted, watched rows marked."""
         self._given, policy = given, given.terms.policy
         trying = policy.tries_others and self.monitor.room.most_tried(self.key_bytes) > 0
         self._room = self._room_now(trying)
@@ -195,16 +195,16 @@ class Learner:
         return given._replace(terms=terms, stored=stored, arriving=arriving)
 
     def _chosen(self, policy: Learned) -> Policy:
-        """The policy to follow, by what is known now."""
+        """The policy to follow, by the models learned so far."""
         monitor, known, curves = self.monitor, self._worth.by_code, self._worth.curves
         weights, followed = None if known is None else known.ravel(), monitor.followed
         if monitor.standing.tells:
-            # What was followed before anything was tried has no claim to be kept.
+            # A policy followed before any trial gets no advantage as incumbent.
             incumbent = followed if monitor.contested else ""
             monitor.contested = True
             return policy.named(monitor.standing.leader(incumbent), curves, weights)
         if self._trial is not None and not monitor.fit.is_sure:
-            # Whatever it turns out to be is best begun from a fair sample.
+            # Until the choice is clear, a random sample is the best start.
             return policy.neutral
         fading = monitor.fading(self._stored_before)
         return policy.follow(curves, weights, monitor.fit.better, fading, followed)
@@ -247,7 +247,7 @@ class Learner:
         return sum(len(rows.time) for rows in self._given.stored)
 
     def _observed(self, step: Step, side: int) -> Observed:
-        """How a side's watched rows fared in a step."""
+        """The matches of a side's watched rows in a step."""
         stored, arriving = self._watched.stored(side), self._given.arriving[side]
         importance = _importance(step, self._stored[side])[stored.number]
         began = Beginning(
@@ -263,7 +263,7 @@ class Learner:
         return Observed.of(step, side, began)
 
     def _learn(self, step: Step, sides: tuple[Observed, Observed]) -> None:
-        """Bring ages, rates and the judgement of the models up to date."""
+        """Update ages, rates and the comparison of the models."""
         before, after, arriving = self._given.progress, step.after, self._given.arriving
         before_us, after_us = before.clock >> 1, after.clock >> 1
         started = before.clock != NO_WATERMARK
@@ -279,7 +279,7 @@ class Learner:
             self._judge(side, seen, since, until)
 
     def _judge(self, side: int, seen: Observed, since: np.ndarray, until: np.ndarray) -> None:
-        """How well each model foresaw what watched rows met between two ages."""
+        """Score how well each model predicted the matches of watched rows between two ages."""
         curves = self._worth.curves
         if curves is None or self._worth.by_code is None:
             return

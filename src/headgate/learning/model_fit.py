@@ -1,4 +1,4 @@
-"""Which model foresees the matches better: by age, or by key."""
+"""Compares how well the age model and the key model predict matches."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ LEAST = 1e-6
 
 @dataclass
 class Fit:
-    """Log-likelihood of what watched rows met under each model, foreseen before it happened.
+    """Log-likelihood of watched rows' matches under each model, predicted in advance.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Fit:
     """Of rows whose key is not counted: what they met, and for how long they were watched."""
 
     def forget(self, factor: float) -> None:
-        """Let past judgements count for so much of themselves."""
+        """Discount past likelihoods by ``factor``."""
         for name in ("age", "key", "matches", "rest_matches", "rest_us"):
             setattr(self, name, getattr(self, name) * factor)
 
@@ -51,12 +51,12 @@ class Fit:
 
     @property
     def is_sure(self) -> bool:
-        """Whether one foresaw so much more that it can hardly be chance."""
+        """Whether one model is significantly better."""
         return self.matches >= ENOUGH and abs(self.age - self.key) > SURE_NATS
 
     @property
     def better(self) -> str:
-        """The model that foresaw more: "age" or "key"."""
+        """The better model: "age" or "key"."""
         return "age" if self.age >= self.key else "key"
 
     @property

@@ -1,4 +1,4 @@
-"""What a join knows of its streams: learned as it runs, in a stated part of its budget."""
+"""The monitor: models of the streams, learned as a join runs within a share of its budget."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from headgate.models import AgeCurves
 
 BUCKETS = 120
 HALF_LIFE_WINDOWS = 2.0
-"""After so many windows, what was learned counts for half."""
+"""Half-life of what was learned, in windows."""
 HALF_LIFE_STAYS = 3.0
 """Likewise for how often keys come, in times that all that is stored was replaced, where that is
 sooner. What is hot changes within long windows; and where nothing changes, keys that are worth
@@ -61,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Room:
-    """What a monitor may take of a budget, and the seed of what it leaves to chance.
+    """The monitor's share of a budget, and the seed for its random choices.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Monitor:
     room: Room
     seed: int = 0
     share: float = 1.0
-    """The chance with which arrivals are watched now."""
+    """The probability with which arrivals are watched now."""
     finished: Evidence = field(default_factory=Evidence)
     """Of watched rows whose window has passed."""
     counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
@@ -171,11 +171,11 @@ class Monitor:
     followed: str = ""
     """The policy that was chosen last, by its name."""
     switched: int = 0
-    """How often another was chosen than before."""
+    """How often the choice of policy changed."""
     standing: Standing = field(default_factory=Standing)
-    """How policies do that are tried in miniature."""
+    """Results of the policies on trial."""
     steady: float = 0.0
-    """For how many stays it has been followed."""
+    """For how many stays the policy has been followed."""
     spared: Room | None = None
     """What the last step kept to, where that was less than its room."""
     contested: bool = False
@@ -279,7 +279,7 @@ class Monitor:
         )
 
     def recall_facts(self, text: str) -> None:
-        """Take up what `facts` wrote."""
+        """Restore what `facts` wrote."""
         given = json.loads(text)
         self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
         self.arrived, self.followed = given["arrived"], given["followed"]

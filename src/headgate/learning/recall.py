@@ -1,8 +1,8 @@
-"""How much of the exact result was produced, estimated from the watched rows.
+"""Estimates recall, the share of the exact result produced, from the watched rows.
 
-Every stored row is watched with a known chance, and a watched row is followed through its whole
-window: what it met there (`met`) and what of that made a pair (`made`). The share made / met over
-the watched rows estimates recall; how much the rows differ says how well.
+Every row is watched with a known probability, and a watched row is followed through its whole
+window: its matches (`met`) and those that made a pair (`made`). The ratio made / met over the
+watched rows estimates recall; the variance between rows gives the error.
 """
 
 import math
@@ -62,7 +62,7 @@ class Evidence:
 
     @classmethod
     def of(cls, met: np.ndarray, made: np.ndarray, share: np.ndarray) -> "Evidence":
-        """What watched rows have to say, each watched with a chance of ``share``."""
+        """The evidence of watched rows, each watched with probability ``share``."""
         met, made = np.asarray(met, np.float64), np.asarray(made, np.float64)
         spread = (1 - share) / share**2
         return cls(

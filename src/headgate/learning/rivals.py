@@ -1,9 +1,9 @@
-"""Rivals: policies tried in miniature beside the one that is followed.
+"""Rivals: policies tried on a small share of the rows, alongside the one followed.
 
-A random share of the arrivals, the same on every restart, is put to each rival, which may store as
-large a share of what the join may. All arrivals probe what a rival stores, so a rival makes that
-share of the pairs that it would make in earnest, whatever it goes by: key, age or history. Drawing
-keys instead would leave the heaviest key out, or let it fill the miniature.
+Each rival gets a random share of the arrivals, the same on every restart, and the same share of the
+join's budget. All arrivals probe the rows a rival stores, so it makes that share of the pairs it
+would make at full scale, whether it ranks by key, age or history. Sampling keys instead would
+either miss the heaviest key or let it fill the small budget.
 """
 
 from collections.abc import Callable

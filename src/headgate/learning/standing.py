@@ -1,4 +1,4 @@
-"""How policies do that are tried beside the one that is followed, and which to follow next."""
+"""Results of the policies on trial, and the choice of the policy to follow next."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ import numpy as np
 GROUPS = 16
 """Rows tried fall into so many groups at random; how the groups differ says what is chance."""
 SURE = 2.0
-"""Standard errors by which a policy must be ahead to be followed instead."""
+"""Standard errors by which a policy must lead to replace the one followed."""
 LEAST_GAIN = 0.02
 """And by how much of what the present one makes: changing one's mind is not free, since what is
 stored was chosen by other rules, and it can take a window to be replaced."""
@@ -40,7 +40,7 @@ class Standing:
         self.made = np.zeros((len(self.names), GROUPS))
 
     def forget(self, factor: float) -> None:
-        """Let the past count for so much of itself."""
+        """Discount past results by ``factor``."""
         self.made = self.made * factor
 
     def add(self, made: np.ndarray) -> None:
@@ -49,11 +49,11 @@ class Standing:
 
     @property
     def tells(self) -> bool:
-        """Whether enough was seen to go by."""
+        """Whether enough pairs were made to compare policies."""
         return bool(self.made.sum(axis=1).max(initial=0.0) >= LEAST_PAIRS)
 
     def leader(self, followed: str) -> str:
-        """The policy to follow, given the one that was: another only if it is surely better."""
+        """The policy to follow: another than ``followed`` only if significantly better."""
         made = self.made * (1 - np.array(self.costs or [0.0] * len(self.names)))[:, None]
         if followed not in self.names:
             return self.names[int(np.argmax(made.sum(axis=1)))] if self.tells else followed

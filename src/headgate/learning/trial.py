@@ -1,4 +1,4 @@
-"""Trying policies in miniature in a step: on how many rows, and within their room."""
+"""Runs the trials of rival policies in a step, within their share of memory."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ ALIKE = 2.5
 
 
 class Trial:
-    """Rivals of the policy that is followed, in the step at hand.
+    """Trial of the rival policies in one step.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Trial:
         return tuple(part if name in BY_KEY else 0.0 for name in self._names)
 
     def _capacity(self) -> float:
-        """How many rows the join can store, about."""
+        """Approximate number of rows the join can store."""
         terms = self._given.terms
         sizes = np.concatenate([rows.size for rows in self._given.arriving])
         pools = (0,) if terms.pooled else (0, 1)

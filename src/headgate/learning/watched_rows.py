@@ -1,4 +1,4 @@
-"""Watched rows from step to step: those whose window is open, and how they fared in a step."""
+"""Watched rows between steps: those whose window is open, and their matches in a step."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ GHOST = -1
 
 
 class WatchedRows(NamedTuple):
-    """Watched rows whose window is open, an entry a row."""
+    """Watched rows whose window is open; each array has one entry per row."""
 
     side: np.ndarray  # uint8
     time: np.ndarray  # int64
@@ -57,7 +57,7 @@ class WatchedRows(NamedTuple):
 
     @property
     def evidence(self) -> Evidence:
-        """What they have to say so far."""
+        """Their evidence on recall so far."""
         return Evidence.of(self.met, self.made, self.share)
 
     def are_among(self, stored: tuple[Batch, Batch]) -> bool:
@@ -102,7 +102,7 @@ class Beginning(NamedTuple):
     ghosts: WatchedRows
     """And those that are not any more."""
     watched_rows: int
-    """How many rows of the side were watched, those that are no longer included."""
+    """How many rows of the side were watched, including those no longer watched."""
     stored_rows: int
     arriving: Batch
     importance: np.ndarray
@@ -142,13 +142,13 @@ class Observed(NamedTuple):
     is_open: np.ndarray
     """Whether its window has not passed yet."""
     met_now: np.ndarray
-    """What partners met in this step were worth."""
+    """Worth of the matches in this step."""
     evidence: Evidence
     """Of this step alone."""
 
     @classmethod
     def of(cls, step: Step, side: int, began: Beginning) -> "Observed":
-        """From what a step says of watched rows."""
+        """Read the watched rows from a finished step."""
         number, watched = step.watched_rows(side)
         alive = step.alive(side)
         own, ghosts = len(alive), len(began.ghosts.time)

@@ -1,4 +1,4 @@
-"""Pacing where all rows are at hand: time passes as it does for the events."""
+"""Pacing of bounded inputs, in event time."""
 
 from time import process_time
 from typing import Protocol
@@ -9,7 +9,7 @@ from headgate.pacing.pacer import Admitted, Pacer, PaceState, Passed
 
 
 class Pacing(Protocol):
-    """Keeps steps within their time: ask `admit` when rows are there, tell `done` afterwards."""
+    """Keeps steps within the CPU budget: call `admit` before a step and `done` after it."""
 
     def admit(self, seed: int, came: tuple[np.ndarray, np.ndarray], span_s: float) -> Admitted:
         """Which rows there is time to look at, told by a number each, and how much work they may
@@ -17,7 +17,7 @@ class Pacing(Protocol):
         ...
 
     def done(self, passed: Passed) -> None:
-        """Take in what the step did."""
+        """Record what the step did."""
         ...
 
 

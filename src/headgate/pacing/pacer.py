@@ -1,10 +1,9 @@
-"""Keeping a join within its processor time: planned from what work costs, corrected by the clock.
+"""Keeps a join within its CPU budget: planned from costs, corrected by measured time.
 
-A step is allowed what the processor budget makes of the time that has passed, less what was taken
-too much before. Costs are told beforehand; what a step really took scales them for the next. The
-stored rows decide how much work comes: who is stored now brings pairs for as long as it waits, so
-how many are stored follows slowly (`PaceState.lean`), and arrivals that find no time left do not
-probe.
+A step may use the CPU budget times the time elapsed, minus what earlier steps overspent. Costs are
+given in advance; the time a step really took scales them for the next. A row stored now causes work
+throughout its window, so the number of rows to store is adjusted slowly (`PaceState.lean`), and
+arrivals that find no CPU time left do not probe.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +23,18 @@ from headgate.spec import RowWindow, Window
 from headgate.spec.quantity import SECOND_US
 
 AIM = 0.98
-"""The part of the budget that is planned with; the rest is for what no plan foresees."""
+"""The share of the budget used for planning; the rest is a reserve."""
 LEAST, MOST = 0.1, 1.25
 """What a step may take, in units of what it earns, however much was taken too much or left over."""
 MOST_OWED, MOST_SAVED = 2.0, 4.0
-"""What is carried over at most, in units of what a step earns."""
+"""Most CPU time carried over, in units of what a step earns."""
 KEPT = 0.7
 """The part of what was seen of work and rates that still counts after a step."""
 FEWER, MORE = 0.25, 0.75
-"""How strongly rows are stored fewer or more when work does not come out as planned, a window. Too
-much work is most often what was stored before rates rose, and passes by itself."""
+"""Strength, per window, of the correction to the number of rows stored when work differs from the
+plan. Excess work usually comes from rows stored before rates rose, and passes by itself."""
 AT_THE_DOOR = 0x6C62272E07BB0142
-"""Makes the coins of who is let in others than those that decide who is watched or kept."""
+"""Separates the random draws for admission from those that choose watched or stored rows."""
 LEANEST, FULLEST = 0.02, 50.0
 IN_TIME, BATCH_S = 0.85, 0.4
 """The part of the time that a step's rows cover which may pass until they are done with; and how
@@ -43,13 +42,13 @@ much of it Spark is taken to need for a batch, whatever it brings."""
 MOST_LOOKING = 0.6
 """The part of the time for work that may be taken by looking at arrivals."""
 FEWEST = 0.02
-"""The share of the arrivals that is looked at, however little time there is."""
+"""Smallest share of the arrivals to admit, however little CPU time there is."""
 SMALL_PART = 0.2
 """The part of the time that steps should cost by themselves at most, where they can be cut so."""
 
 
 class Passed(NamedTuple):
-    """What happened in a step."""
+    """Work done in a step, and the time it took."""
 
     arrived: tuple[int, int]
     """Rows by side."""
@@ -119,7 +118,7 @@ def _each(of_side: Callable[[int], float]) -> tuple[float, float]:
 
 
 class Admitted(NamedTuple):
-    """The rows there is time to look at, and the work they may bring."""
+    """The rows admitted within the CPU budget, and the work they may cause."""
 
     inside: tuple[np.ndarray, np.ndarray]
     """For each row that came, by side."""
@@ -222,10 +221,10 @@ class Pacer:
         return Admitted((left, right), replace(pace, let_in=share))
 
     def let_in(self, state: PaceState, arrived: int, elapsed_s: float) -> float:
-        """The share of the arrivals that there is time to look at; the others must stay outside.
+        """The share of the arrivals to admit within the CPU budget; the others are dropped.
 
-        Looking at rows must not take all the time there is, or nothing could come of it. Where a
-        window counts rows, all must be looked at, or it would reach too far.
+        Processing arrivals must not use up the time for probing and storing. Where a window counts
+        rows, all arrivals must be admitted, or it would reach too far back.
         """
         if any(isinstance(window, RowWindow) for window in self.windows):
             return 1.0
@@ -241,7 +240,7 @@ class Pacer:
     def pace(
         self, state: PaceState, arrived: tuple[int, int], span_s: float, elapsed_s: float
     ) -> Pace:
-        """How much work the arrivals of a step may bring.
+        """The CPU budget for the arrivals of a step.
 
         Parameters
         ----------
@@ -273,7 +272,7 @@ class Pacer:
         )
 
     def after(self, state: PaceState, passed: Passed, span_s: float, elapsed_s: float) -> PaceState:
-        """What the next step must know of this one."""
+        """The state for the next step, updated with this one."""
         earned = AIM * self.cpu * elapsed_s
         work = self.costs.of(sum(passed.arrived), passed.admitted, sum(passed.pairs))
         state = replace(

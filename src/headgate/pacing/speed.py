@@ -1,4 +1,4 @@
-"""How long work takes here and now: so much a step, and so much for every second of it as told."""
+"""Measured speed: fixed seconds per step, and real seconds per second of estimated work."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Who stays: one file a policy, and the list of them all."""
+"""Eviction policies, one per file, and the list of all of them."""
 
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies.adaptive_heeb import AdaptiveHeeb
@@ -43,7 +43,7 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
 )
 
 FOLLOWING: tuple[type[Policy], ...] = (Heeb, AdaptiveHeeb, Hist)
-"""Policies that follow how values move; how they do, or in what form, must be said."""
+"""Policies that model how key values move; they need the processes, or their form, as input."""
 
 __all__ = [
     "ALL_POLICIES",
@@ -82,11 +82,11 @@ def make_policy(
     seed: int = 0,
     important: bool = False,
 ) -> Policy:
-    """A policy from its name, or as given.
+    """Make a policy from its name, or return the one given.
 
     A policy that needs a model takes the one given, or else learns it. ``"auto"`` is AGE with an
-    age model, PROB with a frequency model, and with none whichever of the two fits what is learned;
-    where rows matter differently (``important``), IJOIN may be what fits.
+    age model and PROB with a frequency model; without a model it picks the one that fits what is
+    learned. Where rows differ in importance (``important``), that may also be IJOIN.
 
     Examples
     --------

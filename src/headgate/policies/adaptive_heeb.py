@@ -1,4 +1,4 @@
-"""HEEB that sees for itself how long rows stay."""
+"""HEEB that estimates the lifetime of stored rows itself."""
 
 import json
 import math
@@ -11,19 +11,19 @@ from headgate.policies.kinds.curve_score import Departures
 from headgate.policies.policy import Arrivals
 
 FADING = 0.8
-"""What was seen counts for so much less after each step."""
+"""Factor by which past observations are discounted after each step."""
 NOTCH = 1.05
-"""Lifetimes are told in powers of it, so that little changes do not make for new curves."""
+"""Lifetimes are rounded to powers of it, so that small changes do not require new curves."""
 SHORTEST = 1.05
-"""Steps; a row that stays no more than one is worth its next match alone."""
+"""Shortest lifetime, in steps; a row stored for one step is worth its next match only."""
 
 
 @dataclass(frozen=True, repr=False)
 class AdaptiveHeeb(Heeb):
-    """HEEB whose survival function follows the lifetimes of the rows it kept.
+    """HEEB whose survival function follows the observed lifetimes of stored rows.
 
-    It begins with ``survival``, or what follows from the budget, and from then on takes the
-    exponential function whose mean is the mean lifetime observed lately.
+    It starts with ``survival``, or a function derived from the budget. From then on it uses the
+    exponential function whose mean is the recently observed mean lifetime.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class AdaptiveHeeb(Heeb):
     observes: ClassVar[bool] = True
 
     def recalling(self, memory: str) -> "AdaptiveHeeb":
-        """With the lifetime seen so far."""
+        """The policy with the lifetime observed so far."""
         if not memory:
             return self
         seen = json.loads(memory)
@@ -54,7 +54,7 @@ class AdaptiveHeeb(Heeb):
         return replace(self, survival=life, _memory=seen)
 
     def remember(self, arrivals: Arrivals, departures: Departures) -> str:
-        """The mean lifetime, of late above all."""
+        """The mean lifetime, with recent steps weighted most."""
         before = self._memory.get("count", 0.0) * FADING
         count = before + len(departures.stayed_us)
         if not count:

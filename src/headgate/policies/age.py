@@ -1,4 +1,4 @@
-"""AGE: keep the rows at the age at which they match most."""
+"""AGE: keep rows while they are at the ages at which they match most."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,17 +13,17 @@ from headgate.policies.policy import RanksBy, require_times
 from headgate.spec import SpecError, Window
 
 TOLERANCE, MOST_PIECES = 0.01, 16
-"""How far a piece may be from the priority, as a share of it; more where that makes too many
-pieces."""
+"""Relative error allowed when a priority is approximated by linear pieces; raised where that takes
+too many pieces."""
 
 
 @dataclass(frozen=True)
 class Age(AgeScore):
-    """Shed the row that can make matches at the slowest rate from now on.
+    """Evict the row with the lowest achievable match rate from now on.
 
-    Below the memory that keeps every row to the best age, rows are kept to that age in turn and
-    others refused; above it, every row is kept as long as memory allows. Where the curve falls and
-    rises again, rows are shed in the trough and kept at the next rise.
+    If memory cannot hold every row up to the best age, some rows are kept to that age and others
+    refused; with more memory, every row is kept as long as memory allows. Where the curve falls
+    and rises again, rows are evicted in the trough and kept at the next rise.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class Age(AgeScore):
             raise SpecError(f"Age takes an AgeCurves model, not {self.curves!r}")
 
     def check(self, windows: tuple[Window, Window]) -> None:
-        """Ages are times, so windows must be."""
+        """Require time windows, since ages are times."""
         require_times(windows, 'policy "age" ranks rows by how long they have waited')
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
-        """The greedy priority, bucket by bucket; nothing beyond the curve."""
+        """The greedy priority per age bucket; zero beyond the curve."""
         curve = self.curves[side]
         starts, ends = curve.priorities()
-        # Rows compete with newcomers: what is worth less than those need not be told apart well.
+        # Rows compete with arrivals, so scores below an arrival's need little precision.
         tolerance = TOLERANCE * np.maximum(starts, starts[0])
         cuts = np.empty(len(starts), np.int64)
         while (count := _cut_straight(starts, ends, tolerance, cuts)) > MOST_PIECES:
@@ -77,9 +77,9 @@ class Age(AgeScore):
 def _cut_straight(
     starts: np.ndarray, ends: np.ndarray, tolerance: np.ndarray, cuts: np.ndarray
 ) -> int:
-    """Cut a priority into nearly straight pieces; ``cuts`` gets the buckets they begin with.
+    """Cut a priority into nearly linear pieces; ``cuts`` receives their first buckets.
 
-    A shed looks at every piece, so few are worth a little exactness.
+    An eviction looks at every piece, so few pieces are worth a small loss of precision.
     """
     count = 0
     first = 0

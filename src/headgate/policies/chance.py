@@ -1,4 +1,4 @@
-"""Random numbers that a row keeps: pure functions of seed, side and sequence, so none is stored."""
+"""Per-row random numbers: pure functions of seed, side and sequence, so none is stored."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
 
 
 def another_seed(seed: int, number: int) -> int:
-    """A seed unlike others, for the part of a join with that number; the first part keeps it.
+    """A distinct seed for each part of a join, by its number; part 0 keeps the seed given.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def draw_one(seed: Any, side: Any, sequence: Any) -> Any:
 
 @inlined
 def mix(x: Any) -> Any:
-    """Bits well mixed (SplitMix64's last steps)."""
+    """Mix the bits of a number (the final steps of SplitMix64)."""
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
     x = (x ^ (x >> np.uint64(27))) * _MIX_2
     return x ^ (x >> np.uint64(31))

@@ -10,7 +10,7 @@ from headgate.spec import Window
 
 @dataclass(frozen=True)
 class Fifo(AgeScore):
-    """Shed the oldest row. Right where partners come soon, wrong where they come late.
+    """Evict the oldest row: good where partners arrive soon, poor where they arrive late.
 
     Examples
     --------
@@ -27,5 +27,5 @@ class Fifo(AgeScore):
     caches: ClassVar[bool] = True
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
-        """Worth falls with age."""
+        """The score falls with age."""
         return (Piece(age=0.0, start=0.0, slope=-1.0),)

@@ -1,4 +1,4 @@
-"""GREEDY: keep the rows that matter most."""
+"""GREEDY: keep the rows of highest importance."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,11 +11,11 @@ from headgate.policies.policy import Arrivals
 
 @dataclass(frozen=True)
 class Greedy(FixedScore):
-    """Shed the row of least importance.
+    """Evict the row of least importance.
 
-    It looks at nothing else: important rows that match nothing stay to the end of their window, and
-    an arrival that matters no more than the least of them is refused. Where all rows matter alike,
-    memory belongs to the first comers.
+    Nothing else counts: important rows that match nothing stay to the end of their window, and an
+    arrival no more important than the least important stored row is refused. Where all rows are
+    equally important, the first rows to arrive keep the memory.
 
     Examples
     --------

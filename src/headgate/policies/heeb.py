@@ -1,4 +1,4 @@
-"""HEEB: keep the rows expected to bring the most before they are given up."""
+"""HEEB: keep the rows expected to match most before they are evicted."""
 
 import pickle
 from collections.abc import Sequence
@@ -21,41 +21,42 @@ from headgate.spec.quantity import format_duration, parse_duration_us
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 AGE_CLASSES = 8
-"""Into how many classes of age a window is cut, where it cuts the future short."""
+"""Number of age classes per window, where the window limits future matches."""
 NOTHING, RIPPLE = 1e-9, 1e-9
-"""What is worth less than the first, as a share of the most that anything is worth, is worth
-nothing; turns of a curve smaller than the second are rounding errors."""
+"""Relative to the highest score: scores below the first count as zero, and turns of a curve smaller
+than the second as rounding errors."""
 ENDLESS = 1 << 16
-"""Steps after which a window makes no difference, where rows may stay for ever."""
+"""Steps after which a window makes no difference, where rows may stay forever."""
 MOST_ENTRIES = 1 << 16
-"""Of a curve; a longer one is told in coarser grains."""
+"""Most entries of a curve; a longer one gets coarser grains."""
 _TABLES: dict[tuple[bytes, Window], Curves] = {}
 MOST_TABLES = 64
 
 
 @dataclass(frozen=True)
 class Heeb(CurveScore):
-    """Shed the row of least estimated expected benefit.
+    """Evict the row of least estimated expected benefit.
 
-    That is the sum, over all steps to come, of the chance that the other stream then has the row's
-    value, times the chance that the row is still stored by then. Streams are told as processes, one
-    value a step: trends, walks, autoregressions. The key must be one column of numbers.
+    The benefit is the sum, over all future steps, of the probability that the other stream then has
+    the row's value, times the probability that the row is still stored by then. Streams are
+    modelled as processes with one value per step: trends, walks, autoregressions. The key must be a
+    single numeric column.
 
     Parameters
     ----------
     left, right
-        How the values of each stream come about.
+        The process that generates the values of each stream.
     survival
-        How long rows are expected to stay. Left out, it follows from the budget and the rates: rows
-        leave as fast as rows come, so they stay budget ÷ arrivals a step on average.
+        How long rows are expected to stay. By default derived from the budget and the rates: rows
+        leave as fast as they arrive, so they stay budget ÷ arrivals per step on average.
     every
-        How long a step of the processes is.
+        Duration of a step of the processes.
     start
-        The moment of step 0; 1970 when left out. Moments without a time zone are in UTC.
+        The time of step 0; 1970 by default. Times without a time zone are in UTC.
     rates
-        Rows a step of the left and of the right stream.
+        Rows per step of the left and of the right stream.
     unit
-        What values are whole multiples of: 0.1 for temperatures in tenths.
+        Values are integer multiples of it: 0.1 for temperatures in tenths.
     caching
         Whether a row is worth only its first match, as in a cache that can be filled again.
 
@@ -121,8 +122,7 @@ class Heeb(CurveScore):
 
     @cached_property
     def _asked(self) -> tuple[bytes, bytes]:
-        """All that the curves of each side depend on, beside the window; in brief, since a process
-        may be large."""
+        """Cache keys: digests of all that each side's curves depend on, apart from the window."""
         left, right = (
             (process, self.survival, self.caching, rate, self._step_us)
             for process, rate in zip((self.right, self.left), self.rates[::-1], strict=True)
@@ -130,14 +130,14 @@ class Heeb(CurveScore):
         return blake2b(pickle.dumps(left)).digest(), blake2b(pickle.dumps(right)).digest()
 
     def check(self, windows: tuple[Window, Window]) -> None:
-        """Steps are times, so windows must be."""
+        """Require time windows, since steps are times."""
         require_times(windows, 'policy "heeb" looks ahead in time')
 
     @classmethod
     def of_references(
         cls, process: Process, survival: Survival | None = None, unit: float = 1
     ) -> "Heeb":
-        """For the cache of a lookup: how the values of the stream come about, one a row.
+        """HEEB for a lookup cache, given the process of the stream's values, one per row.
 
         Examples
         --------
@@ -148,12 +148,12 @@ class Heeb(CurveScore):
         return cls(process, process, survival, unit=unit, caching=True)
 
     def in_cache(self, step: TimeWindow) -> "Heeb":
-        """A step of the process is a reference, of which the first alone counts."""
+        """One step of the process per reference; only the first match of a row counts."""
         return replace(self, caching=True, every=step, start=None, rates=(1.0, 1.0))
 
     def within(self, rows: int | None) -> "Heeb":
-        """How long rows stay, where it was not said: by Little's law; in a cache, as many
-        references as it has rows."""
+        """Set the survival function if not given: by Little's law; in a cache, as many references
+        as it has rows."""
         if self.survival is not None:
             return self
         if rows is None:
@@ -167,11 +167,11 @@ class Heeb(CurveScore):
         return replace(self, survival=ExponentialLife.of_budget(rows, sum(self.rates)))
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        """The value, in units."""
+        """The key value, in multiples of ``unit``."""
         return key_values(columns, self.unit, self.label)
 
     def frames(self, arrivals: Arrivals) -> Frames:
-        """Where each stream has got to, by its own process."""
+        """The current state of each stream, by its own process."""
         step = (arrivals.time - self._start_us) // self._step_us
         value = arrivals.weight.astype(np.int64)
         origin = np.zeros(len(step), np.int64)
@@ -182,7 +182,7 @@ class Heeb(CurveScore):
         return Frames(origin, frame)
 
     def curves(self, side: int, window: Window) -> Curves:
-        """The benefit at every offset; computed once in a process for all equal requests."""
+        """The benefit at every offset; cached per Python process."""
         process = (self.right, self.left)[side]
         if self.survival is None:
             raise SpecError("Heeb without survival= serves a join whose budget is in rows")
@@ -197,11 +197,11 @@ class Heeb(CurveScore):
         rate = self.rates[1 - side]
         horizon = survival.horizon(NOTHING) or ENDLESS
         if window.span >= 2 * horizon * self._step_us:
-            # Rows are given up long before the window ends.
+            # Rows are evicted long before the window ends.
             table, lowest = curve_table(process, survival, self.caching, [None], rate)
             return compact(table, lowest, window.span)
         class_us = max(1, -(-window.span // AGE_CLASSES))
-        # What is left of the window in the middle of each class.
+        # The rest of the window in the middle of each class.
         left = [window.span - (2 * age + 1) * class_us // 2 for age in range(AGE_CLASSES)]
         steps = [max(0, remaining // self._step_us) for remaining in left]
         table, lowest = curve_table(process, survival, self.caching, steps, rate)
@@ -215,7 +215,7 @@ class Heeb(CurveScore):
 
 
 def compact(table: np.ndarray, lowest: int, class_us: int) -> Curves:
-    """Curves without their ends that are worth nothing, in at most so many entries each."""
+    """Trim the zero ends of curves, and coarsen them to the most entries allowed."""
     table = smoothed(table)
     some = np.flatnonzero(table.any(axis=(0, 1)))
     first, end = (int(some[0]), int(some[-1]) + 1) if len(some) else (0, 1)
@@ -226,7 +226,7 @@ def compact(table: np.ndarray, lowest: int, class_us: int) -> Curves:
 
 
 def smoothed(table: np.ndarray) -> np.ndarray:
-    """Curves without the turns that rounding errors make.
+    """Remove the turns in curves that come from rounding errors.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def smoothed(table: np.ndarray) -> np.ndarray:
 
 @compiled
 def _smooth(curves: np.ndarray, ripple: float) -> None:
-    """On in one direction, for as long as steps back stay small."""
+    """Continue in one direction as long as reversals stay small."""
     for which in range(curves.shape[0]):
         curve = curves[which]
         at = 0

@@ -1,4 +1,4 @@
-"""HIST: HEEB for streams of which only the form is known."""
+"""HIST: a learned variant of HEEB, for streams of which only the form is known."""
 
 import json
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ from headgate.spec import SpecError, Window
 
 FORMS = ("trend", "walk")
 FADING = 0.9
-"""What was seen counts for so much less after each step."""
+"""Factor by which past observations are discounted after each step."""
 WIDEST = 1 << 14
-"""Offsets further out are taken together."""
+"""Offsets farther out share a bucket."""
 UNTRIED = 64
 
 
 @dataclass(frozen=True)
 class Hist(CurveScore):
-    """Shed the row whose like has brought the least for the time it was kept.
+    """Evict the row whose offset has had the fewest matches per second stored.
 
-    The form of the streams says what to go by: how far a row's value is from the other stream's
-    trend, or from the last value of its walk. Over that distance two histograms learn, from rows
-    that leave, how many matches they made and how long they stayed; a row is worth the one over the
-    other, its matches a second. Trends are followed by a line through what came lately.
+    A row's offset is the distance of its value from the other stream's trend, or from the last
+    value of its walk, by the form of the streams. Two histograms over the offset learn from rows
+    that leave: how many matches they made and how long they were stored. A row's score is the ratio
+    of the two, matches per second. Trends are fitted by a line through recent values.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Hist(CurveScore):
     buckets
         Of each histogram.
     unit
-        What values are whole multiples of.
+        Values are integer multiples of it.
 
     Examples
     --------
@@ -48,8 +48,8 @@ class Hist(CurveScore):
     References
     ----------
     Xie, Yang and Chen, On Joining and Caching Stochastic Streams, SIGMOD 2005, section 6.2. The
-    paper multiplies matches by the mean of inverse stays, which is ruled by the rows that left at
-    once; dividing by the mean stay made up to 5 % more of the streams of its Figure 14.
+    paper multiplies matches by the mean of inverse lifetimes, which is dominated by rows that leave
+    at once; dividing by the mean lifetime gave up to 5 % more on the streams of its Figure 14.
     """
 
     form: str = "trend"
@@ -69,15 +69,15 @@ class Hist(CurveScore):
             raise SpecError(f"Hist(unit={self.unit!r}): give a number above 0")
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        """The value, in units."""
+        """The key value, in multiples of ``unit``."""
         return key_values(columns, self.unit, self.label)
 
     def recalling(self, memory: str) -> "Hist":
-        """With lines and histograms as they were left."""
+        """The policy with the lines and histograms of earlier steps."""
         return replace(self, _memory=json.loads(memory) if memory else {})
 
     def frames(self, arrivals: Arrivals) -> Frames:
-        """The last value of a walk; where the line of a trend is by now."""
+        """The last value of a walk, or the present value of a trend's line."""
         value = arrivals.weight.astype(np.int64)
         frame = np.zeros(len(value), np.int32)
         if self.form == "walk":
@@ -91,7 +91,7 @@ class Hist(CurveScore):
         return Frames(origin, frame)
 
     def curves(self, side: int, window: Window) -> Curves:
-        """Matches over stay; before anything is known, chance decides."""
+        """Matches per time stored; random before anything is known."""
         pair = self._histograms(side)
         if pair is None:
             drawn = np.random.default_rng(side).random(UNTRIED)
@@ -102,7 +102,7 @@ class Hist(CurveScore):
         return Curves(worth.reshape(1, 1, -1), int(offset[0]), 0, 1)
 
     def remember(self, arrivals: Arrivals, departures: Departures) -> str:
-        """Lines and histograms with what the step has shown."""
+        """Lines and histograms, updated with the step's observations."""
         lines, histograms = [], []
         offset = np.clip(departures.offset, -WIDEST, WIDEST)
         stayed = np.maximum(departures.stayed_us, 1).astype(float)
@@ -135,7 +135,7 @@ class Hist(CurveScore):
 
 @dataclass(frozen=True)
 class _Line:
-    """A line through values over time, by sums that fade."""
+    """A least-squares line through values over time, from exponentially decayed sums."""
 
     start_us: float = 0.0
     count: float = 0.0
@@ -159,7 +159,7 @@ class _Line:
         ]
 
     def with_more(self, time_us: np.ndarray, value: np.ndarray) -> "_Line":
-        """Means and summed products about them, of old and new together."""
+        """The line with more points; combines means and centred sums of products."""
         if not len(time_us):
             return self
         start = self.start_us if self.count else float(time_us[0])
@@ -181,6 +181,6 @@ class _Line:
         )
 
     def at(self, time_us: np.ndarray) -> np.ndarray:
-        """The line's value at each moment."""
+        """The line's value at each time."""
         slope = self.time_value / self.time_time if self.time_time > 0 else 0.0
         return self.value + slope * ((time_us - self.start_us) / 1e6 - self.time)

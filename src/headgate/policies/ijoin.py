@@ -1,4 +1,4 @@
-"""IJOIN: keep the rows that bring the most importance for the time they take."""
+"""IJOIN: keep the rows that produce the most importance per time stored."""
 
 import math
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ Recompute = int | Literal["auto", "successive", "adaptive"]
 
 @dataclass(frozen=True)
 class Ijoin(ResidenceScore):
-    """Shed the mature row of least residence priority.
+    """Evict the mature row of least residence priority.
 
     The priority of a row is importance × matches ÷ age, where old matches count less than recent
-    ones (the paper's *local* priority). Rows younger than the maturity threshold are never given up
-    for others; rows that have made no pair for long are penalised. An arrival is always stored,
-    unless no stored row is mature.
+    ones (the paper's *local* priority). Rows younger than the maturity threshold are never evicted;
+    rows that have made no pair for long are penalised. An arrival is always stored, unless no
+    stored row is mature.
 
-    What is left out follows from the *stay*, the time that a row can be stored on average: rows
-    stored ÷ rows that come, as observed. With `headgate reproduce ijoin` see on which streams it
-    does well, and which policy does better on others.
+    Parameters left out are derived from the *stay*, the average time that a row can be stored: rows
+    stored ÷ observed arrival rate. `headgate reproduce ijoin` shows on which streams it does well,
+    and which policy does better on others.
 
     Parameters
     ----------
     maturity
-        The age up to which a row is not given up, such as "2 seconds" (the paper's τ).
+        The age up to which a row is not evicted, such as "2 seconds" (the paper's τ).
     unproductivity
         How long a row may go without a match before it is penalised (Δ).
     decay
@@ -38,18 +38,18 @@ class Ijoin(ResidenceScore):
     penalty
         Taken off the priority of an unproductive row for every second since its last match (c).
     initial
-        The priority of a row until it is first computed, per unit of importance. Left out, it is
-        what the row has earned by the time it is mature.
+        The priority of a row until it is first computed, per unit of importance. By default the
+        priority the row has when it becomes mature.
     recompute
-        When priorities are computed anew: ``"successive"``, at every decision, which costs as much
-        as there are rows; every so many decisions (k-successive); ``"adaptive"``, when the
+        When all priorities are recomputed: ``"successive"``, at every eviction, which costs
+        O(stored rows); a number k, every k evictions (k-successive); ``"adaptive"``, when the
         importance produced falls; ``"auto"``, whenever a twelfth of the stored rows has been
-        replaced, so that the cost of a decision does not grow with the budget. A micro-batch begins
-        with all of them computed, so under any but ``"successive"`` it matters a little how a
-        stream is cut into batches.
+        replaced, so that the cost of an eviction does not grow with the budget. Each micro-batch
+        starts with a recomputation, so except under ``"successive"`` results depend slightly on how
+        a stream is cut into batches.
     epsilon
-        For ``"adaptive"``: the relative loss of importance, from one decision to the next, that
-        makes it compute.
+        For ``"adaptive"``: the relative loss of importance, from one eviction to the next, that
+        triggers a recomputation.
 
     Examples
     --------
@@ -91,12 +91,12 @@ class Ijoin(ResidenceScore):
             )
 
     def check(self, windows: tuple[Window, Window]) -> None:
-        """Ages are times, so windows must be."""
+        """Require time windows, since ages are times."""
         require_times(windows, 'policy "ijoin" goes by what rows bring for the time they take')
 
     @property
     def residence(self) -> Residence:
-        """The thresholds and rates; negative where they follow from the stay."""
+        """The thresholds and rates; negative where derived from the stay."""
         every = {"auto": AS_FITS, "successive": 1, "adaptive": AS_NEEDED}
         return Residence(
             maturity_us=_threshold_us(self.maturity, "maturity"),
@@ -110,5 +110,5 @@ class Ijoin(ResidenceScore):
 
 
 def _threshold_us(given: str | timedelta | None, what: str) -> int:
-    """In microseconds; negative where it was left out."""
+    """A threshold in microseconds; negative where left out."""
     return -1 if given is None else parse_duration_us(given, what)

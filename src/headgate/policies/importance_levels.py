@@ -1,7 +1,7 @@
-"""Importance in levels: rows that matter about as much are ranked together.
+"""Levels of importance: rows of about the same importance are ranked together.
 
-Where a score changes all the time, no order of rows lasts; but among rows of one importance it is
-the order of the score itself. So importances are rounded to few levels, and each has its own list.
+Where a score changes over time, no order of all rows lasts; but rows of equal importance keep the
+order of the unweighted score. So importances are rounded to few levels, each with its own list.
 """
 
 import numpy as np
@@ -9,19 +9,19 @@ import numpy as np
 STEPS = 4
 """Levels from a power of 2 to the next: rounding changes an importance by 9 % at most."""
 _ROOTS = 2.0 ** (np.arange(STEPS) / STEPS - 1)
-"""The levels from ½ on, below 1 …"""
+"""The levels from ½ to below 1 …"""
 _BETWEEN = 2.0 ** ((np.arange(STEPS) + 0.5) / STEPS - 1)
-"""… and where rounding goes on to the next."""
+"""… and the boundaries at which rounding goes to the next."""
 MOST = 2.0**200
-"""What is more, or less than one over it, is not told apart."""
+"""Importances above it, or below its inverse, are clipped."""
 
 
 def importance_levels(importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The level of each row, int32, and the importance each level stands for, ascending.
 
-    A row's importance is rounded to a power of the fourth root of 2, whatever others there are;
-    powers of 2 stay what they are, and so does 0, for which all stands that is not above it. The
-    levels are those that rows are in. The array may have any shape.
+    A row's importance is rounded to a power of the fourth root of 2, independent of other rows;
+    powers of 2 are unchanged, and anything not above 0 becomes 0. Only levels that occur are
+    returned. The array may have any shape.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def importance_levels(importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.all(importance == 1.0):
         return np.zeros(importance.shape, np.int32), np.ones(1)
     some = importance > 0
-    # Powers and comparisons are exact, so that equal importances are never rounded apart.
+    # Powers and comparisons are exact, so equal importances always get the same level.
     share, exponent = np.frexp(np.clip(importance, 1 / MOST, MOST))
     notch = np.where(some, STEPS * exponent + np.searchsorted(_BETWEEN, share), 0)
     lowest = int(notch.min(where=some, initial=0)) - 1

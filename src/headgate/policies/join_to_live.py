@@ -1,4 +1,4 @@
-"""JOIN-TO-LIVE: a row that has matched often enough makes room for others."""
+"""JOIN-TO-LIVE: evict rows that have matched often enough."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,12 +17,12 @@ def unmatched_first(matches: int, touched: int, time: int, parameter: float) -> 
 
 @dataclass(frozen=True)
 class JoinToLive(HistoryScore):
-    """When memory is full, rows that have matched ``matches`` times go first, then the oldest.
+    """Evict rows that have matched ``matches`` times first, then the oldest.
 
     Parameters
     ----------
     matches
-        After how many matches a row has done its duty.
+        Number of matches after which a row may be evicted before others.
 
     Examples
     --------
@@ -41,5 +41,5 @@ class JoinToLive(HistoryScore):
 
     @property
     def parameter(self) -> float:
-        """Matches until a row may go."""
+        """Number of matches after which a row goes first."""
         return float(self.matches)

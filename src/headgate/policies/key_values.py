@@ -1,4 +1,4 @@
-"""Keys as whole numbers, for policies that follow how values move."""
+"""Key values as integers, for policies that model how values move."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from headgate.spec import SpecError
 
 
 def key_values(columns: Sequence[pa.ChunkedArray], unit: float, label: str) -> np.ndarray:
-    """The values of a key column of numbers, in units; 0 where there is none.
+    """The values of a numeric key column, in multiples of ``unit``; 0 for nulls.
 
     Examples
     --------

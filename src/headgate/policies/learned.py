@@ -1,4 +1,4 @@
-"""Policies whose model is learned from the stream, and which of them to follow."""
+"""Policies whose model is learned from the stream, and the choice among them."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -20,23 +20,23 @@ from headgate.spec import RowWindow, Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
 MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fifo(), Lru())}
-"""LFU is not among them: a row's first score is how many partners it finds as it comes, and in a
-miniature it finds few."""
+"""Excludes LFU: a row's first score is the number of partners it finds on arrival, and in a
+scaled-down trial it finds few."""
 KEEP_HISTORY = (Lru.name, Ijoin.name)
 BY_KEY = (Prob.name, Life.name)
 FADING = 0.05
-"""How much rows' matches must fade in a stay for IJOIN to do better than counts of keys: what is
-hot then stays so for some twenty stays at most (`headgate reproduce ijoin` shows both sides)."""
+"""Decline of the match rate per stay above which IJOIN beats key counts: hot keys then stay hot for
+at most about twenty stays (`headgate reproduce ijoin` shows both sides)."""
 
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
-    """Stands for PROB, LIFE or AGE with what is learned, or for the one that fits better ("auto").
+    """PROB, LIFE or AGE with a learned model, or the one that fits best ("auto").
 
-    Until there is a model it is RANDOM, which favours nobody. Where rows matter differently, it is
-    GREEDY until then, and "auto" has more to choose from: IJOIN at first, and on streams whose rows
-    match less and less as they grow older, because what is hot changes and counts of keys come too
-    late; GREEDY where neither key nor age tells rows apart.
+    Until there is a model it acts as RANDOM, which favours no row. Where rows differ in importance,
+    it acts as GREEDY until then, and "auto" has more choices: IJOIN at first, and on streams where
+    rows match less as they age, because hot keys change faster than key counts can follow; GREEDY
+    where neither key nor age separates rows.
 
     Examples
     --------
@@ -52,26 +52,26 @@ class Learned(FixedScore):
 
     @property
     def counts_keys(self) -> bool:
-        """Whether it must know how often keys come."""
+        """Whether it needs key counts."""
         return self.wanted != Age.name
 
     @property
     def watches_ages(self) -> bool:
-        """Whether it must know at what age rows match."""
+        """Whether it needs the ages at which rows match."""
         return self.wanted in ("auto", Age.name)
 
     @property
     def keeps_history(self) -> bool:
-        """Some of those that "auto" may follow need it."""
+        """True for "auto" where a policy that it may choose needs the history."""
         return self.wanted == "auto"
 
     @property
     def tries_others(self) -> bool:
-        """ "auto" does, where all result rows count alike."""
+        """True for "auto", where all result rows count alike."""
         return self.wanted == "auto" and not self.important
 
     def rivals(self, windows: tuple[Window, Window]) -> tuple[str, ...]:
-        """The policies that are tried in miniature, so that the best of them can be followed."""
+        """The policies tried on a small share of the rows, so that the best can be followed."""
         if not self.tries_others:
             return ()
         if any(isinstance(window, RowWindow) and window.rows for window in windows):
@@ -80,11 +80,11 @@ class Learned(FixedScore):
 
     @property
     def neutral(self) -> Policy:
-        """What is followed without a model."""
+        """The policy followed without a model."""
         return Greedy() if self.important else Random()
 
     def check(self, windows: tuple[Window, Window]) -> None:
-        """The same as the policy it stands for."""
+        """Check the windows as the policy it stands for does."""
         if self.wanted == Age.name:
             Age(AgeCurves.of_buckets((1, 1), ((0,), (0,)))).check(windows)
         if self.wanted == Life.name:
@@ -103,12 +103,12 @@ class Learned(FixedScore):
         Parameters
         ----------
         curves, weights
-            The age model, and what keys are worth; None where not known.
+            The age model, and the weights of keys; None where not known.
         fits_better
-            Which of the two foresees matches better.
+            Which of the two predicts matches better.
         fading
-            How much more slowly rows match for every stay that they have grown older, and how much
-            of that may be chance; None where there are no ages.
+            The relative decline of the match rate per stay of age, and its standard error; None
+            where there are no ages.
         followed
             The name of the policy that was followed last.
         """
@@ -117,17 +117,17 @@ class Learned(FixedScore):
             wanted = Age.name if curves is not None and fits_better == "age" else Prob.name
             if self.important and fading is not None:
                 rate, error = fading
-                # What may be chance is no reason to change one's mind.
+                # Do not switch on a difference within the error.
                 least = FADING if followed == Ijoin.name else FADING + error
                 if curves is None or rate > least:
                     return Ijoin()
                 if wanted == Age.name and abs(rate) < 2 * error:
-                    # A curve that may be flat does not tell rows apart.
+                    # A curve that may be flat does not separate rows.
                     return Greedy()
         return self.named(wanted, curves, weights)
 
     def named(self, name: str, curves: AgeCurves | None, weights: np.ndarray | None) -> Policy:
-        """The policy of that name, with what is known; the neutral one where that is not enough."""
+        """The policy of that name with the models given; the neutral policy without its model."""
         if name in MODEL_FREE:
             return MODEL_FREE[name]
         if name == Age.name:

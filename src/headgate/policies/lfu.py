@@ -14,10 +14,10 @@ def uses(matches: int, touched: int, time: int, parameter: float) -> float:
 
 @dataclass(frozen=True)
 class Lfu(HistoryScore):
-    """Shed the row with the fewest matches while it was stored; of equals, the eldest.
+    """Evict the row with the fewest matches while stored; among equals, the oldest.
 
-    Every arrival is stored, as in a cache: it has matched nobody yet, so judged by its own score
-    it would never get in once all that is stored has matched.
+    Every arrival is stored, as in a cache: it has no matches yet, so by its own score it would
+    never be admitted once every stored row has matched.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Lfu(HistoryScore):
 
     References
     ----------
-    In-cache LFU, which forgets a row's matches when it sheds the row; "perfect" LFU in Xie, Yang,
+    In-cache LFU, which forgets a row's matches when it evicts the row; "perfect" LFU in Xie, Yang,
     Chen, SIGMOD 2005, section 8, remembers them.
     """
 

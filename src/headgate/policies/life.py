@@ -17,9 +17,9 @@ MOST_CLASSES = 64
 
 @dataclass(frozen=True, eq=False)
 class Life(ValueScore):
-    """Shed the row with the least product of match probability and remaining lifetime.
+    """Evict the row with the least product of match probability and remaining lifetime.
 
-    Rows of one probability form a class, of which only the oldest can be worth least, so a shed
+    Rows of one probability form a class, whose oldest row has the lowest score, so an eviction
     compares classes, not rows. Where the model has more than 64 different probabilities they are
     rounded to 64 levels in equal ratios (under 14 % apart for probabilities from 1 to 0.0003).
 
@@ -62,7 +62,7 @@ class Life(ValueScore):
         return cls(None, tuple(_levels(weights).tolist()))
 
     def check(self, windows: tuple[Window, Window]) -> None:
-        """Remaining lifetimes must be in one unit to be compared."""
+        """Require windows of the same unit, so that remaining lifetimes can be compared."""
         if type(windows[0]) is not type(windows[1]):
             raise SpecError(
                 f'policy "life" compares remaining windows, and these are {windows[0]} and '
@@ -70,13 +70,13 @@ class Life(ValueScore):
             )
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        """The chance that the other side's next row has the key."""
+        """The probability that the other side's next row has the key."""
         if self.frequencies is None:
             raise SpecError("this Life was shipped without its model and cannot weigh keys")
         return self.frequencies.match_probability(columns, side)
 
     def without_model(self) -> "Life":
-        """Weights travel with the rows; the levels are enough to class them."""
+        """The policy without its model: weights travel with the rows, and levels class them."""
         return replace(self, frequencies=None)
 
     def class_weights(self) -> np.ndarray:

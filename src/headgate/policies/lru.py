@@ -15,7 +15,7 @@ def last_use(matches: int, touched: int, time: int, parameter: float) -> float:
 
 @dataclass(frozen=True)
 class Lru(HistoryScore):
-    """Shed the row whose last match, or arrival if it never matched, is longest ago.
+    """Evict the row whose last match, or arrival if it never matched, is longest ago.
 
     Examples
     --------

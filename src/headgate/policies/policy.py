@@ -1,7 +1,7 @@
-"""What a policy is: it says how much a row is worth keeping, and nothing else.
+"""Base class of policies: a policy scores rows, and the lowest score is evicted.
 
-Scores come in a few kinds (`policies/kinds`), each with a structure in which finding the row worth
-least is cheap at any budget. A policy picks the kind by its base class and fills in one method.
+Scores come in a few kinds (`policies/kinds`), each with a structure that finds the lowest score
+cheaply at any budget. A policy picks the kind by its base class and implements one method.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RanksBy(StrEnum):
-    """What a policy goes by, of the ways that have a formula for what more memory brings."""
+    """Criteria of policies for which a formula gives recall as a function of memory."""
 
     AGE = "age"
     FREQUENCY = "frequency"
@@ -30,13 +30,13 @@ class RanksBy(StrEnum):
 
 
 class Arrivals(NamedTuple):
-    """What a policy may know of arriving rows, an entry a row."""
+    """What a policy knows of arriving rows; each array has one entry per row."""
 
     time: np.ndarray  # int64, microseconds
     side: np.ndarray  # uint8, 0 left, 1 right
     sequence: np.ndarray  # int64, counts the rows of a side
-    weight: np.ndarray  # float64, what `Policy.weigh` made of the key
-    importance: np.ndarray  # float64, what a pair of the row is worth; ones where all count alike
+    weight: np.ndarray  # float64, the key's weight by `Policy.weigh`
+    importance: np.ndarray  # float64, importance of a pair of the row; ones where all count alike
 
 
 @dataclass(frozen=True)
@@ -45,88 +45,88 @@ class Policy(ABC):
 
     name: ClassVar[str]
     kind: ClassVar["type[Kind]"]
-    """How rows of such scores are ranked; set by the base class that a policy derives from."""
+    """The kind of score; set by the base class that a policy derives from."""
     ranks_by: ClassVar[RanksBy] = RanksBy.NEITHER
     by_lot: ClassVar[bool] = False
-    """Whether who stays is a matter of chance alone."""
+    """Whether rows are kept purely at random."""
     weighs_keys: ClassVar[bool] = False
     weighs_matches: ClassVar[bool] = False
-    """Whether what `weigh` makes of a key is how likely the other side's next row is to match."""
+    """Whether `weigh` gives the probability that the other side's next row matches."""
     model: ClassVar[str] = ""
-    """Which model of the streams it is made from: "frequencies", "ages" or none."""
+    """The model of the streams that it needs: "frequencies", "ages" or none."""
     samples: ClassVar[bool] = False
     """Whether it draws a random sample, whose pairs have weights; see `Sampler`."""
     learns: ClassVar[bool] = False
     """Whether it stands for another policy, with a model learned from the stream."""
     observes: ClassVar[bool] = False
-    """Whether it learns from what became of the rows it kept; see `CurveScore`."""
+    """Whether it learns from the matches and lifetimes of its stored rows; see `CurveScore`."""
     takes_newcomers: ClassVar[bool] = False
-    """Whether every arrival is stored; scores then say only who makes room for it."""
+    """Whether every arrival is stored; scores then only choose the row to evict for it."""
     weighs_importance: ClassVar[bool] = False
-    """Whether scores of age, of value and of curves are in proportion to importance; fixed scores
-    see to it themselves."""
+    """Whether age, value and curve scores are multiplied by importance; fixed scores handle it
+    themselves."""
     refuses_equals: ClassVar[bool] = False
-    """Whether an arrival worth as little as the least stored row is refused; else the elder of the
-    two goes."""
+    """Whether an arrival that ties with the lowest stored score is refused; otherwise the older row
+    is evicted."""
     caches: ClassVar[bool] = False
     """Whether it can rank rows of a table, which never expire, in the cache of a lookup."""
     is_offline: ClassVar[bool] = False
-    """Whether it must know the whole stream beforehand."""
+    """Whether it needs the whole stream in advance."""
 
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        """A number for each row from its key columns; taken at arrival and kept with the row."""
+        """A weight for each row from its key columns, computed on arrival and stored with it."""
         return np.zeros(len(columns[0]))
 
     def within(self, rows: int | None) -> "Policy":
-        """The policy as it is followed with so many stored rows; None where bytes are the limit."""
+        """The policy adapted to a budget of ``rows``; None where bytes are the limit."""
         return self
 
     def in_cache(self, step: TimeWindow) -> "Policy":
-        """The policy as the cache of a lookup follows it, where a reference takes so long."""
+        """The policy adapted to the cache of a lookup, with one reference per ``step``."""
         return self
 
     def without_model(self) -> "Policy":
-        """The policy less what only `weigh` needs, so that it is small to ship."""
+        """The policy without what only `weigh` needs, so that it is small to ship."""
         return self
 
     def for_shard(self, shard: int) -> "Policy":
-        """The policy as one of several shards follows it; samples must not be alike in all."""
+        """The policy for one of several shards; samples must differ between shards."""
         return self
 
     def recalling(self, memory: str) -> "Policy":
-        """The policy with what it has learned so far, as it was told to be remembered."""
+        """The policy with what it learned in earlier steps, as `remember` wrote it."""
         return self
 
     def coin_seed(self, seed: int) -> int:
-        """The seed of the coins that a join flips, which has this one."""
+        """The seed of the coin flips in a join that has this seed."""
         return seed
 
     @property
     def sampler(self) -> "Sampler | None":
-        """The policy, where it draws a random sample."""
+        """The policy itself if it is a sampler, else None."""
         return None
 
     @property
     def counts_keys(self) -> bool:
-        """Whether it must be told how often keys come."""
+        """Whether it needs key counts."""
         return False
 
     @property
     def tries_others(self) -> bool:
-        """Whether other policies are tried in miniature, to follow the best."""
+        """Whether other policies are tried on a small share of the rows, to follow the best."""
         return False
 
     @property
     def watches_ages(self) -> bool:
-        """Whether it must be told at what age rows match."""
+        """Whether it needs the ages at which rows match."""
         return False
 
     @property
     def keeps_history(self) -> bool:
-        """Whether what happened to stored rows must be kept with them."""
+        """Whether the match history of stored rows must be kept between steps."""
         return self.observes or self.kind.keeps_history
 
     @property
@@ -136,12 +136,12 @@ class Policy(ABC):
 
 
 class Sampler(Policy):
-    """A policy that keeps rows by chance, and can say by which.
+    """A policy that keeps rows at random, with known inclusion probabilities.
 
-    Scores are random, and the row of least score goes. Whether a row is still stored then depends
-    on one thing: whether its score is above the *threshold*, the highest score given up since it
-    came. Without the row itself the threshold would be the same, so the chance to be above it is
-    known, and the inverse of that chance is an honest weight, however memory was used.
+    Scores are random, and the row of lowest score is evicted. A row is then still stored exactly if
+    its score is above the *threshold*, the highest score evicted since it arrived. The threshold
+    does not depend on the row itself, so the probability to be above it is known, and the inverse
+    of that probability is an unbiased weight, however memory was used.
     """
 
     samples: ClassVar[bool] = True
@@ -155,11 +155,12 @@ class Sampler(Policy):
 
     @abstractmethod
     def inverse_chance(self, threshold: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """One over the chance that a row with that weight, or its match, is above the threshold."""
+        """The inverse of the probability that a row of that weight, or its match, is above the
+        threshold."""
 
 
 def require_times(windows: tuple[Window, Window], why: str) -> None:
-    """Raise where a window is told in rows; ``why`` says which policy minds, and for what reason.
+    """Raise where a window counts rows; ``why`` names the policy and the reason.
 
     Examples
     --------

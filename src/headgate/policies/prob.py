@@ -15,7 +15,7 @@ from headgate.spec import SpecError
 
 @dataclass(frozen=True, eq=False)
 class Prob(FixedScore):
-    """Shed the row whose key is rarest on the other side.
+    """Evict the row whose key is rarest on the other side.
 
     Where the goal is importance, the row of least probability × importance.
 
@@ -50,16 +50,16 @@ class Prob(FixedScore):
             raise SpecError(f"Prob takes a Frequencies model, not {self.frequencies!r}")
 
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
-        """The chance that the other side's next row has the key."""
+        """The probability that the other side's next row has the key."""
         if self.frequencies is None:
             raise SpecError("this Prob was shipped without its model and cannot weigh keys")
         return self.frequencies.match_probability(columns, side)
 
     def without_model(self) -> "Prob":
-        """Weights travel with the rows; the model need not."""
+        """The policy without its model, since weights travel with the rows."""
         return replace(self, frequencies=None)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
-        """The match probability times what a match is worth."""
+        """Match probability × importance."""
         score: np.ndarray = arrivals.weight * arrivals.importance
         return score

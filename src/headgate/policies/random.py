@@ -12,7 +12,7 @@ from headgate.policies.policy import Arrivals
 
 @dataclass(frozen=True)
 class Random(FixedScore):
-    """Shed a row at random: every row in the windows is as likely to be kept.
+    """Evict a row at random: every row in the windows is equally likely to be kept.
 
     Parameters
     ----------

@@ -8,16 +8,16 @@ from headgate.policies.kinds.history_score import HistoryScore, history_score
 
 @history_score
 def pairs_made(matches: int, touched: int, time: int, parameter: float) -> float:
-    """Partners met so far, on arrival or since."""
+    """Pairs made so far, on arrival or since."""
     return float(matches)
 
 
 @dataclass(frozen=True)
 class Size(HistoryScore):
-    """Shed the row that has made the fewest pairs so far, the oldest of equals.
+    """Evict the row that has made the fewest pairs so far, the oldest of equals.
 
-    A semantic approximation of the largest output: what matched often will match again. It does not
-    look at importance. Unlike `Lfu`, an arrival that made fewer pairs than any stored row is
+    A semantic approximation of the largest output: rows that matched often will match again. It
+    ignores importance. Unlike under `Lfu`, an arrival that made fewer pairs than any stored row is
     refused.
 
     Examples

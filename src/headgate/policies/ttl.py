@@ -1,4 +1,4 @@
-"""TTL: rows have a time to live within their window, as state TTLs are set in practice."""
+"""TTL: evict rows past a time to live shorter than their window, like a state TTL."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,9 +11,9 @@ from headgate.spec.quantity import parse_duration_us
 
 @dataclass(frozen=True)
 class Ttl(AgeScore):
-    """When memory is full, rows past their time to live go first; younger rows stay.
+    """Evict rows past their time to live; keep younger rows.
 
-    A row younger than ``after`` is never given up: while all are, arrivals are refused.
+    A row younger than ``after`` is never evicted; while all rows are younger, arrivals are refused.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class Ttl(AgeScore):
             parse_duration_us(self.after, "time to live")
 
     def check(self, windows: tuple[Window, Window]) -> None:
-        """A row window tells no time to halve."""
+        """Require ``after`` for a row window, which has no duration to halve."""
         if self.after is None and not all(isinstance(w, TimeWindow) for w in windows):
             raise SpecError('policy "ttl" on a row window needs a time: give Ttl("10 minutes")')
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
-        """Young rows worth the more the longer they have stayed; old ones less than any."""
+        """Young rows score higher the older they are; rows past the time to live score lowest."""
         after = window.span / 2 if self.after is None else parse_duration_us(self.after, "ttl")
         if after == 0:
             return (Piece(age=0.0, start=-1.0, slope=-1.0),)

@@ -1,4 +1,4 @@
-"""UNTIL-EXPIRY: what is stored stays until its window has passed."""
+"""UNTIL-EXPIRY: stored rows stay until their window has passed."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +9,7 @@ from headgate.spec import Window
 
 @dataclass(frozen=True)
 class UntilExpiry(AgeScore):
-    """Refuse arrivals while memory is full; never give up a stored row.
+    """Refuse arrivals while memory is full; never evict a stored row.
 
     Examples
     --------
@@ -24,5 +24,5 @@ class UntilExpiry(AgeScore):
     name: ClassVar[str] = "until-expiry"
 
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
-        """Worth rises with age, so the newcomer is always worth least."""
+        """The score rises with age, so an arrival always scores lowest."""
         return (Piece(age=0.0, start=0.0, slope=1.0),)

@@ -1,4 +1,4 @@
-"""Who is sampled: whole clusters, or single pairs; and which share memory allows."""
+"""Samplers of whole clusters or single pairs, and the sampling fraction that memory allows."""
 
 from headgate.sampling.cluster import EqCluster, PpsCluster
 from headgate.sampling.learned_cluster import LearnedCluster

@@ -1,8 +1,8 @@
 """EQ-CLUSTER and PPS-CLUSTER: a stored row brings all its matches into the sample, or none.
 
-A row keeps its random number for life, and memory decides how high the threshold is: nothing need
-be known in advance to use all of it, and no more. The paper's inclusion probabilities, clipped at 1
-and solved for the memory at hand, are what the threshold comes to.
+A row has one random number for life, and the memory budget sets the threshold, so the sampler uses
+all of the memory without knowing anything in advance. The threshold converges to the paper's
+inclusion probabilities, clipped at 1 and solved for the memory available.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ RARE = 0.1
 
 @dataclass(frozen=True)
 class EqCluster(FixedScore, Sampler):
-    """Keep rows with equal chance.
+    """Keep rows with equal probability.
 
     Unbiased whatever the streams do; best where rows make about as many matches each.
 
@@ -65,7 +65,7 @@ class EqCluster(FixedScore, Sampler):
 
 @dataclass(frozen=True, eq=False)
 class PpsCluster(FixedScore, Sampler):
-    """Keep rows with a chance proportional to the matches they will make.
+    """Keep rows with a probability proportional to the matches they will make.
 
     Weights are right even where the frequencies are wrong: the chance is what they made of it.
 

@@ -28,14 +28,14 @@ SUMS = ("a", "b", "aa", "ab", "bb", "cc", "cd", "dd", "n", "m")
 
 @dataclass(frozen=True)
 class Estimated:
-    """An aggregate over the exact result, as far as a sample can tell.
+    """An aggregate over the exact result, estimated from a sample.
 
     Parameters
     ----------
     estimate
-        Right on average.
+        The unbiased estimate.
     standard_error
-        How far off it is, usually.
+        Its standard error.
     low, high
         The confidence interval.
     rows, clusters
@@ -214,7 +214,7 @@ def _reach(clusters: np.ndarray, confidence: float) -> np.ndarray:
 
 
 def with_contract(table: pa.Table, goal: Sample) -> pa.Table:
-    """Estimates with what became of the error asked for."""
+    """Add to estimates whether they keep to the error requested."""
     if goal.error is None:
         return table
     estimate, high = (table.column(name).to_numpy() for name in ("estimate", "high"))

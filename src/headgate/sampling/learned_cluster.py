@@ -15,7 +15,7 @@ from headgate.sampling.cluster import RARE, EqCluster, PpsCluster
 
 @dataclass(frozen=True)
 class LearnedCluster(FixedScore, Sampler):
-    """Stands for PPS-CLUSTER with key frequencies as they are learned, EQ-CLUSTER until then.
+    """PPS-CLUSTER with learned key frequencies; EQ-CLUSTER until they are known.
 
     A row keeps the size it was given when it came, so its chance is known whatever is learned
     later. Sizes are expected matches over their mean: without a model, all rows are average.

@@ -1,4 +1,4 @@
-"""From the goal of a sample to the sampler that serves it."""
+"""Chooses the sampler for a sampling goal."""
 
 from dataclasses import replace
 
@@ -24,9 +24,9 @@ def make_sampler(
 ) -> Sampler:
     """The sampler for a goal, given what is known of the streams; rates in rows a second.
 
-    ``"auto"`` is a cluster sample: it is right whatever the streams do, and its share grows with
-    memory. Sizes of clusters are learned where frequencies are not given; ``keyed`` says whether
-    there are keys to learn of.
+    ``"auto"`` is a cluster sample: it is unbiased whatever the streams do, and its share grows with
+    memory. Cluster sizes are learned where frequencies are not given; ``keyed`` says whether there
+    are keys to learn from.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The same estimates as SQL: for Spark, DuckDB, or any engine that has sums and square roots."""
+"""Estimates from a sample as SQL, for Spark, DuckDB or any engine with sums and square roots."""
 
 from headgate.sampling.estimators import Aggregate, few_terms, normal_quantile
 from headgate.spec import SpecError

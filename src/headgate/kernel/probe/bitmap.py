@@ -1,4 +1,4 @@
-"""The bitmap: who is stored, by key and value (`ranges.py`), in the kernel's own records."""
+"""Bitmap index: one bit per row in order of key and value (`ranges.py`), set while it is stored."""
 
 from typing import Any
 
@@ -13,19 +13,19 @@ from headgate.policies.structures import marks
 
 @inlined
 def enter(arrays: Any, row: int) -> None:
-    """Note that a row is stored."""
+    """Mark a row as stored."""
     ranges.enter(arrays.ranges, row)
 
 
 @inlined
 def leave(arrays: Any, row: int) -> None:
-    """Note that a row is stored no more."""
+    """Mark a row as no longer stored."""
     ranges.leave(arrays.ranges, row)
 
 
 @inlined
 def take_back_ranged(arrays: Any, row: int, reach: int, limit: int, last: int) -> None:
-    """Undo what a probe counted before it reached ``last``, since it will be made again."""
+    """Undo what a probe counted before it reached ``last``, since the probe will be repeated."""
     spot = arrays.ranges.spots[row]
     at, end = np.int64(spot.first), np.int64(spot.end)
     for part in range(2):
@@ -51,7 +51,7 @@ def ranged_probe(
     """Write the row's stored partners whose mark is ``within`` two others, by value.
 
     Starts at ``made``; returns the new end, or -1 when ``pairs`` is full. O(stored rows in the
-    row's range), whether their time fits or not.
+    row's range), whether or not they are within the window.
     """
     reach, limit = within
     spot = arrays.ranges.spots[row]
@@ -82,7 +82,7 @@ def ranged_probe(
 
 
 class Bitmap(Index):
-    """Marks of the places taken, in order of key and value."""
+    """A bitmap of stored rows, in order of key and value."""
 
     name = "bitmap"
     ranged = True

@@ -1,8 +1,8 @@
-"""A B+tree a side in flat arrays: entries in linked leaves, separators above them.
+"""B+tree index in flat arrays, one tree per side: entries in linked leaves, separators above.
 
-Nodes but the root are at least half full. A node has room for one more than it may hold, so that
-it takes what comes first and is split afterwards; a node that falls below half takes from a
-neighbour that can spare it, or is merged with one.
+All nodes but the root are at least half full. A node has room for one entry more than it may hold,
+so that an insert comes first and the split after it; a node that falls below half borrows from a
+neighbour, or is merged with one.
 """
 
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class BTree(NamedTuple):
 
 
 def empty_btree(most: int, node: int) -> BTree:
-    """Room for ``most`` rows a side in nodes of ``node`` entries.
+    """Allocate trees for ``most`` rows per side in nodes of ``node`` entries.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _child_for(keys: np.ndarray, count: int, entry: int) -> Any:
 
 @inlined
 def _descend(tree: BTree, side: int, entry: int) -> Any:
-    """The leaf an entry belongs to; the way there is left in ``path``."""
+    """The leaf an entry belongs to; records the path to it in ``path``."""
     node = tree.state[side, ROOT]
     for level in range(tree.state[side, HEIGHT]):
         child = _child_for(tree.keys[side, node], tree.counts[side, node], entry)
@@ -92,9 +92,9 @@ def _descend(tree: BTree, side: int, entry: int) -> Any:
 
 @compiled
 def find(tree: BTree, side: int, first: int, end: int, found: np.ndarray, count: Any) -> Any:
-    """Write the rows of groups ``first`` to before ``end``, from place ``count`` on; the new count.
+    """Write the rows of groups ``first`` to before ``end`` from index ``count`` on; the new count.
 
-    O(log window) and what is found.
+    O(log window + rows found).
     """
     least, stop = entry_of(first, ZERO), entry_of(end, ZERO)
     node = tree.state[side, ROOT]
@@ -208,7 +208,7 @@ def leave(tree: BTree, side: int, group: int, row: int) -> None:
 
 @compiled
 def _fill_up(tree: BTree, side: int, node: int) -> None:
-    """Mend a node at the path's end that is less than half full, and what that does above it."""
+    """Refill a node at the path's end that is less than half full, and rebalance above it."""
     fewest = (tree.keys.shape[2] - ONE) >> ONE
     own = tree.state[side]
     level = own[HEIGHT] - ONE
@@ -310,19 +310,19 @@ def _merge(tree: BTree, side: int, parent: int, place: int, is_leaf: bool) -> No
 
 @inlined
 def insert_entry(tree: BTree, entry: Entry) -> None:
-    """Enter a row."""
+    """Insert a row."""
     enter(tree, entry.side, entry.group, entry.row)
 
 
 @inlined
 def delete_entry(tree: BTree, entry: Entry) -> None:
-    """Take a row out."""
+    """Delete a row."""
     leave(tree, entry.side, entry.group, entry.row)
 
 
 @inlined
 def find_rows(tree: BTree, look: Look, found: np.ndarray, count: Any) -> Any:
-    """Write the rows of the groups looked for."""
+    """Write the rows of the groups probed for."""
     return find(tree, look.side, look.first, look.end, found, count)
 
 
@@ -334,5 +334,5 @@ class BTreeIndex(Index):
 
     @staticmethod
     def empty(room: Room) -> BTree:
-        """Room for the rows of either side."""
+        """Allocate for the larger side."""
         return empty_btree(max(room.rows), room.node_rows)

@@ -1,8 +1,8 @@
-"""A hash index: rows of several keys share a bucket, a chain from its newest row to its oldest.
+"""Hash index with shared buckets: each bucket is a chain from the newest row to the oldest.
 
-A probe walks the bucket and compares, as far as the window reaches; a row that leaves is crossed
-out, and unlinked by the next probe that meets it, so that letting go of the oldest costs nothing
-but that. Kang, Naughton, Viglas, ICDE 2003, section 4.2: few buckets save memory, many save time.
+Rows of several keys share a bucket. A probe walks it and compares keys, as far back as the window
+reaches. A removed row is marked as deleted, and the next probe that visits it unlinks it, so expiry
+is cheap. Kang, Naughton, Viglas, ICDE 2003, section 4.2: few buckets save memory, many save time.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ ONE = np.int64(1)
 LINK = np.dtype(
     [
         ("mark", "i8"),  # place on its window's own scale, as the kernel's
-        ("group", "i4"),  # GONE where crossed out
+        ("group", "i4"),  # GONE where deleted
         ("older", "i4"),  # next in the bucket
     ],
     align=True,
@@ -35,7 +35,7 @@ class Buckets(NamedTuple):
 
 
 def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
-    """So many empty buckets a side, for ``rows`` in all.
+    """Allocate ``buckets`` empty buckets per side, for ``rows`` rows in total.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
 
 @compiled
 def enter(buckets: Buckets, entry: Entry) -> None:
-    """Enter a row into its bucket: at the head, unless it comes out of order."""
+    """Insert a row into its bucket: at the head, unless it is out of order."""
     bucket, links = entry.code % buckets.sizes[entry.side], buckets.links
     newer, older = NONE, np.int64(buckets.newest[entry.side, bucket])
     while older != NONE and links[older].mark > entry.mark:
@@ -73,13 +73,13 @@ def enter(buckets: Buckets, entry: Entry) -> None:
 
 @compiled
 def leave(buckets: Buckets, row: int) -> None:
-    """Cross a row out."""
+    """Mark a row as deleted."""
     buckets.links[row].group = GONE
 
 
 @compiled
 def find(buckets: Buckets, look: Look, found: np.ndarray, count: Any) -> Any:
-    """Write the bucket's rows of the groups looked for whose mark is within reach, from place
+    """Write the bucket's rows of the groups probed for whose mark is within reach, from index
     ``count`` on; the new count. O(rows in the bucket)."""
     side, reach = look.side, look.reach
     bucket, links = look.code % buckets.sizes[side], buckets.links
@@ -105,7 +105,7 @@ def find(buckets: Buckets, look: Look, found: np.ndarray, count: Any) -> Any:
 
 @inlined
 def delete_entry(buckets: Buckets, entry: Entry) -> None:
-    """Cross a row out."""
+    """Mark a row as deleted."""
     leave(buckets, entry.row)
 
 
@@ -118,5 +118,5 @@ class HashIndex(Index):
 
     @staticmethod
     def empty(room: Room) -> Buckets:
-        """Room for the rows of both sides."""
+        """Allocate for the rows of both sides."""
         return empty_buckets(room.buckets, room.total)

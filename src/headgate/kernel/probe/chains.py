@@ -1,7 +1,7 @@
-"""The hash index of one chain a key, which lies in the kernel's own records.
+"""Hash index with one chain per key, linked through the kernel's own records.
 
-Chains run from the newest row to the oldest, so that a probe stops at the first row out of reach;
-rows that are gone are unlinked by the first probe that meets them.
+Chains run from the newest row to the oldest, so that a probe stops at the first row out of reach.
+Removed rows are unlinked by the first probe that visits them.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ PARTNERS_AHEAD = 6
 
 @inlined
 def chain(arrays: Arrays, row: int) -> None:
-    """Enter a row into its key's chain: at the head, unless it comes out of order."""
+    """Insert a row into its key's chain: at the head, unless it is out of order."""
     own = arrays.links[row]
     head = arrays.newest[2 * arrays.rows[row].code + own.side]
     newer, older, older_mark = np.int64(NONE), head.row, head.mark
@@ -46,7 +46,7 @@ def relink(arrays: Arrays, head: Any, newer: int, row: int, mark: int) -> None:
 
 @inlined
 def take_back(arrays: Arrays, head: Any, last: int, row: int, limit: int) -> None:
-    """Undo what a probe counted before it reached ``last``, since it will be made again."""
+    """Undo what a probe counted before it reached ``last``, since the probe will be repeated."""
     partner, mark = head.row, head.mark
     while partner != last:
         candidate = arrays.links[partner]
@@ -109,7 +109,7 @@ def chained_probe(
 
 @inlined
 def look_ahead(arrays: Arrays, row: int) -> None:
-    """Ask for what the arrivals after this one will need: first the chain's head, then its row."""
+    """Prefetch what the next arrivals will need: first the chain's head, then its row."""
     later = row + HEADS_AHEAD
     if later < arrays.rows.size:
         prefetch(arrays.newest, 2 * max(arrays.rows[later].code, 0))
@@ -123,11 +123,11 @@ def look_ahead(arrays: Arrays, row: int) -> None:
 
 @inlined
 def stay(arrays: Arrays, row: int) -> None:
-    """A row that leaves is unlinked by the next probe that meets it."""
+    """Do nothing: the next probe that visits a removed row unlinks it."""
 
 
 class Chains(Index):
-    """A chain a key, from the newest row to the oldest."""
+    """One chain per key, from the newest row to the oldest."""
 
     name = "chains"
     is_offered = False

@@ -1,4 +1,4 @@
-"""An entry: a group and a row's position in one number, so that entries sort by group."""
+"""Index entries: a group and a row's position in one number, so that they sort by group."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ ROW_MASK = np.int64((1 << 32) - 1)
 
 @inlined
 def entry_of(group: Any, row: Any) -> Any:
-    """The entry of a row; with row 0, the least of its group."""
+    """The entry of a row; with row 0, the lower bound of its group."""
     return (np.int64(group) << GROUP_SHIFT) | np.int64(row)
 
 

@@ -1,4 +1,4 @@
-"""From rows that an index has found to pairs: who is stored, and whose time fits."""
+"""Turns the rows that an index has found into pairs: keeps those stored and within the window."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ NOTHING, ONE = np.int64(0), np.int64(1)
 
 
 class Found(NamedTuple):
-    """What an index has found, and the least and greatest mark that fit."""
+    """Rows found by an index, and the least and greatest mark within the window."""
 
     rows: np.ndarray  # int64
     number: Any  # how many
@@ -23,10 +23,10 @@ class Found(NamedTuple):
 def list_found(
     links: np.ndarray, found: Found, row: int, pairs: np.ndarray, made: Any, count_only: int
 ) -> tuple[Any, Any]:
-    """Write a pair for each row found that is stored and whose time fits.
+    """Write a pair for each row found that is stored and within the window.
 
-    Returns the new end, or -1 when ``pairs`` is full, and how many watched rows were met, which
-    are then the first in ``found``. Nothing is written unless all fits.
+    Returns the new end, or -1 when ``pairs`` is full, and how many watched rows matched; these
+    are then the first in ``found``. Writes nothing unless all pairs fit.
     """
     rows = found.rows
     fitting = stored = np.int64(0)

@@ -1,12 +1,12 @@
-"""What an index is: a structure that a side's window may be kept in.
+"""Base class of the indexes over a side's window.
 
-An index is a class in the file of its structure. Most know rows as entries and are told of them
-late: what enters and leaves is noted, and they catch up before the next look into them, so that the
-kernel carries a few stores at each of the many places where rows enter and leave, and takes half
-as long to compile. They fill in `empty`, `insert`, `delete` and `find`. Those that lie in the
-kernel's own records fill in `enter`, `leave` and `probe` instead.
+An index is a class in the file of its structure. Most are updated lazily: inserts and deletes are
+logged and applied before the next probe. The many places where rows enter and leave then need only
+a few stores, and the kernel compiles in half the time. Such an index implements `empty`, `insert`,
+`delete` and `find`. An index within the kernel's own records implements `enter`, `leave` and
+`probe` instead.
 
-The kernel branches to all that are in `INDEXES` (`index_list.py`, `indexes.py`).
+The kernel dispatches to all indexes in `INDEXES` (`index_list.py`, `indexes.py`).
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -20,16 +20,16 @@ ONE = np.int64(1)
 
 
 class Room(NamedTuple):
-    """What an index must have room for."""
+    """The capacity that an index must allocate."""
 
-    rows: tuple[int, int]  # of each side; 0 where it is kept in another index
-    total: int  # of both sides, whatever they are kept in; 0 where neither is kept in this one
+    rows: tuple[int, int]  # of each side; 0 where the side has another index
+    total: int  # of both sides, whatever their index; 0 where neither has this one
     buckets: tuple[int, int]  # of each side, where rows are hashed
     node_rows: int  # entries of a tree's node
 
 
 class Entry(NamedTuple):
-    """A row that enters or leaves; numbers are whole, compiled or not."""
+    """A row to insert or delete; all fields are integers, compiled or not."""
 
     side: Any
     code: Any  # equal for equal keys
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a probe looks for: rows of a side whose group is from ``first`` to before ``end``."""
+    """A probe's request: rows of a side whose group is from ``first`` to before ``end``."""
 
     side: Any
     code: Any
@@ -50,7 +50,7 @@ class Look(NamedTuple):
 
 @inlined
 def group_of(arrays: Any, row: int) -> Any:
-    """What an index sorts or compares rows by: the place by key and value, or the key's code."""
+    """The sort key of a row in an index: its rank by key and value, or the key's code."""
     if arrays.terms[0].ranged:
         return np.int64(arrays.ranges.spots[row].place)
     return np.int64(arrays.rows[row].code)
@@ -58,7 +58,7 @@ def group_of(arrays: Any, row: int) -> Any:
 
 @inlined
 def note(arrays: Any, row: int, leaves: int) -> None:
-    """Note for the row's index that it enters or leaves."""
+    """Log an insert or delete for the row's index."""
     own = arrays.links[row]
     change = arrays.changes[arrays.terms[0].waiting]
     change.mark = own.mark
@@ -72,14 +72,14 @@ def note(arrays: Any, row: int, leaves: int) -> None:
 
 @inlined
 def note_entering(arrays: Any, row: int) -> None:
-    """Enter a row, as soon as somebody looks."""
+    """Log an insert, applied before the next probe."""
     arrays.links[row].indexed = 1
     note(arrays, row, ENTERS)
 
 
 @inlined
 def note_leaving(arrays: Any, row: int) -> None:
-    """Take a row out, if it is there: its window may pass before the row comes."""
+    """Log a delete, if the row is indexed: a late row's window may pass before it arrives."""
     if arrays.links[row].indexed:
         arrays.links[row].indexed = 0
         note(arrays, row, LEAVES)
@@ -90,29 +90,29 @@ class Index:
 
     name: ClassVar[str]
     is_offered: ClassVar[bool] = True
-    """Whether it may be asked for by name."""
+    """Whether users can request it by name."""
     hashes: ClassVar[bool] = False
     """Whether rows are spread over buckets."""
     ranged: ClassVar[bool] = False
-    """Whether rows need places by key and value, even where keys alone decide."""
+    """Whether rows need ranks by key and value, even where the join is on keys alone."""
 
     @staticmethod
     def empty(room: Room) -> Any:
-        """The index without rows: a tuple of arrays, handed to the verbs below as ``own``."""
+        """An empty index: a tuple of arrays, passed to the functions below as ``own``."""
         return ()
 
     insert: ClassVar[Any] = None
-    """(own, entry) A row enters; None for an index in the kernel's own records."""
+    """(own, entry) Insert a row; None for an index in the kernel's own records."""
     delete: ClassVar[Any] = None
-    """(own, entry) A row leaves."""
+    """(own, entry) Delete a row."""
     find: ClassVar[Any] = None
-    """(own, look, found, count) Write the rows looked for, from place ``count`` on; the new count.
-    May find too many: whether they are stored and their time fits is looked at after."""
+    """(own, look, found, count) Write the rows requested from index ``count`` on; the new count.
+    May return too many: the caller checks whether rows are stored and within the window."""
 
     enter: ClassVar[Any] = note_entering
-    """(arrays, row) A row is to be found from now on."""
+    """(arrays, row) Make a row visible to probes."""
     leave: ClassVar[Any] = note_leaving
-    """(arrays, row) A row is not to be found any more."""
+    """(arrays, row) Hide a row from probes."""
     probe: ClassVar[Any] = None
-    """(arrays, row, within, pairs, made) Write the row's partners, in the kernel's own records; the
-    new end, or -1 when pairs is full. None where `find` does."""
+    """(arrays, row, within, pairs, made) Write the row's partners; the new end, or -1 when pairs is
+    full. For indexes in the kernel's own records; None where `find` is used."""

@@ -1,4 +1,4 @@
-"""Every index there is. To add one, write its file and add a line here."""
+"""The list of all indexes. To add one, write its file and add a line here."""
 
 from headgate.kernel.probe.bitmap import Bitmap
 from headgate.kernel.probe.btree import BTreeIndex
@@ -16,7 +16,7 @@ INDEXES: tuple[type[Index], ...] = (
     Bitmap,
     Chains,
 )
-"""Compiled code knows each by its place here."""
+"""Compiled code identifies an index by its place in this list."""
 
 
 def number_of(name: str) -> int:

@@ -1,7 +1,7 @@
-"""Which index a row enters, leaves and is looked for in: that of its side, or of the other.
+"""Dispatch of inserts, deletes and probes to the index of each side.
 
-The branches are made from `INDEXES`. Calls out of the kernel pass the few arrays they need, never
-all.
+The branches are generated from `INDEXES`. Calls out of the kernel pass only the few arrays they
+need.
 """
 
 from typing import Any
@@ -22,12 +22,12 @@ NOTHING, ONE = np.int64(0), np.int64(1)
 def empty_windows(
     kept_in: tuple[int, int], rows: tuple[int, int], buckets: tuple[int, int], node_rows: int
 ) -> Windows:
-    """Room for all rows of a step.
+    """Allocate the indexes for all rows of a step.
 
     Parameters
     ----------
     kept_in
-        What each side's window is kept in: places in `INDEXES`.
+        Index of each side's window: places in `INDEXES`.
     rows
         Rows of each side.
     buckets
@@ -48,7 +48,7 @@ def empty_windows(
 
 
 def no_changes(kept_in: tuple[int, int], rows: tuple[int, int]) -> np.ndarray:
-    """Room for every row of a step to enter and leave before anybody looks."""
+    """An empty log with room for one insert and one delete of every row of a step."""
     waiting = sum(
         count
         for number, count in zip(kept_in, rows, strict=True)
@@ -58,7 +58,7 @@ def no_changes(kept_in: tuple[int, int], rows: tuple[int, int]) -> np.ndarray:
 
 
 def row_branches(verb: str) -> Any:
-    """`enter` or `leave`: that of the index of the row's side."""
+    """`enter` or `leave`, dispatched to the index of the row's side."""
     usual = getattr(Index, verb)
 
     def as_usual(arrays: Arrays, row: int) -> None:
@@ -82,7 +82,7 @@ def _row_branch(place: int, verb: Any, others: Any) -> Any:
 
 
 def change_branches(verb: str) -> Any:
-    """`insert` or `delete`, for the index at a place."""
+    """`insert` or `delete`, dispatched by place in `INDEXES`."""
 
     def as_usual(windows: Windows, index: int, entry: Entry) -> None:
         pass
@@ -105,7 +105,7 @@ def _change_branch(place: int, verb: Any, others: Any) -> Any:
 
 
 def find_branches() -> Any:
-    """`find`, in the index at a place."""
+    """`find`, dispatched by place in `INDEXES`."""
 
     def as_usual(windows: Windows, index: int, look: Look, count: int) -> Any:
         return count
@@ -135,7 +135,7 @@ _find = find_branches()
 
 @compiled
 def catch_up(windows: Windows, changes: np.ndarray, count: int, left: int, right: int) -> None:
-    """Make the changes noted; ``left`` and ``right`` say what those windows are kept in."""
+    """Apply the logged changes; ``left`` and ``right`` are the indexes of those windows."""
     for at in range(count):
         change = changes[at]
         side = np.int64(change.side)
@@ -166,7 +166,7 @@ def search(
     terms = arrays.terms[0]
     other = ONE - np.int64(arrays.links[row].side)
     index = arrays.sides[other].index
-    # One stretch of groups, or two under "not equal": one loop, so that `find` is there once.
+    # One range of groups, or two under "not equal": one loop, so that `find` is inlined once.
     code = np.int64(arrays.rows[row].code)
     first, end, more, last = code, code + ONE, NOTHING, NOTHING
     if terms.ranged:
@@ -191,7 +191,7 @@ def search(
 
 
 def probe_branches() -> Any:
-    """The probe of the other side's index; by `search` where it has none of its own."""
+    """The probe of the other side's index, or `search` where it has no probe of its own."""
     chosen = search
     for place, index in enumerate(INDEXES):
         if index.probe is not None:
@@ -227,7 +227,7 @@ def probe(
     pairs: np.ndarray,
     made: int,
 ) -> Any:
-    """Write the row's partners from place ``made`` on; the new end, or -1 when pairs is full."""
+    """Write the row's partners from index ``made`` on; the new end, or -1 when pairs is full."""
     terms = arrays.terms[0]
     if terms.waiting > NOTHING:
         left, right = arrays.sides[LEFT].index, arrays.sides[RIGHT].index

@@ -1,10 +1,10 @@
-"""The ordered index behind bands and comparisons; of equal keys too, where it is asked for.
+"""Sorted index for bands and comparisons, and for equal keys where requested.
 
-A step knows all its rows in advance, so the index never moves: the rows of each side stand sorted
-by key and value, and the partners a row may have are a stretch of the other side's places (two for
-"not equal"), found for all rows in one sweep before the first arrival. What changes is who is
-stored (`marks.py`): a probe steps from one stored candidate to the next in a few instructions and
-never looks at a row that is gone.
+A step knows all its rows in advance, so the index is static: each side's rows are sorted by key and
+value, and the possible partners of a row are a range of the other side's ranks (two for "not
+equal"), found for all rows in one sweep before the first arrival. Only the bitmap of stored rows
+changes (`marks.py`): a probe steps from one stored candidate to the next in a few instructions and
+never visits a removed row.
 """
 
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ from headgate.policies.structures import marks
 
 SPOT = np.dtype(
     [
-        ("place", "i4"),  # where the row stands in the index
-        ("first", "i4"),  # its partners stand from here
+        ("place", "i4"),  # rank of the row in the index
+        ("first", "i4"),  # its partners begin here
         ("end", "i4"),  # to before here
         ("more", "i4"),  # and, for "not equal", from here
         ("last", "i4"),  # to before here
@@ -30,15 +30,15 @@ DIFFERENCE, REACHED, NONE = int(Bound.DIFFERENCE), int(Bound.REACHED), int(Bound
 
 
 class Ranges(NamedTuple):
-    """The index of a step; empty where keys alone decide."""
+    """The index of a step; empty where the join is on keys alone."""
 
     spots: np.ndarray  # SPOT, in event order
     rows: np.ndarray  # int32: the row at each place; left rows first, each side by key and value
-    stored: marks.Marks  # the places whose row is stored
+    stored: marks.Marks  # the ranks whose row is stored
 
 
 class Ends(NamedTuple):
-    """The two ends of a relation, as the sweep tests them."""
+    """The two bounds of a relation, as the sweep tests them."""
 
     lower_bound: int
     upper_bound: int
@@ -55,7 +55,7 @@ def no_ranges() -> Ranges:
 def index_rows(
     relation: Relation, code: np.ndarray, value: np.ndarray, side: np.ndarray, codes: int
 ) -> Ranges:
-    """Lay out the index of rows given in event order. O(n log n).
+    """Build the index of rows given in event order. O(n log n).
 
     Rows with a negative code match nothing and are left out.
 
@@ -92,7 +92,7 @@ def index_rows(
 
 
 def index_keys(code: np.ndarray, side: np.ndarray, codes: int) -> Ranges:
-    """The same where keys alone decide: partners are the other side's rows of the code. O(n).
+    """The same for equal keys alone: partners are the other side's rows with the code. O(n).
 
     Examples
     --------
@@ -111,7 +111,7 @@ def index_keys(code: np.ndarray, side: np.ndarray, codes: int) -> Ranges:
 def _placed(
     code: np.ndarray, value: np.ndarray | None, side: np.ndarray, codes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Spots with places alone, the row at each place, and where each side's codes begin."""
+    """Spots with only ranks filled in, the row at each rank, and where each side's codes begin."""
     spots = np.zeros(len(code), SPOT)
     starts = np.zeros((2, codes + 1), np.int64)
     parts = []
@@ -131,8 +131,8 @@ def _placed(
 def _group_by_code(
     by_value: np.ndarray, code: np.ndarray, starts: np.ndarray, grouped: np.ndarray
 ) -> None:
-    """Rows sorted by value become rows sorted by (code, value); ``starts`` says where each code's
-    rows begin, and ends with their number."""
+    """Reorder rows sorted by value to (code, value); ``starts`` says where each code's rows begin,
+    and ends with the number of rows."""
     for row in by_value:
         starts[code[row]] += 1
     total = 0
@@ -148,7 +148,7 @@ def _group_by_code(
 
 @compiled
 def _at_least_whole(one: int, other: int, least: int) -> bool:
-    """Whether ``one - other >= least``, where the difference may be too large for 64 bits."""
+    """Whether ``one - other >= least``, where the difference may overflow 64 bits."""
     if least >= 0:
         return bool(one >= other and np.uint64(one) - np.uint64(other) >= np.uint64(least))
     return bool(one >= other or np.uint64(other) - np.uint64(one) <= np.uint64(-least))
@@ -184,7 +184,7 @@ def _sweep(
     ends: Ends,
     at_least: Any,
 ) -> None:
-    """Find the partners of a side's rows. As values rise so do both ends: O(rows)."""
+    """Find the partner range of each row of a side. Both ends rise with the value: O(rows)."""
     for group in range(own.size - 1):
         first = end = other[group]
         stop = other[group + 1]
@@ -211,11 +211,11 @@ def _sweep(
 
 @inlined
 def enter(ranges: Ranges, row: int) -> None:
-    """Note that a row is stored."""
+    """Mark a row as stored."""
     marks.take(ranges.stored, ranges.spots[row].place)
 
 
 @inlined
 def leave(ranges: Ranges, row: int) -> None:
-    """Note that a row is stored no more."""
+    """Mark a row as no longer stored."""
     marks.free(ranges.stored, ranges.spots[row].place)

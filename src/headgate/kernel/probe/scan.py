@@ -1,7 +1,7 @@
-"""Nested loops: no index, a probe reads the whole window.
+"""Nested-loop scan: no index, a probe reads the whole window.
 
-Rows stand one after the other as they came. One that leaves is crossed out, and rows move together
-again once half of the stretch a probe reads is crossed out: O(1) a row over its life.
+Rows are stored in order of arrival. A removed row is marked as deleted, and the rows are compacted
+once half of the range that a probe reads is deleted: amortised O(1) per row.
 """
 
 from typing import Any, NamedTuple
@@ -15,22 +15,22 @@ GONE = np.int32(-1)
 ZERO, ONE = np.int64(0), np.int64(1)
 FIRST, END, LIVE = np.int64(0), np.int64(1), np.int64(2)
 BLOCK = np.int64(64)
-"""Rows compared at once: the machine's wide registers say of a block that nothing in it fits."""
+"""Rows compared at once: SIMD instructions reject a whole block that contains no match."""
 FEW = np.int64(64)
-"""So many crossed out are not worth moving rows for."""
+"""Number of deleted rows below which compaction does not pay."""
 
 
 class Scan(NamedTuple):
     """The windows of both sides."""
 
-    groups: np.ndarray  # int32 (side, slot): the group of each row; GONE where crossed out
+    groups: np.ndarray  # int32 (side, slot): the group of each row; GONE where deleted
     rows: np.ndarray  # int32 (side, slot)
-    slots: np.ndarray  # int32 (row): where it stands
+    slots: np.ndarray  # int32 (row): its slot
     state: np.ndarray  # int64 (side, 3): first slot in use, end, rows that are there
 
 
 def empty_scan(most: int, rows: int) -> Scan:
-    """Room for ``most`` rows a side, of ``rows`` in all.
+    """Allocate for ``most`` rows per side, of ``rows`` in total.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def enter(scan: Scan, side: int, group: int, row: int) -> None:
 
 @compiled
 def leave(scan: Scan, side: int, row: int) -> None:
-    """Cross a row out."""
+    """Mark a row as deleted."""
     own, groups = scan.state[side], scan.groups[side]
     groups[scan.slots[row]] = GONE
     own[LIVE] -= ONE
@@ -89,7 +89,7 @@ def _move_together(scan: Scan, side: int) -> None:
 
 @compiled
 def find(scan: Scan, side: int, first: int, end: int, found: np.ndarray, count: Any) -> Any:
-    """Write the rows of groups ``first`` to before ``end``, from place ``count`` on; the new count.
+    """Write the rows of groups ``first`` to before ``end`` from index ``count`` on; the new count.
 
     O(rows in the window).
     """
@@ -99,7 +99,7 @@ def find(scan: Scan, side: int, first: int, end: int, found: np.ndarray, count: 
     while at < stop:
         block = min(at + BLOCK, stop)
         part, fits = groups[at:block], False
-        for place in range(part.size):  # from 0: a start that may be negative would not be wide
+        for place in range(part.size):  # from 0: a start that may be negative prevents vectorising
             fits |= (part[place] >= low) & (part[place] < high)
         if fits:
             for slot in range(at, block):
@@ -118,23 +118,23 @@ def insert_entry(scan: Scan, entry: Entry) -> None:
 
 @inlined
 def delete_entry(scan: Scan, entry: Entry) -> None:
-    """Cross a row out."""
+    """Mark a row as deleted."""
     leave(scan, entry.side, entry.row)
 
 
 @inlined
 def find_rows(scan: Scan, look: Look, found: np.ndarray, count: Any) -> Any:
-    """Write the rows of the groups looked for."""
+    """Write the rows of the groups probed for."""
     return find(scan, look.side, look.first, look.end, found, count)
 
 
 class ScanIndex(Index):
-    """Rows in order of arrival, all looked at."""
+    """Rows in order of arrival; a probe reads all of them."""
 
     name = "scan"
     insert, delete, find = insert_entry, delete_entry, find_rows
 
     @staticmethod
     def empty(room: Room) -> Scan:
-        """Room for the rows of either side."""
+        """Allocate for the larger side."""
         return empty_scan(max(room.rows), room.total)

@@ -1,8 +1,8 @@
-"""A T-tree a side in flat arrays: a balanced binary tree whose nodes hold many sorted entries.
+"""T-tree index in flat arrays, one per side: a balanced binary tree of nodes with many entries.
 
-An entry belongs to the node whose least and greatest entry lie round it. Where that is full, its
-least entry makes way, to the node before it; a node between two subtrees that falls below half
-takes entries from that node. Subtrees differ in height by one at most, as in an AVL tree.
+An entry belongs to the node whose least and greatest entries enclose it. If that node is full, its
+least entry moves to the preceding node; an inner node that falls below half takes entries from
+there. Heights of sibling subtrees differ by at most one, as in an AVL tree.
 
 References
 ----------
@@ -42,7 +42,7 @@ class TTree(NamedTuple):
 
 
 def empty_ttree(most: int, node: int) -> TTree:
-    """Room for ``most`` rows a side in nodes of ``node`` entries.
+    """Allocate trees for ``most`` rows per side in nodes of ``node`` entries.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _new_leaf(tree: TTree, side: int, parent: int, entry: int) -> Any:
 
 @inlined
 def _replace(tree: TTree, side: int, node: int, other: int) -> None:
-    """Hang ``other``, which may be none, where ``node`` hangs."""
+    """Put ``other``, which may be none, in the place of ``node`` under its parent."""
     nodes = tree.nodes[side]
     parent = np.int64(nodes[node].parent)
     if parent == NONE:
@@ -97,7 +97,7 @@ def _replace(tree: TTree, side: int, node: int, other: int) -> None:
 
 @inlined
 def _drop(tree: TTree, side: int, node: int) -> None:
-    """Take out a node that has one child at most, and no entry that is not kept elsewhere."""
+    """Remove a node that has at most one child, and whose entries are kept elsewhere."""
     own = tree.nodes[side, node]
     _replace(tree, side, node, np.int64(max(own.left, own.right)))
     own.parent = tree.state[side, FREE]
@@ -129,9 +129,9 @@ def _node_after(nodes: np.ndarray, node: Any) -> Any:
 
 @compiled
 def find(tree: TTree, side: int, first: int, end: int, found: np.ndarray, count: Any) -> Any:
-    """Write the rows of groups ``first`` to before ``end``, from place ``count`` on; the new count.
+    """Write the rows of groups ``first`` to before ``end`` from index ``count`` on; the new count.
 
-    O(log window) and what is found.
+    O(log window + rows found).
     """
     least, stop = entry_of(first, ZERO), entry_of(end, ZERO)
     nodes, node, begin = tree.nodes[side], tree.state[side, ROOT], NONE
@@ -159,7 +159,7 @@ def find(tree: TTree, side: int, first: int, end: int, found: np.ndarray, count:
 
 @inlined
 def _put(tree: TTree, side: int, node: int, place: int, entry: int) -> None:
-    """Enter an entry into a node that has room."""
+    """Insert an entry into a node that has room."""
     keys, own = tree.keys[side, node], tree.nodes[side, node]
     for at in range(np.int64(own.count), place, -1):
         keys[at] = keys[at - ONE]
@@ -190,7 +190,7 @@ def enter(tree: TTree, side: int, group: int, row: int) -> None:
         _put(tree, side, last, count_below(keys, own.count, entry), entry)
         return
     if node != NONE:
-        # Full, and the entry belongs inside: the least makes way.
+        # The node is full and the entry belongs in it: move its least entry out.
         least = keys[0]
         place = count_below(keys, own.count, entry) - ONE
         for at in range(place):
@@ -239,7 +239,7 @@ def leave(tree: TTree, side: int, group: int, row: int) -> None:
         child = max(left, right)
         more = np.int64(nodes[child].count)
         if count + more <= most:
-            # The child of a node with one is a leaf: the two become one.
+            # An only child is a leaf: merge the two.
             if left != NONE:
                 for at in range(count - ONE, NONE, -1):
                     keys[at + more] = keys[at]
@@ -257,10 +257,10 @@ def leave(tree: TTree, side: int, group: int, row: int) -> None:
 
 @compiled
 def _mend(tree: TTree, side: int, node: Any, short: Any) -> None:
-    """Balance from ``node`` upwards, and fill up ``short``; either may be none.
+    """Rebalance from ``node`` upwards, and refill ``short``; either may be none.
 
-    A rotation may put a node between two subtrees that is not half full; filling it may empty
-    another, whose going may take a rotation. Each round moves at least one entry up or ends.
+    A rotation may leave an inner node less than half full; refilling it may empty another node,
+    whose removal may need a rotation. Each round moves at least one entry up, or ends.
     """
     half = np.int64(tree.keys.shape[2]) >> ONE
     nodes = tree.nodes[side]
@@ -301,8 +301,8 @@ def _set_height(nodes: np.ndarray, node: int) -> None:
 
 @compiled
 def _balance(tree: TTree, side: int, node: Any) -> Any:
-    """Put heights right from a node upwards; returns a node that has been put between two
-    subtrees while not half full, or none. Only the lowest rotation can do that."""
+    """Restore heights from a node upwards; returns a node that became an inner node while less
+    than half full, or none. Only the lowest rotation can cause that."""
     half = np.int64(tree.keys.shape[2]) >> ONE
     nodes, raised = tree.nodes[side], NONE
     while node != NONE:
@@ -371,19 +371,19 @@ def _rotate_left(tree: TTree, side: int, node: int) -> Any:
 
 @inlined
 def insert_entry(tree: TTree, entry: Entry) -> None:
-    """Enter a row."""
+    """Insert a row."""
     enter(tree, entry.side, entry.group, entry.row)
 
 
 @inlined
 def delete_entry(tree: TTree, entry: Entry) -> None:
-    """Take a row out."""
+    """Delete a row."""
     leave(tree, entry.side, entry.group, entry.row)
 
 
 @inlined
 def find_rows(tree: TTree, look: Look, found: np.ndarray, count: Any) -> Any:
-    """Write the rows of the groups looked for."""
+    """Write the rows of the groups probed for."""
     return find(tree, look.side, look.first, look.end, found, count)
 
 
@@ -395,5 +395,5 @@ class TTreeIndex(Index):
 
     @staticmethod
     def empty(room: Room) -> TTree:
-        """Room for the rows of either side."""
+        """Allocate for the larger side."""
         return empty_ttree(max(room.rows), room.node_rows)

@@ -1,4 +1,4 @@
-"""The indexes of a step's windows, and the changes that they wait for."""
+"""The indexes of a step's windows, and the log of their pending changes."""
 
 from typing import Any, NamedTuple
 
@@ -11,14 +11,14 @@ CHANGE = np.dtype(
         ("code", "i4"),
         ("group", "i4"),  # what entries are sorted by: see `index.group_of`
         ("side", "i2"),
-        ("leaves", "i2"),  # 0 where it enters
+        ("leaves", "i2"),  # 0 for an insert
     ],
     align=True,
 )
 
 
 class Windows(NamedTuple):
-    """Every index a side may use but those in the kernel's own records."""
+    """All indexes of a step except those in the kernel's own records."""
 
-    own: tuple[Any, ...]  # by place in `INDEXES`: what each has made in `empty`
+    own: tuple[Any, ...]  # by place in `INDEXES`: the arrays that `empty` made
     found: np.ndarray  # int64: rows that a probe has found

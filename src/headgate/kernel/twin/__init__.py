@@ -1,1 +1,1 @@
-"""The kernel in plain Python: the definition of right."""
+"""The kernel in plain Python: the reference that defines correct results."""

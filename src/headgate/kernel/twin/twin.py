@@ -1,6 +1,6 @@
-"""The plain-Python twin of the kernel: the definition of right.
+"""The plain-Python twin of the kernel: the reference that defines correct results.
 
-Lists and loops only; a search looks at every row. Kernel and twin agree on every input.
+Lists and loops only; every search is linear. Kernel and twin agree on every input.
 """
 
 from collections.abc import Sequence
@@ -26,21 +26,21 @@ from headgate.policies.kinds.plain_chance import lot
 from headgate.policies.kinds.plain_score import Moment, PlainRow, as_arrivals
 
 LOOKS = 1 / 16
-"""Of the probes left out, the share that is made for the watched rows."""
+"""Share of the skipped probes that are still made, against the watched rows only."""
 LOOK_SALT = 0x5851F42D4C957F2D
-"""Makes these coins others than those of the same seed that decide who is watched or kept."""
+"""Separates these random draws from those of the same seed that choose watched or stored rows."""
 
 
 class PlainStep(PlainOutcome):
-    """What `Step` does, said plainly: the same input (``codes`` is not needed, ghosts
-    come among the stored rows), same results.
+    """`Step` in plain Python: same input (``codes`` is not needed, ghosts come among the stored
+    rows), same results.
 
-    ``pairs`` lists left and right numbers in the order found, ``weights`` how many pairs each
-    stands for in a sample; ``counts`` is by `Count` and side.
+    ``pairs`` lists left and right row numbers in the order found, ``weights`` how many pairs each
+    represents in a sample; ``counts`` is by `Count` and side.
 
-    With ``admit_first``, rows that come at the same time are all admitted before any of them
-    probes, and one that is not stored then never does. It loses pairs that cost nothing; worked
-    examples of papers have it so.
+    With ``admit_first``, all rows of the same time are admitted before any of them probes, and a
+    row that is not stored never probes. This loses pairs that cost no memory, but worked examples
+    in papers assume it.
     """
 
     def __init__(self, given: StepInput, admit_first: bool = False) -> None:
@@ -87,7 +87,7 @@ class PlainStep(PlainOutcome):
 
     @property
     def after(self) -> Progress:
-        """What the next step must know."""
+        """The progress to hand to the next step."""
         left, right = (given_up.passed_by(self.held) for given_up in self._given_up)
         came = [row for rows in self.by_side for row in rows if row.arriving]
         arrivals = as_arrivals(sorted(came, key=lambda row: row.position), self._at_first)
@@ -100,7 +100,7 @@ class PlainStep(PlainOutcome):
         )
 
     def _restore(self) -> None:
-        """Let go what the watermark has passed, then meet the budget."""
+        """Drop rows behind the watermark, then evict down to the budget."""
         for row in list(self._ghosts):
             if not row.by_rows and row.end <= self._watermark:
                 self._finish(row)
@@ -118,7 +118,7 @@ class PlainStep(PlainOutcome):
         self._note_peak()
 
     def _arrive(self, row: PlainRow) -> None:
-        """Expire what is due, probe the other side, then admit or shed."""
+        """Process an arrival: expire rows, probe the other side, then admit or evict."""
         if self._take_up(row):
             if self._may_probe(row):
                 self._probe(row)
@@ -127,14 +127,14 @@ class PlainStep(PlainOutcome):
             self._admit(row)
 
     def _may_probe(self, row: PlainRow) -> bool:
-        """Whether the arrival is to look for partners, and there is time for it."""
+        """Whether the arrival probes: it is planned to, and there is CPU credit left."""
         pace = self._terms.pace
         if pace is not None:
             self._credit += pace.seconds / self._arrivals - pace.costs.arrive
         return not row.skip & Skip.PROBE and (pace is None or self._credit >= 0.0)
 
     def _leave_out(self, row: PlainRow) -> None:
-        """The arrival does not probe; a few of those that do not look at the watched rows."""
+        """Skip the arrival's probe; a few skipped probes are still made against watched rows."""
         self.counts[Count.UNPROBED, row.side] += 1
         seed = (self._terms.seed % (1 << 64)) ^ LOOK_SALT
         if lot(seed, row.side, row.sequence) >= self._looks:
@@ -144,7 +144,7 @@ class PlainStep(PlainOutcome):
                 self._note_met(row, other, round(1 / self._looks))
 
     def _arrive_together(self, rows: list[PlainRow]) -> None:
-        """Admit rows that come at the same time; then those that are stored meet the others."""
+        """Admit all rows of the same time; then those that were stored probe."""
         for row in rows:
             if self._take_up(row):
                 self._admit(row)
@@ -153,9 +153,9 @@ class PlainStep(PlainOutcome):
             self._probe(row, later=stored[place:])
 
     def _take_up(self, row: PlainRow) -> bool:
-        """Let go what is past when a row comes; whether the row can match anything at all."""
+        """Advance the clock to a row and expire others; whether the row can match anything."""
         self._score.hears(row, self._clock)
-        # Rows of one time that are admitted first have yet to meet what is stored of either side.
+        # With `admit_first`, rows of this time have yet to probe stored rows of either side.
         now = 2 * row.time + (LEFT if self._admit_first else row.side)
         self._clock = max(self._clock, now)
         self._seen[row.side] = row.sequence + 1
@@ -173,7 +173,7 @@ class PlainStep(PlainOutcome):
         return True
 
     def _admit(self, row: PlainRow) -> None:
-        """Store the arrival, if it is needed and there is room to be found."""
+        """Store the arrival if a later row can match it and room can be made for it."""
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
         doubled = any(self._is_double(row, other) for other in self.held)
         if (self._is_past(row) and not met_late) or (self._terms.unique and doubled):
@@ -195,10 +195,10 @@ class PlainStep(PlainOutcome):
             self._ghosts.append(row)
 
     def _probe(self, row: PlainRow, later: Sequence[PlainRow] = ()) -> None:
-        """Pair the arrival with its partners; a history policy takes note.
+        """Pair the arrival with its partners, and update histories.
 
-        The newest partner comes first; under a band or comparison, the one of least value. Those
-        that come ``later``, but are stored already, will meet the row when they probe.
+        The newest partner comes first; under a band or comparison, the one of least value. Rows
+        that come ``later`` but are already stored will match the row when they probe.
         """
         partners = [other for other in self.held if other not in later and self._meet(row, other)]
         if self._terms.where is None:
@@ -225,7 +225,7 @@ class PlainStep(PlainOutcome):
             self._score.pairs(row, other, self._pair_worth(row, other), stored, self._now)
 
     def _is_chosen(self, stored: PlainRow) -> bool:
-        """Whether a match of a stored row is made; in a sample, note what it stands for."""
+        """Whether a match of a stored row is sampled; if so, record the weight of the pair."""
         sampler = self._terms.policy.sampler
         if sampler is None:
             return True
@@ -239,12 +239,12 @@ class PlainStep(PlainOutcome):
         return chosen
 
     def _give_up(self, pool: int, row: PlainRow) -> None:
-        """Note the score that a sample gives up."""
+        """Record the score of a row that a sample evicts."""
         if self._terms.policy.samples:
             self._given_up[pool].note(self._worth(row)[0], self._seen)
 
     def _note_met(self, row: PlainRow, watched: PlainRow, times: int = 1) -> None:
-        """Count that a watched row met an arrival, or so many like it."""
+        """Count a match of a watched row with an arrival that stands for ``times`` arrivals."""
         stands_for = 1.0 / self._terms.let_in
         watched.met += times * self._pair_worth(row, watched) * stands_for
         buckets = self.ages.shape[1]
@@ -257,11 +257,11 @@ class PlainStep(PlainOutcome):
         return are_partners(row, stored, self._terms.where, self._seen)
 
     def _is_double(self, row: PlainRow, stored: PlainRow) -> bool:
-        """Whether a stored row has the arrival's key, on its side."""
+        """Whether a stored row is of the arrival's side and has its key."""
         return stored.side == row.side and stored.code == row.code
 
     def _find_room(self, row: PlainRow) -> bool:
-        """Whether the arrival can be stored, after giving up what is worth less."""
+        """Evict rows of lower score until the arrival fits; False where it does not."""
         pool = self._pools[row.side]
         if self._terms.most_rows[pool] < 1 or row.size > self._terms.most_bytes[pool]:
             cause = Count.RETIRED if self._is_past(row) else Count.REFUSED
@@ -292,7 +292,7 @@ class PlainStep(PlainOutcome):
         return True
 
     def _worst(self, pool: int, newcomer: PlainRow | None = None) -> PlainRow | None:
-        """The row worth least; None where nobody may be given up."""
+        """The row of lowest score; None where no row may be evicted."""
         worst = self._score.least(pool, self._in_pool(pool), newcomer, self._now)
         self.counts[Count.RECOMPUTED] = self._score.computed
         return worst
@@ -301,7 +301,7 @@ class PlainStep(PlainOutcome):
         return self._worth(row)[0] > self._worth(other)[0]
 
     def _oldest(self, pool: int) -> PlainRow:
-        """The pool's row that came first; under a window of rows, the first of its side."""
+        """The pool's oldest row; under a row window, the first of its side."""
         firsts = [
             min((row for row in self._in_pool(pool) if row.side == side), key=age_order)
             for side in (LEFT, RIGHT)
@@ -310,11 +310,11 @@ class PlainStep(PlainOutcome):
         return min(firsts, key=lambda row: row.position)
 
     def _is_fair_turn(self, row: PlainRow) -> bool:
-        """Whether the oldest row makes room, whatever it is worth."""
+        """Whether fairness evicts the oldest row, regardless of scores."""
         return lot(self._terms.seed, row.side, row.sequence) < self._terms.fairness
 
     def _redefine(self) -> None:
-        """Judge all rows by the definition of importance that holds now."""
+        """Rescore all rows by the definition of importance that holds now."""
         changes, before = self._terms.changes, self._definition
         while self._definition < len(changes) and changes[self._definition] <= self._clock >> 1:
             self._definition += 1
@@ -328,11 +328,11 @@ class PlainStep(PlainOutcome):
         return plain_pair_worth(self._terms.combine, *worths)
 
     def _is_past(self, row: PlainRow) -> bool:
-        """Whether no in-order arrival from now on can meet the row."""
+        """Whether no in-order arrival from now on can match the row."""
         return is_past(row, self._seen, self._clock)
 
     def _past_rows(self, pool: int) -> list[PlainRow]:
-        """Stored rows that only an out-of-order arrival could meet, in the order to give up."""
+        """Stored rows that only an out-of-order arrival could match, in order of eviction."""
         past = [row for row in self._in_pool(pool) if self._is_past(row)]
         return sorted(past, key=past_order)
 

@@ -1,4 +1,4 @@
-"""What a step of the twin has come to, asked for the way that `Step` is."""
+"""Results of a step of the twin, with the same accessors as `Step`."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from headgate.policies.kinds.plain_score import PlainRow
 
 
 class PlainOutcome:
-    """Pairs, counts and rows of a step, with so many buckets of age for what watched rows meet."""
+    """Pairs, counts and rows of a step; matches of watched rows are counted in age buckets."""
 
     def __init__(self, buckets: int) -> None:
         self.pairs: list[tuple[int, int]] = []
@@ -16,13 +16,13 @@ class PlainOutcome:
         self.worths: list[float] = []
         """The importance of each pair."""
         self.lives = [0.0, 0.0]
-        """Of the rows that left: the sum of their lifetimes in seconds, and of the squares."""
+        """Sum of the lifetimes, in seconds, of rows that left, and of their squares."""
         self.counts = np.zeros((len(Count), 2), np.int64)
         self.ages = np.zeros((2, buckets), np.int64)
         self.by_side: list[list[PlainRow]] = [[], []]
         """All rows of each side, by number."""
         self.held: list[PlainRow] = []
-        """Those stored."""
+        """The stored rows."""
 
     @property
     def stored_rows(self) -> int:
@@ -39,20 +39,20 @@ class PlainOutcome:
         return np.array([row in self.held for row in self.by_side[side]], bool)
 
     def histories(self, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each row of a side, its matches and when it was last touched."""
+        """For each row of a side, its matches and the time of the last one."""
         rows = self.by_side[side]
         return np.array([row.matches for row in rows]), np.array([row.touched for row in rows])
 
     def recent(self, side: int) -> np.ndarray:
-        """For each row of a side, its matches of late."""
+        """For each row of a side, its decayed matches."""
         return np.array([row.recent for row in self.by_side[side]])
 
     def sequences(self, side: int) -> np.ndarray:
-        """For each row of a side, its place among the side's rows."""
+        """For each row of a side, its sequence number on that side."""
         return np.array([row.sequence for row in self.by_side[side]])
 
     def watched(self, side: int) -> Watched:
-        """For each row of a side, whether it is watched, and what it met."""
+        """For each row of a side, its watch state and its matches."""
         rows = self.by_side[side]
         return Watched(
             np.array([row.watch for row in rows], np.uint8),

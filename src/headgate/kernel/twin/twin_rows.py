@@ -1,4 +1,4 @@
-"""Rows as the twin has them: in event order, with what is decided about each beforehand."""
+"""The twin's rows: sorted into event order, with watched rows and skipped work chosen ahead."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from headgate.policies.kinds.plain_score import PlainRow, as_arrivals
 from headgate.spec import RowWindow
 
 SKIP_SALT = 0x2545F4914F6CDD1D
-"""Makes the coins of what is left skipped others than those that decide who is watched or kept."""
+"""Separates the random draws for skipped work from those that choose watched or stored rows."""
 
 
 def rows_of(side: int, stored: Batch, arriving: Batch, definitions: int) -> list[PlainRow]:
-    """A side's rows, stored ones first, with their importance by each of so many definitions."""
+    """A side's rows, stored rows first, with their importance under each definition."""
     rows: list[PlainRow] = []
     for batch, is_arriving in ((stored, False), (arriving, True)):
         values = batch.value if batch.value.size else np.zeros(len(batch.time))
@@ -35,7 +35,7 @@ def rows_of(side: int, stored: Batch, arriving: Batch, definitions: int) -> list
 def in_event_order(
     by_side: list[list[PlainRow]], terms: Terms, progress: Progress
 ) -> list[PlainRow]:
-    """The rows by time, then side, then as given; arrivals get their sequence numbers."""
+    """Sort rows by time, then side, then as given, and number the arrivals."""
     rows = sorted((row for rows in by_side for row in rows), key=lambda row: (row.time, row.side))
     seen = list(progress.seen)
     for position, row in enumerate(rows):
@@ -60,7 +60,7 @@ def choose_watched(rows: list[PlainRow], watching: Watching) -> None:
 def skip_parts(
     by_side: list[list[PlainRow]], arriving: tuple[Batch, Batch], terms: Terms, definition: int
 ) -> None:
-    """Say what is left skipped with each arrival, for want of processor time."""
+    """Choose the work skipped for each arrival, to stay within the CPU budget."""
     came = [[row for row in rows if row.arriving] for rows in by_side]
     stored = np.ones(len(came[0]) + len(came[1]))
     if terms.pace is not None:
@@ -79,7 +79,7 @@ def skip_parts(
 
 
 def _most_at_once(terms: Terms, arriving: tuple[Batch, Batch]) -> float:
-    """How many rows can be stored, where rows are as likely to match all through their window."""
+    """How many rows can be stored, if rows are equally likely to match throughout their window."""
     if not (terms.policy.weighs_matches or terms.policy.by_lot):
         return float("inf")
     pools = (0,) if terms.pooled else (0, 1)

@@ -1,4 +1,4 @@
-"""What samples give up, in plain Python: every score kept in a list."""
+"""Sampling thresholds in plain Python: every evicted score kept in a list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from headgate.policies.kinds.plain_score import PlainRow
 
 @dataclass
 class GivenUp:
-    """The scores a pool has given up, each with the rows of either side seen by then."""
+    """The scores a pool has evicted, each with the number of rows of either side seen by then."""
 
     log: list[tuple[float, int, int]]
 
     def note(self, score: float, seen: Sequence[int]) -> None:
-        """A score is given up."""
+        """Record an evicted score."""
         self.log.append((score, seen[LEFT], seen[RIGHT]))
 
     def threshold(self, row: PlainRow) -> float:
-        """The highest score given up since a row came; 0 where there is none."""
+        """The highest score evicted since a row arrived; 0 where there is none."""
         since = (entry[0] for entry in self.log if entry[1 + row.side] > row.sequence)
         return max(since, default=0.0)
 
     def passed_by(self, stored: Sequence[PlainRow]) -> Thresholds:
-        """Scores given up that none given up later is above, and that some stored row passed."""
+        """Evicted scores not exceeded by a later one, and newer than some stored row."""
         highest = [
             entry
             for at, entry in enumerate(self.log)

@@ -1,4 +1,4 @@
-"""Windows and pairs in plain Python: who meets whom, who is past, what a pair is worth."""
+"""Windows and pairs in plain Python: matching, expiry, and the importance of a pair."""
 
 from collections.abc import Sequence
 
@@ -9,20 +9,20 @@ from headgate.spec.importance.combine import Combine
 
 
 def age_order(row: PlainRow) -> tuple[int, int]:
-    """What rows of a side are older by."""
+    """Sort key of a side's rows by age, oldest first."""
     return row.mark, row.position
 
 
 def past_order(row: PlainRow) -> tuple[int, int, int]:
-    """The order in which rows past their window are given up."""
+    """Sort key for evicting rows past their window."""
     return row.side, row.mark, row.position
 
 
 def is_past(row: PlainRow, seen: Sequence[int], clock: int) -> bool:
-    """Whether no in-order arrival from now on can meet the row."""
+    """Whether no in-order arrival from now on can match the row."""
     if row.by_rows:
         return seen[row.side] > row.end
-    # Left rows come before the right rows of a time: those can still meet a left row then.
+    # Left rows precede the right rows of a time, which can still match a left row then.
     return 2 * row.end + (1 if row.side == LEFT else 0) < clock
 
 

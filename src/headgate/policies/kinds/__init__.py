@@ -1,9 +1,9 @@
-"""The kinds of score, one a file: what a policy may rank rows by, and how that is done quickly.
+"""The kinds of score that policies rank rows by, one per file.
 
-A kind of score is a class here: what it keeps, what the kernel does for it in compiled code, and
-the same in plain Python, by which the kernel is checked. To add one, write its file and add it to
-`KINDS`. Kinds lie with the policies, below the kernel, since authors derive from the base class in
-the same file; the structures that they share are in `policies/structures`.
+A kind of score is a class here: its arrays, its compiled operations for the kernel, and the same in
+plain Python, against which the kernel is checked. To add one, write its file and add it to `KINDS`.
+Kinds live with the policies, below the kernel, since policies derive from the base class in the
+same file; shared structures are in `policies/structures`.
 """
 
 from headgate.policies.kinds.age_score import AgeKind
@@ -24,6 +24,6 @@ KINDS: tuple[type[Kind], ...] = (
     CurveKind,
     ResidenceKind,
 )
-"""Every kind there is; compiled code knows each by its place here."""
+"""All kinds of score; compiled code identifies each by its place in this list."""
 
 __all__ = ["KINDS", "Kind"]

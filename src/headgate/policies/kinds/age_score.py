@@ -1,7 +1,7 @@
-"""Scores of a row's age alone, linear in pieces.
+"""Scores that are piecewise linear functions of a row's age.
 
-Rows of a side and of one importance stand in a list, the eldest first. Within a piece of the score
-the row worth least is at one end: a shed looks at one row a piece.
+Rows of one side and importance form a list, oldest first. Within a linear piece of the score, the
+row of lowest score is at one end, so an eviction looks at one row per piece.
 """
 
 from abc import abstractmethod
@@ -38,15 +38,15 @@ class Piece(NamedTuple):
 
 
 class Ages(NamedTuple):
-    """What the kind has beside the kernel's arrays."""
+    """The kind's own arrays."""
 
     pieces: np.ndarray  # PIECE (side, piece)
-    edges: np.ndarray  # int64 (group, piece): youngest stored row as old, from the second piece on
+    edges: np.ndarray  # int64 (group, piece): youngest stored row of that age; not for the first
 
 
 @inlined
 def tie(row: int, slope: float) -> np.int64:
-    """Order among equal scores: the elder goes first, unless scores rise with age."""
+    """Order among equal scores: the older row is evicted first, unless scores rise with age."""
     return np.int64(-row) if slope > 0 else np.int64(row)
 
 
@@ -58,7 +58,7 @@ def score_at(piece: Any, age: int) -> float:
 
 @inlined
 def moved_edge(arrays: Any, own: Ages, side: int, group: int, at: int, now: int) -> np.int64:
-    """The youngest stored row at least as old as a piece: on from where it was. O(1) a row."""
+    """The youngest stored row at least as old as a piece, from the last edge on. Amortised O(1)."""
     rows = arrays.rows
     age = own.pieces[side, at].age
     edge = own.edges[group, at]
@@ -72,7 +72,7 @@ def moved_edge(arrays: Any, own: Ages, side: int, group: int, at: int, now: int)
 
 @compiled
 def worst_by_age(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np.int64]:
-    """Each piece of each group offers its eldest row where scores fall, else its youngest."""
+    """The lowest score: per piece and group, the oldest row if scores fall, else the youngest."""
     now = arrays.terms[0].clock >> 1
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     pieces = own.pieces.shape[1]
@@ -105,13 +105,13 @@ def worst_by_age(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np
 
 @inlined
 def enter(arrays: Any, own: Ages, row: int) -> None:
-    """Enter a row into its list, which is in event order."""
+    """Insert a row into its list, which is in event order."""
     lists.join(arrays, row, False)
 
 
 @inlined
 def leave(arrays: Any, own: Ages, row: int) -> None:
-    """Take a row out of its list; edges that were at it move on to its elder."""
+    """Remove a row from its list; edges at it move to the next older row."""
     group = arrays.rows[row].group
     for piece in range(1, own.edges.shape[1]):
         if own.edges[group, piece] == row:
@@ -121,7 +121,7 @@ def leave(arrays: Any, own: Ages, row: int) -> None:
 
 @inlined
 def build(arrays: Any, own: Ages, pool: int) -> None:
-    """Enter all stored rows of a pool."""
+    """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
         if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
             enter(arrays, own, row)
@@ -129,7 +129,7 @@ def build(arrays: Any, own: Ages, pool: int) -> None:
 
 @inlined
 def standing(arrays: Any, own: Ages, row: int) -> tuple[float, np.int64]:
-    """The score of the row's age; rows that come late are not of age 0."""
+    """The score of an arrival by its age, which is above 0 for a late row."""
     newcomer = arrays.rows[row]
     side = arrays.links[row].side
     age = (arrays.terms[0].clock >> 1) - newcomer.time
@@ -143,15 +143,15 @@ def standing(arrays: Any, own: Ages, row: int) -> tuple[float, np.int64]:
 
 @inlined
 def forget(arrays: Any, own: Ages, definition: int) -> None:
-    """Lists are built again from nothing."""
+    """Clear the lists, to be rebuilt."""
     own.edges[:] = NONE
 
 
 class PlainAgeScore(PlainScore):
-    """In plain Python."""
+    """Age scores in plain Python."""
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
-        """The elder goes first; the younger, where scores rise with age."""
+        """Among equals the older row is evicted first; the younger where scores rise with age."""
         age = now.time - row.time
         first, *more = self.policy.pieces(row.side, self.terms.windows[row.side])
         piece = [first, *(piece for piece in more if age >= piece.age)][-1]
@@ -161,7 +161,7 @@ class PlainAgeScore(PlainScore):
 
 
 class AgeKind(Kind):
-    """Lists in event order, with an edge a piece."""
+    """Lists in event order, with one edge per piece."""
 
     name = "age"
     uses_heap = False
@@ -189,7 +189,7 @@ class AgeKind(Kind):
 
 @dataclass(frozen=True)
 class AgeScore(Policy):
-    """A score of a row's age alone, linear in pieces."""
+    """Base of policies whose score is a piecewise linear function of age."""
 
     kind: ClassVar[type[Kind]] = AgeKind
 

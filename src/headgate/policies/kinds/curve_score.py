@@ -1,4 +1,4 @@
-"""Scores of how far a row's value is from where the other stream has got to."""
+"""Scores by the offset of a row's value from the other stream's current value."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -24,34 +24,34 @@ from headgate.policies.structures.sorted_values import Frames as Frames
 from headgate.spec import Window
 
 NEVER = -np.inf
-"""When a row left that has not been stored, or still is."""
+"""Departure time of a row that was never stored, or still is."""
 NO_FRAME = -1
 
 
 class Departures(NamedTuple):
-    """Rows that were stored for a while, an entry each, in the order they left."""
+    """Rows that left after being stored, in order of departure; one entry per row."""
 
     side: np.ndarray  # uint8
-    offset: np.ndarray  # int64: their value's, from where the other stream was when they came
+    offset: np.ndarray  # int64: offset of their value from the other stream on arrival
     matches: np.ndarray  # int32: pairs they made
     stayed_us: np.ndarray  # int64: how long they were stored
 
 
 @inlined
 def enter(arrays: Any, own: Values, row: int) -> None:
-    """Put a stored row among those by value."""
+    """Insert a stored row into the rows by value."""
     by_value.enter(arrays, own, row)
 
 
 @inlined
 def leave(arrays: Any, own: Values, row: int) -> None:
-    """Take it out."""
+    """Remove a row."""
     by_value.leave(arrays, own, row)
 
 
 @inlined
 def build(arrays: Any, own: Values, pool: int) -> None:
-    """Enter all stored rows of a pool."""
+    """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
         if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
             enter(arrays, own, row)
@@ -59,26 +59,26 @@ def build(arrays: Any, own: Values, pool: int) -> None:
 
 @inlined
 def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
-    """The row worth least."""
+    """The row of lowest score."""
     return by_value.worst(arrays, own, pool)
 
 
 @inlined
 def standing(arrays: Any, own: Values, row: int) -> tuple[float, np.int64]:
-    """The score of the newcomer's offset."""
+    """The score of an arrival's offset."""
     side = arrays.links[row].side
     return by_value.judge(arrays, own, row, side, by_value.age_class(arrays, own, row, side))
 
 
 @inlined
 def forget(arrays: Any, own: Values, definition: int) -> None:
-    """Nobody is marked as stored."""
+    """Clear the marks of stored rows."""
     own.sorted_values.stored.words[:] = 0
 
 
 @inlined
 def on_arrival(arrays: Any, own: Values, row: int) -> None:
-    """An arrival in order says where its stream has got to."""
+    """Update the state of a stream from an in-order arrival."""
     if 2 * arrays.rows[row].time + arrays.links[row].side >= arrays.terms[0].clock:
         by_value.hear(arrays, own, row)
 
@@ -96,7 +96,7 @@ def on_pairs(
 
 @inlined
 def on_admission(arrays: Any, own: Values, row: int) -> None:
-    """Note a row's offset when it comes, where the policy observes."""
+    """Record a row's offset on arrival, where the policy observes."""
     if arrays.terms[0].observes:
         origin = own.heard[arrays.links[row].side].origin
         arrays.rows[row].touched = own.sorted_values.value[row] - origin
@@ -104,13 +104,13 @@ def on_admission(arrays: Any, own: Values, row: int) -> None:
 
 @inlined
 def on_removal(arrays: Any, own: Values, row: int) -> None:
-    """Note when a row leaves, where the policy observes."""
+    """Record when a row leaves, where the policy observes."""
     if arrays.terms[0].observes:
         arrays.rows[row].score = arrays.terms[0].clock >> 1
 
 
 class PlainCurveScore(PlainScore):
-    """In plain Python."""
+    """Curve scores in plain Python."""
 
     def __init__(
         self, terms: Any, rows: list[PlainRow], progress: Any, definition: int = 0
@@ -118,10 +118,10 @@ class PlainCurveScore(PlainScore):
         super().__init__(terms, rows, progress, definition)
         self._frames = list(progress.frames)
         self._departures: list[tuple[int, ...]] = []
-        """When each left, its position, side, offset, matches, and how long it stayed."""
+        """Departures: time, position, side, offset, matches, and time stored."""
 
     def hears(self, row: PlainRow, clock: int) -> None:
-        """An arrival in order says where its stream has got to."""
+        """Update the state of a stream from an in-order arrival."""
         if 2 * row.time + row.side >= clock:
             heard = self.policy.frames(as_arrivals([row]))
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
@@ -129,24 +129,24 @@ class PlainCurveScore(PlainScore):
     def pairs(
         self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
     ) -> None:
-        """A match is counted for the stored row alone."""
+        """Count a match for the stored row only."""
         if self.policy.observes:
             other.matches += 1
 
     def admits(self, row: PlainRow) -> None:
-        """Note its offset."""
+        """Record the row's offset."""
         if self.policy.observes:
             row.touched = int(row.weight) - self._frames[row.side][0]
 
     def leaves(self, row: PlainRow, now: int) -> None:
-        """Note when it leaves, and what became of it."""
+        """Record the departure, with the row's matches and time stored."""
         self._departures.append(
             (now, row.position, row.side, row.touched, row.matches, now - row.time)
         )
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
-        """The score at the value's offset; among equals the lowest value, where scores fall the
-        highest, and of one value the eldest."""
+        """The score at the value's offset. Among equals the lowest value goes first, or the highest
+        where scores fall; among equal values, the oldest row."""
         origin, frame = self._frames[row.side]
         offset = int(row.weight) - origin
         if frame == NO_FRAME:
@@ -160,11 +160,11 @@ class PlainCurveScore(PlainScore):
         return score * self.importance(row, now.definition), (order << 31) + row.position
 
     def progress(self) -> dict[str, Any]:
-        """Where the streams have got to."""
+        """The current state of the streams."""
         return {"frames": (self._frames[0], self._frames[1])}
 
     def memory(self, arrivals: Arrivals) -> str:
-        """What the policy makes of who came and who left."""
+        """What the policy learned from arrivals and departures."""
         if not self.policy.observes:
             return ""
         gone = np.array(sorted(self._departures), np.int64).reshape(-1, 6)
@@ -174,15 +174,15 @@ class PlainCurveScore(PlainScore):
 
 
 def _rises(curve: list[float], at: int) -> bool:
-    """Whether a curve last rose on its way to an entry. It comes from nothing, so it rises first,
-    and goes to nothing."""
+    """Whether the last change of a curve up to an entry was a rise. Curves start and end at zero,
+    so they rise first."""
     so_far = [*curve, 0.0][: at + 1]
     changes = [there - here for here, there in pairwise(so_far) if there != here]
     return not changes or changes[-1] > 0
 
 
 class CurveKind(Kind):
-    """Rows sorted by value, with marks of who is stored."""
+    """Rows sorted by value, with marks on the stored ones."""
 
     name = "curve"
     uses_heap = False
@@ -214,13 +214,13 @@ class CurveKind(Kind):
 
     @staticmethod
     def progress(arrays: Any, own: Values) -> dict[str, Any]:
-        """Where the streams have got to."""
+        """The current state of the streams."""
         left, right = own.heard.tolist()
         return {"frames": (left, right)}
 
     @staticmethod
     def memory(policy: "CurveScore", arrays: Any, arrivals: Arrivals) -> str:
-        """What the policy makes of who came and who left."""
+        """What the policy learned from arrivals and departures."""
         if not policy.observes:
             return ""
         links, rows = arrays.links, arrays.rows
@@ -233,12 +233,11 @@ class CurveKind(Kind):
 
 @dataclass(frozen=True)
 class CurveScore(Policy):
-    """A score of how far a row's value is from where the other stream has got to.
+    """Base of policies that score a row by its value's offset from the other stream.
 
-    `weigh` gives the value, a whole number. Each arrival of the other side says where that stream
-    has got to: an *origin*, and a *frame* if the future looks different from different places. The
-    score is then looked up by the value's offset from the origin; under a window that cuts the
-    future short, also by age.
+    `weigh` gives the value, an integer. Each arrival of the other side updates that stream's
+    *origin*, and its *frame* where the outlook differs by state. The score is looked up by the
+    value's offset from the origin, and also by age where the window limits future matches.
     """
 
     kind: ClassVar[type[Kind]] = CurveKind
@@ -247,12 +246,12 @@ class CurveScore(Policy):
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
     def remember(self, arrivals: Arrivals, departures: Departures) -> str:
-        """What it knows now, to be recalled: of the arrivals of a step, and who left in it."""
+        """What to remember after a step, from its arrivals and departures, as text."""
         return ""
 
     @abstractmethod
     def frames(self, arrivals: Arrivals) -> Frames:
-        """Where the stream of each row has got to when the row comes."""
+        """The state of each row's stream when the row arrives."""
 
     @abstractmethod
     def curves(self, side: int, window: Window) -> Curves:

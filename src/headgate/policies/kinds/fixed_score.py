@@ -1,4 +1,4 @@
-"""Scores that are known when a row comes, and stay."""
+"""Scores that are computed on arrival and never change."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -12,36 +12,36 @@ from headgate.policies.policy import Arrivals, Policy
 
 
 class PlainFixedScore(PlainScore):
-    """In plain Python."""
+    """Fixed scores in plain Python."""
 
     def redefine(self, definition: int) -> None:
-        """Scores may depend on importance."""
+        """Recompute the scores, which may depend on importance."""
         told = self.policy.score(as_arrivals(self.rows, definition))
         self._scores = [float(score) for score in told]
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
-        """Of equals the elder goes first."""
+        """The fixed score; among equals the older row is evicted first."""
         return self._scores[row.position], row.position
 
 
 class FixedKind(Kind):
-    """A row keeps its score; rows stand in a heap."""
+    """A heap of rows by their fixed score."""
 
     name = "fixed"
     plain = PlainFixedScore
 
     @staticmethod
     def scores(policy: "FixedScore", arrivals: Arrivals, importance: np.ndarray) -> np.ndarray:
-        """By each definition of importance."""
+        """The scores under each definition of importance."""
         return np.stack([policy.score(arrivals._replace(importance=told)) for told in importance])
 
 
 @dataclass(frozen=True)
 class FixedScore(Policy):
-    """A score that is known at arrival and stays."""
+    """Base of policies whose score is computed on arrival and never changes."""
 
     kind: ClassVar[type[Kind]] = FixedKind
 
     @abstractmethod
     def score(self, arrivals: Arrivals) -> np.ndarray:
-        """What each arriving row is worth."""
+        """The score of each arriving row."""

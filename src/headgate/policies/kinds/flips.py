@@ -1,4 +1,4 @@
-"""Samples of pairs: which of a row's matches are chosen, by coins flipped in advance."""
+"""Sampling of single pairs: coins flipped in advance choose which of a row's matches to keep."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -20,36 +20,36 @@ from headgate.policies.structures.coins import FLIP, Coins
 def keep_chosen(
     arrays: Any, own: Coins, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:
-    """Keep the chosen pairs; partners without any to come have to go."""
+    """Keep the sampled pairs; partners without further sampled matches are to be removed."""
     if arrays.terms[0].count_only:
         return end, np.int64(0)
     return coins.keep_chosen(arrays, own, block, first, end)
 
 
 class PlainFlips(PlainScore):
-    """In plain Python."""
+    """Coin flips in plain Python."""
 
     def redefine(self, definition: int) -> None:
-        """Coins do not look at importance."""
+        """Do nothing: coins do not depend on importance."""
         self._flipped: dict[tuple[int, int], list[tuple[int, float]]] = {}
 
     def chooses(self, stored: PlainRow, threshold: float) -> bool:
-        """Whether the coin of this match showed heads, at a level that memory still allows."""
+        """Whether the coin of this match shows heads, at a level that memory still allows."""
         stored.matches += 1
         levels = [level for place, level in self._heads(stored) if place == stored.matches]
         return any(self.policy.share * level * threshold < 1.0 for level in levels)
 
     def is_spent(self, stored: PlainRow) -> bool:
-        """Whether no heads are to come."""
+        """Whether the row has no heads left."""
         return not any(place > stored.matches for place, _ in self._heads(stored))
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
-        """One over the least chance at which a match still to come is chosen."""
+        """The inverse of the lowest level among the row's remaining heads."""
         levels = [level for place, level in self._heads(row) if place > row.matches]
         return (1.0 / (self.policy.share * min(levels)) if levels else 0.0), row.position
 
     def _heads(self, row: PlainRow) -> list[tuple[int, float]]:
-        """Which matches of a row are chosen, and at what level, one coin after the other."""
+        """The sampled matches of a row and their levels, in order."""
         key = row.side, row.sequence
         if key not in self._flipped:
             heads: list[tuple[int, float]] = []
@@ -67,7 +67,7 @@ class PlainFlips(PlainScore):
 
 
 class FlipsKind(Kind):
-    """A row's score is that of its best head to come; rows stand in a heap."""
+    """A heap of rows by the score of their best remaining head."""
 
     name = "flips"
     keeps_history = True
@@ -77,7 +77,7 @@ class FlipsKind(Kind):
 
     @staticmethod
     def arrays(given: Given) -> Coins:
-        """How many coins each row has, in event order."""
+        """The coins of each row, in event order."""
         flips = np.zeros(len(given.order), FLIP)
         flips["most"] = given.policy.most_matches(given.arrivals.weight)[given.order]
         return Coins(flips, np.array([given.policy.share], np.float64))
@@ -90,15 +90,15 @@ class FlipsKind(Kind):
 
     @staticmethod
     def take_up(policy: Any, arrays: Any, own: Coins) -> None:
-        """Coins are not stored with rows, the matches made are."""
+        """Replay the coins of stored rows, since only their match counts are stored."""
         coins.take_up(arrays, own)
 
 
 @dataclass(frozen=True)
 class Flips(Sampler):
-    """A sample of pairs: a coin for every match a row will make, flipped when it comes.
+    """Base of samplers of single pairs: a coin per expected match, flipped on arrival.
 
-    A row is worth one over the least level of its chosen matches still to come.
+    A row's score is the inverse of the lowest level among its remaining sampled matches.
     """
 
     kind: ClassVar[type[Kind]] = FlipsKind
@@ -107,17 +107,17 @@ class Flips(Sampler):
     @property
     @abstractmethod
     def share(self) -> float:
-        """The chance of each match to be chosen, while memory lasts."""
+        """The probability that a match is sampled, while memory suffices."""
 
     @property
     @abstractmethod
     def seed(self) -> int:
-        """Of the coins."""
+        """Seed of the coins."""
 
     @abstractmethod
     def most_matches(self, weight: np.ndarray) -> np.ndarray:
-        """How many matches to flip coins for, from what `weigh` made of the key; int32."""
+        """How many matches to flip coins for, from the key's weight; int32."""
 
     def coin_seed(self, seed: int) -> int:
-        """Its own."""
+        """The sampler's own seed."""
         return self.seed

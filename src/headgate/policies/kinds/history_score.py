@@ -1,7 +1,7 @@
-"""Scores of what happened to a row, reconsidered whenever it finds a partner.
+"""Scores by a row's match history, updated at every match.
 
-The same heap as for fixed scores: a score that rose is put right when the row surfaces, a row whose
-score fell is entered again.
+Uses the same heap as fixed scores: a raised score is corrected when the row reaches the top, and a
+row whose score fell is inserted again.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,14 @@ def history_score(function: Callable[[int, int, int, float], float]) -> Any:
 
 
 class Rescoring(NamedTuple):
-    """What the kind has beside the kernel's arrays."""
+    """The kind's own arrays."""
 
     parameter: np.ndarray  # float64, one
 
 
 @compiled
 def rescore_stored(arrays: Any, own: Rescoring, rescore: Any) -> None:
-    """Give stored rows the score their history earned them."""
+    """Compute the scores of stored rows from their history."""
     for row in range(arrays.rows.size):
         record = arrays.rows[row]
         if not arrays.links[row].arriving:
@@ -44,7 +44,7 @@ def rescore_stored(arrays: Any, own: Rescoring, rescore: Any) -> None:
 def note_matches(
     arrays: Any, own: Rescoring, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:
-    """Bring the history of an arrival and of its partners up to date."""
+    """Update the history of an arrival and of its partners."""
     if arrays.terms[0].count_only:
         return end, np.int64(0)
     parameter, rescore = own.parameter[0], block.callback
@@ -61,32 +61,32 @@ def note_matches(
         before = partner.score
         partner.score = rescore(partner.matches, partner.touched, partner.time, parameter)
         pool = arrays.sides[arrays.links[number].side].pool
-        # A risen score is put right when the row surfaces in the heap; a fallen one would not be.
+        # A raised score is corrected at the top of the heap; a lowered one needs a new entry.
         if partner.score < before and arrays.pools[pool].ranked:
             heap.enter(arrays, pool, number)
     return end, np.int64(0)
 
 
 class PlainHistoryScore(PlainScore):
-    """In plain Python."""
+    """History scores in plain Python."""
 
     def pairs(
         self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
     ) -> None:
-        """Both have one match more."""
+        """Count the match for both rows."""
         row.matches += 1
         other.matches += 1
         other.touched = max(other.touched, row.time)
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
-        """Of equals the elder goes first."""
+        """The present score; among equals the older row is evicted first."""
         rescore = type(self.policy).rescore.__wrapped__
         score = rescore(row.matches, row.touched, row.time, self.policy.parameter)
         return score, row.position
 
 
 class HistoryKind(Kind):
-    """A row's score follows its history; rows stand in a heap."""
+    """A heap of rows by a score of their history."""
 
     name = "history"
     keeps_history = True
@@ -97,7 +97,7 @@ class HistoryKind(Kind):
 
     @staticmethod
     def arrays(given: Given) -> Rescoring:
-        """How the policy scores."""
+        """The policy's scoring function and parameter."""
         return Rescoring(np.array([given.policy.parameter], np.float64))
 
     @staticmethod
@@ -108,18 +108,18 @@ class HistoryKind(Kind):
 
     @staticmethod
     def callback(policy: "HistoryScore") -> Any:
-        """How the policy scores."""
+        """The policy's scoring function and parameter."""
         return type(policy).rescore
 
     @staticmethod
     def take_up(policy: "HistoryScore", arrays: Any, own: Rescoring) -> None:
-        """Scores are not stored with rows, their history is."""
+        """Recompute the scores of stored rows, since only their history is stored."""
         rescore_stored(arrays, own, type(policy).rescore)
 
 
 @dataclass(frozen=True)
 class HistoryScore(Policy):
-    """A score of what happened to a row, reconsidered whenever it finds a partner.
+    """Base of policies whose score depends on a row's match history.
 
     `rescore` is a compiled function of (matches, time of arrival or last match, row's time,
     parameter), made with `history_score`.
@@ -130,5 +130,5 @@ class HistoryScore(Policy):
 
     @property
     def parameter(self) -> float:
-        """Passed on to `rescore`."""
+        """The last argument of `rescore`."""
         return 0.0

@@ -1,4 +1,4 @@
-"""Chance and rounding in plain Python, for the twin: nothing here is shared with compiled code."""
+"""Random numbers and rounding in plain Python, for the twin; shares nothing with compiled code."""
 
 import math
 
@@ -7,7 +7,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def mixed(bits: int) -> int:
-    """Bits well mixed: the last steps of SplitMix64.
+    """Mix the bits of a number: the final steps of SplitMix64.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def drawn(seed: int, *path: int) -> int:
 
 
 def lot(seed: int, side: int, sequence: int) -> float:
-    """A number in [0, 1) that a row keeps.
+    """The random number of a row, in [0, 1).
 
     Examples
     --------
@@ -45,7 +45,7 @@ def coin(seed: int, side: int, sequence: int, draw: int) -> tuple[float, float]:
 
 
 def tails_before(number: float, share: float) -> int:
-    """Tails before the next head of a coin that shows heads with a chance of ``share``."""
+    """Tails before the next head, for a coin with heads probability ``share``."""
     return 0 if share >= 1.0 else min(int(math.log(number) / math.log1p(-share)), 1 << 30)
 
 

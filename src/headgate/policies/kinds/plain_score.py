@@ -1,7 +1,6 @@
-"""A kind of score in plain Python: rows as objects, every row looked at.
+"""Base class of scores in plain Python: rows as objects, linear search.
 
-The twin of the kernel asks it what rows are worth. Nothing here is compiled, nor shared with
-compiled code.
+The kernel's twin uses it to score rows. Nothing here is compiled, or shared with compiled code.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from headgate.policies.policy import Arrivals
 
 @dataclass(eq=False)
 class PlainRow:
-    """A stored or arriving row: who it is, its columns of `Batch`, and its places in order."""
+    """A stored or arriving row: its identity, its columns of `Batch`, and its positions."""
 
     side: int
     number: int
@@ -28,13 +27,13 @@ class PlainRow:
     sequence: int
     matches: int
     touched: int
-    value: float  # what a band or comparison looks at; 0 where there is none
+    value: float  # the number that a band or comparison uses; 0 where there is none
     watch: int = 0  # as `Watch`
     met: float = 0.0
     made: float = 0.0
     importance: tuple[float, ...] = (1.0,)  # by definition
-    recent: float = 0.0  # matches, as they counted when last touched
-    skip: int = 0  # what is left skipped with it, as `Skip`
+    recent: float = 0.0  # decayed matches as of `touched`
+    skip: int = 0  # skipped work, as `Skip`
     priority: float = 0.0  # residence: as last computed
     is_ripe: bool = False  # residence: has been a candidate
     position: int = 0  # in event order among all rows of the step
@@ -44,17 +43,17 @@ class PlainRow:
 
 
 class Moment(NamedTuple):
-    """How far the step has come."""
+    """The current state of the step's clock."""
 
     time: int
     seen: Sequence[int]
     """Rows of each side so far."""
     definition: int
-    """Of importance."""
+    """The current definition of importance."""
 
 
 def as_arrivals(rows: list[PlainRow], definition: int = 0) -> Arrivals:
-    """Rows as a policy is told of them."""
+    """Rows in the form that policies take."""
     return Arrivals(
         np.array([row.time for row in rows], np.int64),
         np.array([row.side for row in rows], np.uint8),
@@ -65,7 +64,7 @@ def as_arrivals(rows: list[PlainRow], definition: int = 0) -> Arrivals:
 
 
 class PlainScore:
-    """What rows are worth, and what happens to that as they meet; a kind says what is its own.
+    """Scores of rows, and how they change as rows match; each kind overrides what differs.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class PlainScore:
     rows
         All rows of the step, in event order.
     progress
-        What the step before left.
+        The progress after the previous step.
     definition
         Which definition of importance holds at first.
     """
@@ -84,42 +83,42 @@ class PlainScore:
     ) -> None:
         self.terms, self.policy, self.rows = terms, terms.policy, rows
         self.computed = [0, 0]
-        """By pool: how often all scores were computed anew, where that is a matter of choice."""
+        """By pool: how often all scores were recomputed, for kinds that choose when."""
         self.redefine(definition)
 
     def redefine(self, definition: int) -> None:
-        """Judge all rows by another definition of importance."""
+        """Rescore all rows by another definition of importance."""
 
     def importance(self, row: PlainRow, definition: int) -> float:
-        """What a row's importance is rounded to, where scores change all the time."""
+        """A row's importance, rounded to its level for scores that change over time."""
         if not self.policy.weighs_importance:
             return 1.0
         return rounded_importance(row.importance[definition])
 
     def hears(self, row: PlainRow, clock: int) -> None:
-        """A row comes; the clock, an event key, has not moved yet."""
+        """Called when a row arrives, before the clock (an event key) moves."""
 
     def arrives(self, row: PlainRow, now: Moment) -> None:
-        """A row has come that may match others."""
+        """Called when a row that may match others has arrived."""
 
     def admits(self, row: PlainRow) -> None:
-        """An arrival is stored."""
+        """Called when an arrival is stored."""
 
     def leaves(self, row: PlainRow, now: int) -> None:
-        """A row is stored no more."""
+        """Called when a row is removed."""
 
     def chooses(self, stored: PlainRow, threshold: float) -> bool:
-        """Whether a match of a stored row is made."""
+        """Whether a match of a stored row is kept."""
         return True
 
     def is_spent(self, stored: PlainRow) -> bool:
-        """Whether a stored row has nothing more to wait for."""
+        """Whether a stored row can make no further pair."""
         return False
 
     def pairs(
         self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
     ) -> None:
-        """An arrival pairs with a stored row, of whose pool ``rows`` are stored."""
+        """Called when an arrival pairs with a stored row; ``rows`` are those stored in its pool."""
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
         """A row's score, and its order among equals."""
@@ -128,15 +127,15 @@ class PlainScore:
     def least(
         self, pool: int, stored: list[PlainRow], newcomer: PlainRow | None, now: Moment
     ) -> PlainRow | None:
-        """Who is worth least of the pool's stored rows and the newcomer; None where nobody may be
-        given up."""
+        """The row of lowest score among the pool's stored rows and the arrival; None where no row
+        may be evicted."""
         everyone = stored if newcomer is None else [*stored, newcomer]
         return min(everyone, key=lambda row: self.worth(row, now))
 
     def progress(self) -> dict[str, Any]:
-        """What of `Progress` has changed."""
+        """The fields of `Progress` that have changed."""
         return {}
 
     def memory(self, arrivals: Arrivals) -> str:
-        """What the policy remembers of the step."""
+        """What the policy learned from the step."""
         return ""

@@ -1,6 +1,6 @@
-"""Scores of what a row has brought of late, for how long it has been there.
+"""Scores of a row's recent matches divided by its age.
 
-They change all the time, each in its own way; see `structures/ripe_rows.py`.
+Each score changes over time in its own way; see `structures/ripe_rows.py`.
 """
 
 import math
@@ -25,34 +25,34 @@ from headgate.spec.budget import UNLIMITED
 
 
 class Residence(NamedTuple):
-    """What the residence priority of a row is made of.
+    """Parameters of the residence priority.
 
-    Where a threshold or rate is negative, it follows from the expected *stay* of a row: the rows
-    stored, divided by the rows that come in a unit of time.
+    A negative threshold or rate is derived from the expected *stay* of a row: rows stored divided
+    by rows arriving per unit of time.
     """
 
-    maturity_us: int  # rows up to this age are not given up
-    unproductive_us: int  # rows that have brought nothing for so long are penalised
+    maturity_us: int  # rows up to this age are not evicted
+    unproductive_us: int  # rows without a match for this long are penalised
     decay: float  # of matches, per second
     penalty: float  # per second without a match, in units of priority
-    initial: float  # priority per importance, until first computed; NaN: what it is by then
-    every: int  # decisions between two computations of all priorities; or AS_FITS, AS_NEEDED
-    epsilon: float  # AS_NEEDED: the relative loss of importance that calls for computing them
+    initial: float  # priority per importance until first computed; NaN: as at maturity
+    every: int  # evictions between recomputations of all; or AS_FITS, AS_NEEDED
+    epsilon: float  # AS_NEEDED: relative loss of importance that triggers one
 
 
 class Residing(NamedTuple):
-    """What residence priorities must know of the past."""
+    """State of residence priorities between steps."""
 
     began: int = UNLIMITED
     """Time of the very first arrival; later than any where there was none."""
     importance: float = 0.0
-    """Of all arrivals together."""
+    """Total importance of all arrivals."""
     decisions: tuple[int, int] = (UNLIMITED, UNLIMITED)
-    """By pool: decisions since priorities were last computed."""
+    """By pool: evictions since priorities were last computed."""
     made: tuple[float, float] = (0.0, 0.0)
-    """By pool: importance of the pairs made since the last decision."""
+    """By pool: importance of the pairs made since the last eviction."""
     made_before: tuple[float, float] = (0.0, 0.0)
-    """And between the last two."""
+    """The same between the last two evictions."""
 
     @classmethod
     def of(cls, given: Sequence[Any]) -> "Residing":
@@ -64,19 +64,19 @@ class Residing(NamedTuple):
 
 @inlined
 def enter(arrays: Any, own: Residences, row: int) -> None:
-    """A row was stored."""
+    """Called when a row is stored."""
     ripe_rows.enter(resident(arrays, own), row)
 
 
 @inlined
 def build(arrays: Any, own: Residences, pool: int) -> None:
-    """Nobody is ripe."""
+    """Start with no mature row."""
     ripe_rows.begin(resident(arrays, own), pool)
 
 
 @inlined
 def worst(arrays: Any, own: Residences, pool: int) -> tuple[np.int64, float, np.int64]:
-    """The ripe row of least priority."""
+    """The mature row of lowest priority."""
     return ripe_rows.worst(resident(arrays, own), pool)
 
 
@@ -84,7 +84,7 @@ def worst(arrays: Any, own: Residences, pool: int) -> tuple[np.int64, float, np.
 def on_pairs(
     arrays: Any, own: Residences, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:
-    """Count the arrival, and what its pairs bring."""
+    """Count the arrival and the importance of its pairs."""
     part = resident(arrays, own)
     ripe_rows.note_arrival(part, row)
     if not arrays.terms[0].count_only:
@@ -95,12 +95,12 @@ def on_pairs(
 
 
 class PlainResidenceScore(PlainScore):
-    """In plain Python: every rate looked up, every row looked at."""
+    """Residence scores in plain Python: nothing cached, linear search."""
 
     MATURITY, UNPRODUCTIVE, DECAY, PENALTY = 0.1, 0.6, 1.0, 1.0
-    """In units of the expected stay."""
+    """Multiples of the expected stay."""
     SHARE = 12
-    """All priorities are computed anew when that part of the stored rows has gone."""
+    """All priorities are recomputed when this share of the stored rows has been replaced."""
 
     def __init__(
         self, terms: Any, rows: list[PlainRow], progress: Any, definition: int = 0
@@ -113,12 +113,12 @@ class PlainResidenceScore(PlainScore):
         super().__init__(terms, rows, progress, definition)
 
     def redefine(self, definition: int) -> None:
-        """Nobody is ripe."""
+        """Start with no mature row."""
         for row in self.rows:
             row.is_ripe = False
 
     def progress(self) -> dict[str, Any]:
-        """What the next step must know."""
+        """The state for the next step."""
         by_pool = (self._decisions, self._made, self._made_before)
         return {"residence": Residing.of((self._began, self._importance, *by_pool))}
 
@@ -130,7 +130,7 @@ class PlainResidenceScore(PlainScore):
     def pairs(
         self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
     ) -> None:
-        """Bring what an arrival and its partner have brought of late up to date."""
+        """Update the decayed matches of an arrival and its partner."""
         self._made = [made + worth for made in self._made]
         pool = self._pool_of(other)
         decay, _, _ = self._rates(pool, rows, now)
@@ -149,7 +149,7 @@ class PlainResidenceScore(PlainScore):
     def least(
         self, pool: int, stored: list[PlainRow], newcomer: PlainRow | None, now: Moment
     ) -> PlainRow | None:
-        """The mature row of least priority, as last computed; the elder of equals."""
+        """The mature row of lowest priority, as last computed; the older of equals."""
         told = self._told
         maturity = float(told.maturity_us)
         if told.maturity_us < 0:
@@ -172,7 +172,7 @@ class PlainResidenceScore(PlainScore):
             least = min(ripe, key=lambda row: (row.priority, row.position))
             if float(now.time - least.time) > maturity:
                 return least
-            least.is_ripe = False  # stays have grown longer since it was ripe
+            least.is_ripe = False  # the stay has grown since it became mature
         return None
 
     def _pool_of(self, row: PlainRow) -> int:
@@ -186,7 +186,7 @@ class PlainResidenceScore(PlainScore):
         return self._decisions[pool] >= every
 
     def _stay(self, pool: int, stored: Sequence[PlainRow], now: Moment) -> float:
-        """How long a row of the pool stays on average, in microseconds."""
+        """Average time that a row of the pool is stored, in microseconds."""
         sides = [side for side in (0, 1) if self.terms.pooled or side == pool]
         arrived = max(sum(now.seen[side] for side in sides), 1)
         longest = max(1.0, *(float(self.terms.windows[side].span) for side in sides))
@@ -198,7 +198,7 @@ class PlainResidenceScore(PlainScore):
     def _rates(
         self, pool: int, stored: Sequence[PlainRow], now: Moment
     ) -> tuple[float, float, float]:
-        """Decay per microsecond, idle time to be unproductive, penalty per second."""
+        """Decay per microsecond, idle time that makes a row unproductive, penalty per second."""
         told, stay = self._told, self._stay(pool, stored, now)
         decay = told.decay * 1e-6 if told.decay >= 0 else self.DECAY / stay
         unproductive = float(told.unproductive_us)
@@ -211,7 +211,7 @@ class PlainResidenceScore(PlainScore):
         return decay, unproductive, penalty
 
     def _priority(self, row: PlainRow, pool: int, stored: Sequence[PlainRow], now: Moment) -> float:
-        """Importance × matches of late ÷ age, less the penalty of the unproductive."""
+        """Importance × decayed matches ÷ age, minus the penalty of unproductive rows."""
         decay, unproductive, penalty = self._rates(pool, stored, now)
         idle, worth = float(now.time - row.touched), 0.0
         if row.recent > 0:
@@ -224,7 +224,7 @@ class PlainResidenceScore(PlainScore):
 
 
 class ResidenceKind(Kind):
-    """Rows that are ripe to be given up stand in a heap, all computed anew every so often."""
+    """A heap of the mature rows, recomputed from time to time."""
 
     name = "residence"
     keeps_history = True
@@ -236,7 +236,7 @@ class ResidenceKind(Kind):
 
     @staticmethod
     def arrays(given: Given) -> Residences:
-        """Thresholds and rates, and how fast rows came so far."""
+        """Thresholds and rates, and the arrivals so far."""
         before: Residing = given.progress.residence
         residence, rounds = np.zeros(1, RESIDENCE), np.zeros(2, ROUND)
         for name, value in given.policy.residence._asdict().items():
@@ -257,7 +257,7 @@ class ResidenceKind(Kind):
 
     @staticmethod
     def progress(arrays: Any, own: Residences) -> dict[str, Any]:
-        """What the next step must know."""
+        """The state for the next step."""
         told, rounds = own.residence, own.rounds
         residing = Residing(
             int(told["began"][0]),
@@ -271,10 +271,10 @@ class ResidenceKind(Kind):
 
 @dataclass(frozen=True)
 class ResidenceScore(Policy):
-    """A score of what a row has brought of late, divided by its age.
+    """Base of policies that score recent matches divided by age.
 
-    It falls as time passes, for each row in its own way, so no order lasts: all are computed anew
-    every so often.
+    The score falls as time passes, differently for each row, so no order lasts: all scores are
+    recomputed from time to time.
     """
 
     kind: ClassVar[type[Kind]] = ResidenceKind

@@ -1,7 +1,6 @@
-"""Scores of a row's key and of the window it has left: class weight times what remains.
+"""Scores of a row's key and remaining window: class weight × remaining window.
 
-Rows of a side, class and importance stand in a list, the eldest first, which is the one worth
-least of them.
+Rows of one side, class and importance form a list, oldest first; the oldest has the lowest score.
 """
 
 from abc import abstractmethod
@@ -20,7 +19,7 @@ from headgate.policies.structures.no_row import LAST, NONE
 
 @inlined
 def remaining(arrays: Any, row: int) -> int:
-    """How much of its window a row has left, in the window's own unit."""
+    """The rest of a row's window, in the window's own unit."""
     side = arrays.sides[arrays.links[row].side]
     now = side.seen if side.by_rows else arrays.terms[0].clock >> 1
     return arrays.links[row].mark + side.span - now
@@ -28,7 +27,7 @@ def remaining(arrays: Any, row: int) -> int:
 
 @inlined
 def value_order(arrays: Any, row: int) -> np.int64:
-    """Order among equal scores: the elder goes first, by the window's own scale."""
+    """Order among equal scores: the older row first, by the window's own scale."""
     own = arrays.links[row]
     if arrays.sides[own.side].by_rows:
         return np.int64(2 * own.mark + own.side)
@@ -37,7 +36,7 @@ def value_order(arrays: Any, row: int) -> np.int64:
 
 @compiled
 def worst_by_value(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, np.int64]:
-    """Each class of each side offers its eldest row. O(classes)."""
+    """The lowest score among the oldest rows of each class and side. O(classes)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     classes = arrays.groups.size // 2
     for side in range(2):
@@ -56,19 +55,19 @@ def worst_by_value(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, n
 
 @inlined
 def enter(arrays: Any, own: Any, row: int) -> None:
-    """Enter a row into its list, by the window's own scale."""
+    """Insert a row into its list, by the window's own scale."""
     lists.join(arrays, row, True)
 
 
 @inlined
 def leave(arrays: Any, own: Any, row: int) -> None:
-    """Take a row out of its list."""
+    """Remove a row from its list."""
     lists.leave(arrays, row)
 
 
 @inlined
 def build(arrays: Any, own: Any, pool: int) -> None:
-    """Enter all stored rows of a pool."""
+    """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
         if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
             enter(arrays, own, row)
@@ -76,21 +75,21 @@ def build(arrays: Any, own: Any, pool: int) -> None:
 
 @inlined
 def standing(arrays: Any, own: Any, row: int) -> tuple[float, np.int64]:
-    """The score of what is left of the newcomer's window."""
+    """The score of an arrival, by its remaining window."""
     weight = arrays.groups[arrays.rows[row].group].weight
     return weight * remaining(arrays, row), value_order(arrays, row)
 
 
 class PlainValueScore(PlainScore):
-    """In plain Python."""
+    """Value scores in plain Python."""
 
     def redefine(self, definition: int) -> None:
-        """Classes may depend on importance."""
+        """Recompute the classes, which may depend on importance."""
         classes = self.policy.classify(as_arrivals(self.rows, definition))
         self._weights = [float(weight) for weight in self.policy.class_weights()[classes]]
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
-        """The elder goes first, by the window's own scale."""
+        """The present score; the older of equals is evicted first, by the window's own scale."""
         remaining = row.end - (now.seen[row.side] if row.by_rows else now.time)
         order = 2 * row.sequence + row.side if row.by_rows else row.position
         weight = self._weights[row.position] * self.importance(row, now.definition)
@@ -98,7 +97,7 @@ class PlainValueScore(PlainScore):
 
 
 class ValueKind(Kind):
-    """A list a class."""
+    """One list per class."""
 
     name = "value"
     uses_heap = False
@@ -108,20 +107,20 @@ class ValueKind(Kind):
 
     @staticmethod
     def classes(policy: "ValueScore", arrivals: Arrivals) -> tuple[np.ndarray, np.ndarray]:
-        """As the policy has them."""
+        """The policy's classes and their weights."""
         return policy.classify(arrivals), policy.class_weights()
 
 
 @dataclass(frozen=True)
 class ValueScore(Policy):
-    """A score of a row's key and of the window it has left: class weight times what remains."""
+    """Base of policies that score class weight × remaining window."""
 
     kind: ClassVar[type[Kind]] = ValueKind
     weighs_importance: ClassVar[bool] = True
 
     @abstractmethod
     def class_weights(self) -> np.ndarray:
-        """The weights of the classes, ascending; few, since a shed looks at each."""
+        """The weights of the classes, ascending; few, since an eviction looks at each."""
 
     @abstractmethod
     def classify(self, arrivals: Arrivals) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Policies that plan a whole input beforehand: what could have been made of the memory.
+"""Offline policies, which plan a whole input in advance: upper bounds for a given memory.
 
-They measure other policies. A plan is made from the streams themselves (OPT-offline) or from the
-processes behind them (FlowExpect), and then followed by the real join within its real budget.
+They are the yardstick for other policies. A plan is made from the streams themselves (OPT-offline)
+or from the processes behind them (FlowExpect), and the real join then follows it within its budget.
 """
 
 from headgate.models.process import Now

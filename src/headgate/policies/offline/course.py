@@ -1,4 +1,4 @@
-"""Two streams, all of them, as the join will meet them: rows in event order, and who meets whom."""
+"""Two complete streams as the join will process them: rows in event order, and their matches."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -93,13 +93,13 @@ def events_of_tables(
 
 
 class Course(NamedTuple):
-    """All rows in event order: an entry an event."""
+    """All rows in event order; one entry per event."""
 
     side: np.ndarray
     key: np.ndarray
     """From 0 on, below 0 for none."""
     last: np.ndarray
-    """The last event at which the row can be met; before its own where nobody can meet it."""
+    """The last event at which the row can match; before its own where no row can match it."""
     number: np.ndarray
     """Of the row among its side's rows, as given."""
 
@@ -129,7 +129,7 @@ class Course(NamedTuple):
         for which, window in enumerate(windows):
             own = np.flatnonzero(side == which)
             if isinstance(window, RowWindow):
-                # Met until the row comes that pushes it out of the window.
+                # It matches until a row arrives that pushes it out of the window.
                 last[own] = len(order) - 1
                 last[own[: max(len(own) - window.rows, 0)]] = own[window.rows :] - 1
             else:
@@ -146,7 +146,7 @@ class Course(NamedTuple):
     def by_key(self, side: int) -> np.ndarray:
         """The rows of a side by key, then event, each as ``key * events + event``; nulls left out.
 
-        So both the order and, by searching, who comes next of a key are known.
+        A binary search in it finds the next row of a key.
         """
         own = np.flatnonzero((self.side == side) & (self.key >= 0))
         return np.sort(self.key[own] * self.events + own)

@@ -1,4 +1,4 @@
-"""FlowExpect: at each arrival, the best fixed plan for what is expected of the near future."""
+"""FlowExpect: at each arrival, follow the best fixed plan for the expected near future."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -16,7 +16,7 @@ MOST_VALUES = 1_000_000
 
 
 class Process(Protocol):
-    """What FlowExpect must know of how a stream's values come about, one a step."""
+    """What FlowExpect needs from the process of a stream's values, one per step."""
 
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
         """The chance of each value to come so many steps from now, by step and value."""
@@ -27,7 +27,7 @@ class Process(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FlowExpect(Planned):
-    """Keep what the best predetermined sequence of replacements would keep, decided anew each time.
+    """Keep what the best predetermined sequence of replacements keeps, replanned at each eviction.
 
     Knows the past, the present, and the processes by which values come about; not the future.
     Whenever a row must go it finds the sequence of replacements with the greatest expected benefit
@@ -174,7 +174,7 @@ class _Calendar(NamedTuple):
 
 
 class _Simulation:
-    """FlowExpect at work: one arrival after the other."""
+    """A run of FlowExpect: one arrival after the other."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class _Simulation:
         last = 2 * (held_step + np.array(self._windows)[held_side]) + 1 - held_side
         self._let_go(last < event, event)
         if 2 * (step + self._windows[side]) + 1 - side <= event:
-            return  # it waits for nobody
+            return  # its window is empty
         self._held = np.vstack([self._held, (step, side)])
         if len(self._held) > self._rows:
             worst = np.arange(len(self._held)) == self._choose(step, side)
@@ -222,7 +222,7 @@ class _Simulation:
         self._held = self._held[~gone]
 
     def _choose(self, step: int, side: int) -> int:
-        """Which of the candidates to give up."""
+        """The candidate to evict."""
         calendar = self._calendars[side]
         moments = len(calendar.side) + 1
         candidates = self._candidates(step, side, moments)

@@ -1,4 +1,4 @@
-"""LFD: the best any cache can do, given the whole stream beforehand."""
+"""LFD: the optimal cache policy, given the whole stream in advance."""
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -22,7 +22,7 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Lfd(FixedScore):
-    """Longest forward distance: shed the row whose next reference is farthest away.
+    """Longest forward distance: evict the row whose next reference is farthest away.
 
     The newcomer may be the one, and is then not stored. What LFD would do is worked out over the
     whole stream at first, in rows of equal size; each row then gets a fixed score, the place in the

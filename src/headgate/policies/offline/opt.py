@@ -1,4 +1,4 @@
-"""OPT-offline: the most that any policy could have made, knowing all that was to come."""
+"""OPT-offline: the best result of any policy that knows the whole input in advance."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ Importance = Callable[[np.ndarray, np.ndarray], Any] | Sequence[Any]
 
 
 class JoinLike(Protocol):
-    """What must be known of a join to plan it; a `WindowJoin` will do."""
+    """The attributes of a join that planning needs; a `WindowJoin` has them."""
 
     @property
     def keys(self) -> Keys: ...
@@ -46,11 +46,11 @@ class JoinLike(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Opt(Planned):
-    """Keep what an oracle would: no policy makes more of the same memory.
+    """Keep what an oracle would keep: no policy gets more results from the same memory.
 
-    A row given up never returns, so it takes one slot from its arrival to some later match. Slots
-    going from row to row are a flow, and the flow of least cost is the best plan. Made by `plan`
-    or `for_join`, for one input, and followed by the real join within its real budget.
+    An evicted row never returns, so it takes one slot from its arrival to some later match. Slots
+    passing from row to row form a flow, and the minimum-cost flow is the best plan. It is made by
+    `plan` or `for_join` for one input, and the real join follows it within its budget.
 
     Attributes
     ----------

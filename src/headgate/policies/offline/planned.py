@@ -1,4 +1,4 @@
-"""A policy that follows a plan made beforehand: until when each row is kept."""
+"""A policy that follows a plan made in advance, which says until when to keep each row."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -15,7 +15,7 @@ NOT_KEPT = -1
 
 @dataclass(frozen=True, eq=False)
 class Planned(FixedScore):
-    """Shed the row whose planned end comes first.
+    """Evict the row whose planned end comes first.
 
     A row's end is the event, a place in event order, up to which it is kept. Where a plan never
     has more rows before their end than fit, the row whose end comes first is one whose end has

@@ -1,6 +1,5 @@
-"""The structures that find the stored row worth least: heap, lists, rows by value, ripe rows.
+"""Structures that find the stored row of lowest score: heap, lists, rows by value, mature rows.
 
-Each works on the kernel's arrays, or on the part of them that it is about. They lie here and not in
-the kernel, which is above the policies, so that a kind of score has all that it is made of in reach
-(`policies/kinds`).
+Each works on the kernel's arrays, or on the part it needs. They live here and not in the kernel,
+which is a layer above the policies, so that the kinds of score (`policies/kinds`) can import them.
 """

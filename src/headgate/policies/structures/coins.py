@@ -1,8 +1,8 @@
-"""UNIFORM's coins: which of the matches a row will make are in the sample.
+"""UNIFORM's coins: which of a row's future matches are in the sample.
 
-One coin a match, flipped in advance: skips between heads are geometric, so a few draws do for many
+One coin per match, flipped in advance: gaps between heads are geometric, so a few draws cover many
 matches. Every head has a level, uniform below 1; when memory is short, heads of high level are
-given up. Coins are a pure function of (seed, side, sequence, draw), so nothing of them is stored.
+dropped. Coins are a pure function of (seed, side, sequence, draw), so none of them is stored.
 """
 
 import math
@@ -28,7 +28,7 @@ NEVER = np.int64(1 << 30)
 
 
 class Coins(NamedTuple):
-    """What flipping coins takes beside the kernel's arrays."""
+    """The arrays for flipping coins."""
 
     flips: np.ndarray  # FLIP, in event order
     share: np.ndarray  # float64, one: the chance of heads
@@ -51,7 +51,7 @@ def coin(seed: Any, side: int, sequence: int, draw: int) -> tuple[float, float]:
 
 @inlined
 def skip(number: float, share: float) -> np.int64:
-    """Tails before the next head, for a coin that shows heads with a chance of ``share``."""
+    """Tails before the next head, for a coin with heads probability ``share``."""
     if share >= 1.0:
         return np.int64(0)
     tails = math.log(number) / math.log1p(-share)
@@ -60,7 +60,7 @@ def skip(number: float, share: float) -> np.int64:
 
 @inlined
 def next_head(arrays: Any, own: Coins, row: int) -> None:
-    """Move on to the row's next chosen match."""
+    """Advance to the row's next sampled match."""
     flip = own.flips[row]
     number, _ = coin(
         arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, np.int64(flip.draw)
@@ -78,9 +78,9 @@ def level(arrays: Any, row: int, draw: int) -> float:
 
 @inlined
 def worth(arrays: Any, own: Coins, row: int) -> float:
-    """One over the least chance at which a match still to come is chosen; 0 where none is.
+    """The inverse of the lowest level among the row's remaining heads; 0 without heads.
 
-    O(heads to come). Asked again only when the head it found has passed.
+    O(remaining heads). Recomputed only when that head has passed.
     """
     flip = own.flips[row]
     share = own.share[0]
@@ -98,7 +98,7 @@ def worth(arrays: Any, own: Coins, row: int) -> float:
 
 @compiled
 def take_up(arrays: Any, own: Coins) -> None:
-    """Flip the coins of all rows, as far as their matches have come."""
+    """Replay the coins of all rows up to the matches they have made."""
     for row in range(arrays.rows.size):
         flip = own.flips[row]
         flip.next = 0
@@ -110,9 +110,9 @@ def take_up(arrays: Any, own: Coins) -> None:
 
 @inlined
 def keep_chosen(arrays: Any, own: Coins, block: Any, first: int, end: int) -> tuple[int, int]:
-    """Of the block's pairs from ``first`` to ``end``, keep the chosen ones.
+    """Of the block's pairs from ``first`` to ``end``, keep the sampled ones.
 
-    Returns the new end, and how many partners have none left to come; they are in ``block.spent``.
+    Returns the new end, and how many partners have no sampled match left (in ``block.spent``).
     """
     kept, done = first, 0
     pairs, share = block.pairs, own.share[0]

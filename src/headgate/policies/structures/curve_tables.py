@@ -1,7 +1,7 @@
-"""The curves that rows are judged by, laid out for the kernel: tables, and where they turn.
+"""Score curves as arrays for the kernel: tables, and where the curves turn.
 
-They belong to the policy, not to the rows of a step, so they are laid out once and used by all
-steps that bring the same curves.
+They depend on the policy, not on the rows of a step, so they are built once and reused by all steps
+with the same curves.
 """
 
 from functools import cache
@@ -14,17 +14,17 @@ class Curves(NamedTuple):
     """The scores of a side's rows, looked up by frame, by class of age, and by offset."""
 
     table: np.ndarray  # float64 (frame, class, offset)
-    lowest: int  # the first offset of the table; beyond it, on either end, a row is worth nothing
+    lowest: int  # the first offset of the table; outside the table scores are 0
     grain: int  # an entry is for 2 ** grain offsets
     class_us: int  # how long an age class lasts; the last one goes on
 
 
 END = np.int64(1 << 40)
-"""Beyond every offset that is told from others."""
+"""Larger than every offset in a table."""
 MOST_KEPT_TABLES = 8
-"""To keep; a policy that learns brings other curves at every step."""
+"""Tables to cache; a learning policy has new curves at every step."""
 _KEPT_TABLES: dict[tuple[int, int], tuple[Curves, Curves, "CurveTables"]] = {}
-"""By the identity of the curves, which are kept with them so that it stays theirs."""
+"""Cache by identity of the curves, which are kept alive with the entry so that ids stay valid."""
 
 
 class CurveTables(NamedTuple):
@@ -53,19 +53,19 @@ def no_curve_tables() -> CurveTables:
 
 
 def curve_tables_of(left: Curves, right: Curves) -> CurveTables:
-    """The curves of both sides laid out; at once where the same have been lately."""
+    """The tables of both sides' curves, from the cache if recently built."""
     key = id(left), id(right)
     known = _KEPT_TABLES.pop(key, None) or (left, right, lay_out(left, right))
     _KEPT_TABLES[key] = known
     if len(_KEPT_TABLES) > MOST_KEPT_TABLES:
-        _KEPT_TABLES.pop(next(iter(_KEPT_TABLES)))  # the one not asked for the longest
+        _KEPT_TABLES.pop(next(iter(_KEPT_TABLES)))  # the least recently used
     return known[2]
 
 
 def lay_out(left: Curves, right: Curves) -> CurveTables:
     """One table for both sides, and the pieces of each curve. O(entries).
 
-    A curve comes from nothing and goes to nothing, so it rises first.
+    A curve starts and ends at zero, so it rises first.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def lay_out(left: Curves, right: Curves) -> CurveTables:
 
 
 def _turns(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Where the curves turn: which one, at which entry, its which piece begins, does it rise."""
+    """The turns of the curves: curve, entry, number of the piece that begins, whether it rises."""
     curves = table.reshape(-1, table.shape[2])
     change = np.diff(curves, axis=1, append=0.0)
     curve, entry = np.nonzero(change)

@@ -1,10 +1,10 @@
-"""The structure behind scores that belong to a row: a lazy heap, one per pool.
+"""A lazy heap per pool, for scores that are kept with the row.
 
-A four-ary heap of (score, row), least first. Rows that died elsewhere keep their entry until it
-surfaces or the heap is rebuilt; a rebuild happens when more than half of it is stale, so a shed
+A four-ary min-heap of (score, row). Rows removed elsewhere keep their entry until it reaches the
+top or the heap is rebuilt; a rebuild happens when more than half of it is stale, so an eviction
 costs O(log stored) however long the stream runs. Ties go to the row earlier in event order.
 
-A ``arrays`` here is a `Arrays`, or the part of one that has its links, rows, pools and heap.
+``arrays`` is an `Arrays`, or a part of one with its links, rows, pools and heap.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ LINE_BYTES = 64
 
 
 def empty_heaps(most_rows: int) -> np.ndarray:
-    """Two heaps for so many live rows each: as many stale entries, and the slack."""
+    """Two heaps for ``most_rows`` live rows each, as many stale entries, and the slack."""
     entries = -(-(ROOT + 2 * most_rows + SLACK + 8) // 4) * 4
     raw = np.empty(2 * entries * ENTRY.itemsize + LINE_BYTES, np.uint8)
     first = -raw.ctypes.data % LINE_BYTES
@@ -78,7 +78,7 @@ def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
 
 @inlined
 def heapify(heap: np.ndarray, size: int) -> None:
-    """Restore the order of a heap whose entries were written anyhow. O(size)."""
+    """Restore the heap order of entries in arbitrary order. O(size)."""
     for at in range((ROOT + size - 1) // 4 + 2, ROOT - 1, -1):
         if at < ROOT + size:
             sift_down(heap, size, at, heap[at].score, heap[at].row)
@@ -86,7 +86,7 @@ def heapify(heap: np.ndarray, size: int) -> None:
 
 @inlined
 def drop_top(arrays: Any, pool: int) -> None:
-    """Take out the least entry. O(log size)."""
+    """Remove the least entry. O(log size)."""
     heap = arrays.heap[pool]
     last = arrays.pools[pool].heap_size - 1
     arrays.pools[pool].heap_size = last
@@ -99,8 +99,8 @@ def drop_top(arrays: Any, pool: int) -> None:
 def drop_stale(arrays: Any, pool: int) -> None:
     """Drop entries from the top until the least one is a live row with its present score.
 
-    A row whose score rose since it was entered is entered again; one whose score fell was entered
-    again when it fell.
+    A row whose score rose since it was inserted is inserted again; one whose score fell was
+    inserted again at that time.
     """
     heap = arrays.heap[pool]
     own = arrays.pools[pool]
@@ -119,7 +119,7 @@ def drop_stale(arrays: Any, pool: int) -> None:
 
 @inlined
 def rebuild(arrays: Any, pool: int) -> None:
-    """Keep one entry per live row. O(size); paid for by the stale entries it drops."""
+    """Keep one entry per live row. O(size), amortised by the stale entries dropped."""
     heap = arrays.heap[pool]
     kept = ROOT
     for at in range(ROOT, ROOT + arrays.pools[pool].heap_size):
@@ -137,7 +137,7 @@ def rebuild(arrays: Any, pool: int) -> None:
 
 @inlined
 def enter(arrays: Any, pool: int, row: int) -> None:
-    """Enter a row under its present score, in the place of the top entry when that is dead."""
+    """Insert a row with its present score, replacing the top entry if that is stale."""
     heap = arrays.heap[pool]
     own = arrays.pools[pool]
     if own.heap_size >= 2 * own.rows + SLACK:
@@ -148,14 +148,14 @@ def enter(arrays: Any, pool: int, row: int) -> None:
     else:
         own.heap_size += 1
         sift_up(heap, ROOT + own.heap_size - 1, score, row)
-    # The next to be shed:
+    # The next row to evict:
     prefetch(arrays.links, heap[ROOT].row)
     prefetch(arrays.rows, heap[ROOT].row)
 
 
 @inlined
 def build(arrays: Any, pool: int) -> None:
-    """Enter all stored rows of a pool. O(rows)."""
+    """Insert all stored rows of a pool. O(rows)."""
     size = np.int64(0)
     for row in range(arrays.rows.size):
         if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:

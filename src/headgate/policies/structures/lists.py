@@ -1,8 +1,8 @@
-"""The structure behind scores that fall or rise with age: rows of a group, the eldest first.
+"""Linked lists of a group's rows, oldest first, for scores that fall or rise with age.
 
-Doubly linked lists over row positions, one per group: a side and level of importance, and a class
-where scores are of value and time. Age goes by event order; what is left of a row window goes
-by sequence. Joining at the young end and leaving anywhere are O(1).
+Doubly linked over row positions, one list per group: a side and level of importance, and for value
+scores a class. Age follows event order; the rest of a row window follows sequence. Inserting at the
+young end and removing anywhere are O(1).
 """
 
 from typing import Any
@@ -33,9 +33,9 @@ def is_younger(arrays: Any, one: int, row: int, by_mark: bool) -> bool:
 
 @inlined
 def join(arrays: Any, row: int, by_mark: bool) -> None:
-    """Enter a row at its place: the young end, unless it comes out of order.
+    """Insert a row in order: at the young end, unless it is out of order.
 
-    With ``by_mark``, rows of a window of rows stand by sequence, not in event order.
+    With ``by_mark``, rows of a row window are in order of sequence, not in event order.
     """
     rows = arrays.rows
     group = arrays.groups[rows[row].group]
@@ -58,7 +58,7 @@ def join(arrays: Any, row: int, by_mark: bool) -> None:
 
 @inlined
 def leave(arrays: Any, row: int) -> None:
-    """Take a row out. O(1)."""
+    """Remove a row. O(1)."""
     rows = arrays.rows
     group = arrays.groups[rows[row].group]
     elder = rows[row].elder

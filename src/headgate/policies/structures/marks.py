@@ -1,7 +1,7 @@
-"""Which places are taken: a bit a place, and above it levels that sum up 64 bits in one.
+"""Hierarchical bitmap: one bit per place, and levels above that summarise 64 bits in one.
 
-The next taken place from anywhere on, and the one before, are found by climbing to where anything
-is taken and down to it: O(log n) to the base of 64, most often a look at one word.
+The next or previous set place is found by climbing to a level with a set bit and descending to it:
+O(log n) to the base of 64, most often one word.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class Marks(NamedTuple):
 
 
 def no_marks(places: int) -> Marks:
-    """Room for so many places, none taken.
+    """An empty bitmap of ``places`` places.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What is said in place of a row where there is none."""
+"""Sentinel values for "no row"."""
 
 import numpy as np
 
 NONE = -1
 LAST = np.int64(1 << 62)
-"""Among equal scores, after every row."""
+"""Sorts after every row among equal scores."""

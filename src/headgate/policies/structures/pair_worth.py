@@ -1,4 +1,4 @@
-"""What a pair is worth."""
+"""Importance of a pair, from that of its rows."""
 
 from typing import Any
 

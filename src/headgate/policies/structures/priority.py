@@ -1,7 +1,7 @@
-"""Residence priorities: what a row is worth, for what it brought and how long it has been there.
+"""Residence priorities: a row's recent matches relative to its age.
 
-Importance × matches of late ÷ age, less a penalty for rows that have brought nothing for long.
-Thresholds and rates that were not told follow from the expected stay.
+Importance × decayed matches ÷ age, minus a penalty for rows without a match for long. Thresholds
+and rates not given are derived from the expected stay.
 """
 
 import math
@@ -13,11 +13,11 @@ from headgate.compiling import inlined
 from headgate.spec.budget import UNLIMITED
 
 SECONDS = 1e-6
-"""In a microsecond."""
+"""Seconds per microsecond."""
 MATURITY, UNPRODUCTIVE, DECAY, PENALTY = 0.1, 0.6, 1.0, 1.0
 """Thresholds and rates in units of the expected stay; the penalty also in units of importance."""
 FAINT = 700.0
-"""Of a decay: what is left of a match is nothing."""
+"""Exponent beyond which a decayed match counts as zero."""
 
 
 RESIDENCE = np.dtype(
@@ -37,8 +37,8 @@ RESIDENCE = np.dtype(
 
 ROUND = np.dtype(
     [
-        ("decisions", "i8"),  # since priorities were last computed
-        ("apart", "i8"),  # ripe rows then kept out of the heap, perhaps fewer by now
+        ("decisions", "i8"),  # evictions since priorities were last computed
+        ("apart", "i8"),  # mature rows then kept out of the heap, perhaps fewer by now
         ("kept_below", "f8"),  # the priority above which they were
         ("bound", "f8"),  # and the one for the next time
         ("as_of", "i8"),  # the time by then
@@ -51,17 +51,17 @@ ROUND = np.dtype(
 
 
 class Residences(NamedTuple):
-    """What residence priorities have beside the kernel's arrays."""
+    """The arrays of residence priorities."""
 
     residence: np.ndarray  # RESIDENCE, one
     rounds: np.ndarray  # ROUND, a pool
-    green: np.ndarray  # int64, a side: rows of side_rows before it may be given up
+    green: np.ndarray  # int64, a side: rows of side_rows before it are mature
 
 
 class Resident(NamedTuple):
-    """The part of the arrays that residence priorities are about.
+    """The part of the arrays that residence priorities use.
 
-    Large functions are not inlined, and a whole `Arrays` is dear to pass.
+    Large functions are not inlined, and a whole `Arrays` is expensive to pass.
     """
 
     links: np.ndarray
@@ -98,7 +98,7 @@ def resident(arrays: Any, own: Residences) -> Resident:
 
 
 class Rates(NamedTuple):
-    """What priorities are made of, as told or by the expected stay."""
+    """Rates of the priorities, as given or derived from the expected stay."""
 
     decay: float  # of matches, per microsecond
     unproductive_us: float
@@ -107,10 +107,10 @@ class Rates(NamedTuple):
 
 @inlined
 def stay_us(arrays: Resident, pool: int) -> float:
-    """How long a row of the pool stays on average: rows stored ÷ rows that come (Little's law).
+    """Average time that a row of the pool is stored: rows stored ÷ arrival rate (Little's law).
 
-    No longer than the longest window. As many rows as may be stored where that is told: a stream
-    has some beside them that are past their window.
+    At most the longest window. Uses the row limit where there is one, since a stream also stores
+    rows past their window.
     """
     arrived = 0
     longest = 1.0
@@ -129,14 +129,14 @@ def stay_us(arrays: Resident, pool: int) -> float:
 
 @inlined
 def maturity_us(arrays: Resident, pool: int) -> float:
-    """The age up to which rows of the pool are not given up."""
+    """The age up to which rows of the pool are not evicted."""
     told = arrays.residence[0].maturity_us
     return float(told) if told >= 0 else MATURITY * stay_us(arrays, pool)
 
 
 @inlined
 def rates(arrays: Resident, pool: int) -> Rates:
-    """As told, or by the expected stay."""
+    """The rates, as given or derived from the expected stay."""
     told = arrays.residence[0]
     stay = stay_us(arrays, pool)
     decay = told.decay * SECONDS if told.decay >= 0 else DECAY / stay
@@ -153,13 +153,13 @@ def rates(arrays: Resident, pool: int) -> Rates:
 
 @inlined
 def importance_of(arrays: Resident, row: int) -> Any:
-    """What the row matters, as defined now."""
+    """The row's importance by the present definition."""
     return arrays.importance[arrays.terms[0].definition, row]
 
 
 @inlined
 def priority(arrays: Resident, row: int, by: Rates, now: int) -> float:
-    """What a row is worth keeping at that time."""
+    """The residence priority of a row at time ``now``."""
     own = arrays.rows[row]
     idle = float(now - own.touched)
     worth = 0.0

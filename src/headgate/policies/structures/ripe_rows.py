@@ -1,13 +1,13 @@
-"""The structure behind residence priorities: rows ripe to be given up, in a heap.
+"""Heap of mature rows by residence priority.
 
-Each priority falls in its own way as time passes, so an order computed once goes stale. All are
-computed anew every so many decisions; on average a decision then pays for a few rows, whatever the
-budget. What a row itself brings is taken note of at once. Only the lowest are wanted until then, so
-rows above a *bound* are set aside, out of the heap; where the bound is not above zero, rows that
-surely are need not even be priced. Should the lowest run out, the others are taken up, at the price
-they had. So the bound, a guess, decides what it costs and never who goes.
+Each priority falls differently as time passes, so a computed order goes stale. All priorities are
+recomputed after a number of evictions, so that an eviction pays for a few rows on average, whatever
+the budget; a row's own matches count at once. Only the lowest priorities are needed between two
+recomputations, so rows above a *bound* stay out of the heap; where the bound is not above zero,
+rows of clearly positive priority are not even computed. If the heap runs empty, the other rows are
+inserted with the priority they had. So the bound, a guess, affects the cost and never the result.
 
-Rows grow ripe in the order in which they came: a pointer moves along each side's rows.
+Rows mature ("ripen") in order of arrival: a pointer moves along each side's rows.
 """
 
 import math
@@ -30,20 +30,20 @@ from headgate.policies.structures.priority import (
 )
 
 AS_FITS, AS_NEEDED = 0, -1
-"""Compute priorities every so many decisions that it costs next to nothing; or when the importance
-produced has fallen."""
+"""Recompute priorities rarely enough to cost next to nothing; or when the importance produced has
+fallen."""
 SHARE = 12
-"""Where it fits: all priorities are computed anew when that part of the stored rows has gone."""
+"""AS_FITS: recompute all priorities when this share of the stored rows has been replaced."""
 RIPE, ASIDE, UNPRICED = 1, 2, 3
 SAMPLE, WANTED = 64, 12
-"""Rows looked at to guess the next bound, and how many of them should be below it."""
+"""Rows sampled to guess the next bound, and how many of them should be below it."""
 RECOMPUTED = int(Count.RECOMPUTED)
 MOST_MATCHES = np.int64(2**31 - 1)
 
 
 @compiled
 def note_pairs(arrays: Resident, row: int, pairs: np.ndarray, first: int, made: int) -> None:
-    """An arrival has made these pairs: bring its history and its partners' up to date."""
+    """Update the history of an arrival and of its partners."""
     own = arrays.rows[row]
     own.matches = made - first
     own.recent = float(made - first)
@@ -64,14 +64,14 @@ def note_arrival(arrays: Resident, row: int) -> None:
 
 @inlined
 def note_worth(arrays: Resident, worth: float) -> None:
-    """Pairs of that importance were made."""
+    """Add the importance of pairs made."""
     arrays.rounds[0].made += worth
     arrays.rounds[1].made += worth
 
 
 @inlined
 def note_match(arrays: Resident, row: int, time: int) -> None:
-    """A stored row has found a partner that came at that time."""
+    """Update a stored row that matched an arrival of that time."""
     own = arrays.rows[row]
     pool = arrays.sides[arrays.links[row].side].pool
     by = rates(arrays, pool)
@@ -84,14 +84,14 @@ def note_match(arrays: Resident, row: int, time: int) -> None:
         before, apart = own.score, arrays.links[row].ripe != RIPE
         own.score = priority(arrays, row, by, arrays.terms[0].clock >> 1)
         arrays.links[row].ripe = RIPE
-        # A risen score is put right when the row surfaces; a fallen one would not be.
+        # A raised score is corrected at the top of the heap; a lowered one needs a new entry.
         if apart or own.score < before:
             heaps.enter(arrays, pool, row)
 
 
 @inlined
 def enter(arrays: Resident, row: int) -> None:
-    """A row was stored; one that comes late may be ripe before others that were there."""
+    """Called when a row is stored; a late row may be mature before rows that came earlier."""
     arrays.links[row].ripe = 0
     side = arrays.links[row].side
     arrays.green[side] = min(arrays.green[side], arrays.rows[row].side_index)
@@ -99,7 +99,7 @@ def enter(arrays: Resident, row: int) -> None:
 
 @inlined
 def begin(arrays: Resident, pool: int) -> None:
-    """Nobody is ripe."""
+    """Start with no mature row."""
     arrays.pools[pool].heap_size = 0
     arrays.rounds[pool].apart = 0
     for side in range(2):
@@ -112,7 +112,7 @@ def begin(arrays: Resident, pool: int) -> None:
 
 @inlined
 def ripen(arrays: Resident, pool: int, limit: float) -> None:
-    """Let rows older than ``limit`` compete. O(1) a row over its life."""
+    """Let rows older than ``limit`` be evicted from now on. Amortised O(1) per row."""
     now = arrays.terms[0].clock >> 1
     initial = arrays.residence[0].initial
     by = Rates(-1.0, 0.0, 0.0)
@@ -141,7 +141,7 @@ def ripen(arrays: Resident, pool: int, limit: float) -> None:
 
 @inlined
 def compute_all(arrays: Resident, pool: int) -> None:
-    """Bring every ripe row's priority up to date, and put the lowest into the heap. O(rows)."""
+    """Recompute the priority of every mature row, and put the lowest into the heap. O(rows)."""
     heap = arrays.heap[pool]
     ours = arrays.rounds[pool]
     by = rates(arrays, pool)
@@ -196,7 +196,7 @@ def compute_all(arrays: Resident, pool: int) -> None:
 
 @inlined
 def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
-    """A score that so many of the sampled ones are not above; anything where few were sampled."""
+    """A bound with WANTED of every SAMPLE sampled scores below it; infinite for few samples."""
     wanted = WANTED * count // SAMPLE
     if wanted < 1:
         return np.inf
@@ -213,7 +213,7 @@ def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
 
 @inlined
 def take_up_the_rest(arrays: Resident, pool: int) -> None:
-    """Enter all that was kept out of the heap, at the price it had. O(rows)."""
+    """Insert all rows kept out of the heap, with the priority they had. O(rows)."""
     heap = arrays.heap[pool]
     ours = arrays.rounds[pool]
     heaps.rebuild(arrays, pool)
@@ -240,7 +240,7 @@ def take_up_the_rest(arrays: Resident, pool: int) -> None:
 
 @inlined
 def is_time_to_compute(arrays: Resident, pool: int) -> bool:
-    """Whether this decision calls for all priorities anew."""
+    """Whether this eviction recomputes all priorities."""
     own = arrays.rounds[pool]
     every = arrays.residence[0].every
     if every == AS_NEEDED:
@@ -252,9 +252,9 @@ def is_time_to_compute(arrays: Resident, pool: int) -> bool:
 
 @inlined
 def decide(arrays: Resident, pool: int) -> Any:
-    """Get ready for a decision: who is ripe, and what they are worth. Returns the age of ripeness.
+    """Prepare an eviction: update mature rows and priorities. Returns the maturity age.
 
-    O(1) on average where priorities are computed as fits, O(rows) at worst.
+    Amortised O(1) with AS_FITS, O(rows) at worst.
     """
     own = arrays.rounds[pool]
     limit = maturity_us(arrays, pool)
@@ -271,7 +271,7 @@ def decide(arrays: Resident, pool: int) -> Any:
 
 @compiled
 def worst(arrays: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
-    """The ripe row of least priority (or NONE), its priority, and its order among equals."""
+    """The mature row of lowest priority (or NONE), its priority, and its order among equals."""
     now = arrays.terms[0].clock >> 1
     limit = decide(arrays, pool)
     while True:
@@ -289,7 +289,7 @@ def worst(arrays: Resident, pool: int) -> tuple[np.int64, float, np.int64]:
         link = arrays.links[row]
         if link.ripe and float(now - arrays.rows[row].time) > limit:
             return row, score, row
-        # Stays have grown longer since it was ripe.
+        # The stay has grown since it became mature.
         link.ripe = 0
         side = link.side
         arrays.green[side] = min(arrays.green[side], arrays.rows[row].side_index)

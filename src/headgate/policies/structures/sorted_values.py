@@ -1,12 +1,11 @@
-"""The structure behind scores of a value's offset from where the other stream has got to.
+"""Rows sorted by value, for scores by the offset from the other stream's current value.
 
-All offsets change whenever the other stream moves on, but the order of values does not. A curve
-rises and falls in *pieces*; within one, the row worth least stands at one end of the piece. So the
-rows of each side stand sorted by value (a step knows them all in advance), marks say who is stored,
-and a shed looks at one row a piece: it never scans what is stored, and nothing is done to it when
-the other stream moves. Where a window cuts the future short, rows of an age class have marks of
-their own, and move on to the next class as they grow older, O(1) a row and class. So have rows of
-each level of importance, by which scores are multiplied.
+All offsets change whenever the other stream moves, but the order of values does not. A curve rises
+and falls in *pieces*; within a piece, the row of lowest score is at one end. So each side's rows
+are sorted by value (a step knows them all in advance), a bitmap marks the stored ones, and an
+eviction looks at one row per piece: no scan, and no update when the other stream moves. Where a
+window limits future matches, each age class has its own bitmap, and rows move to the next class as
+they age, O(1) per row and class. So has each level of importance, by which scores are multiplied.
 """
 
 from functools import cache
@@ -30,20 +29,20 @@ from headgate.policies.structures.no_row import LAST, NONE
 
 HEARD = np.dtype(
     [
-        ("origin", "i8"),  # where the other stream has got to
+        ("origin", "i8"),  # current value of the other stream
         ("frame", "i8"),  # and which curves hold there; NO_FRAME before it has said anything
     ],
     align=True,
 )
 NO_FRAME = -1
 NEAR = 8
-"""Slots to walk before searching."""
+"""Slots to walk before a binary search."""
 MOST_APART = np.int64((1 << 31) - 1)
-"""Offsets beyond it are not told apart when scores are equal."""
+"""Offsets beyond it are not distinguished among equal scores."""
 
 
 class Frames(NamedTuple):
-    """Where a stream has got to when each of its rows comes."""
+    """The state of a stream when each of its rows arrives."""
 
     origin: np.ndarray  # int64: offsets are told from here
     frame: np.ndarray  # int32: which of the frames of `Curves.table` to look into
@@ -53,21 +52,21 @@ class SortedValues(NamedTuple):
     """The rows of a step by value; empty for other scores."""
 
     value: np.ndarray  # int64 a row
-    origin: np.ndarray  # int64 a row: where its stream has got to when it comes
+    origin: np.ndarray  # int64 a row: the origin of its stream on arrival
     frame: np.ndarray  # int32 a row
-    place: np.ndarray  # int32 a row: where it stands; left rows first, each side by value
-    rows: np.ndarray  # int32 a place: who stands there
+    place: np.ndarray  # int32 a row: its rank; left rows first, each side by value
+    rows: np.ndarray  # int32 a place: the row of that rank
     slot: np.ndarray  # int32 a place: which of `values` it has
     values: np.ndarray  # int64 a slot: the values of the left rows, then of the right, ascending
     begins: np.ndarray  # int32 a slot: the first place with that value; and where the last ends
     sides: np.ndarray  # int64: the first slot of each side, and where the last ends
     older: np.ndarray  # int64 (side, class): rows of side_rows before it are of the class, or older
     cursor: np.ndarray  # int64 (side, class, piece): the slot a piece began at when last asked
-    stored: Marks  # (level of importance, class, place): who is stored
+    stored: Marks  # (level of importance, class, place): set while stored
 
 
 class Values(NamedTuple):
-    """What scores along curves have beside the kernel's arrays."""
+    """The arrays of curve scores."""
 
     curve_tables: CurveTables  # the curves
     sorted_values: SortedValues  # rows by value
@@ -120,7 +119,7 @@ def sort_values(
 
 @inlined
 def hear(arrays: Any, own: Values, row: int) -> None:
-    """An arrival says where its stream has got to; rows of the other side are judged by that."""
+    """Update the state of a stream from an arrival; rows of the other side are scored by it."""
     other = own.heard[1 - arrays.links[row].side]
     other.origin = own.sorted_values.origin[row]
     other.frame = own.sorted_values.frame[row]
@@ -146,13 +145,13 @@ def level_of(arrays: Any, row: int, side: int) -> Any:
 
 @inlined
 def marks_of(own: Values, level: int, age: int) -> Marks:
-    """Who is stored of a level of importance and class of age."""
+    """The stored rows of a level of importance and age class."""
     return Marks(own.sorted_values.stored.words[level, age], own.sorted_values.stored.levels)
 
 
 @inlined
 def enter(arrays: Any, own: Values, row: int) -> None:
-    """Put a stored row among those by value."""
+    """Mark a row as stored."""
     side = arrays.links[row].side
     marks = marks_of(own, level_of(arrays, row, side), age_class(arrays, own, row, side))
     take(marks, own.sorted_values.place[row])
@@ -160,7 +159,7 @@ def enter(arrays: Any, own: Values, row: int) -> None:
 
 @inlined
 def leave(arrays: Any, own: Values, row: int) -> None:
-    """Take a row out of those by value."""
+    """Mark a row as no longer stored."""
     side = arrays.links[row].side
     marks = marks_of(own, level_of(arrays, row, side), age_class(arrays, own, row, side))
     free(marks, own.sorted_values.place[row])
@@ -168,7 +167,7 @@ def leave(arrays: Any, own: Values, row: int) -> None:
 
 @inlined
 def grow_older(arrays: Any, own: Values, side: int) -> None:
-    """Move rows on to the class of their present age."""
+    """Move rows to the class of their present age."""
     sorted_values, curve_tables = own.sorted_values, own.curve_tables
     ours = arrays.sides[side]
     now = arrays.terms[0].clock >> 1
@@ -255,7 +254,7 @@ def seek(own: Values, side: int, age: int, piece: int, edge: int) -> Any:
 
 @inlined
 def stretch_of(own: Values, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
-    """The places of a piece: where it begins and ends."""
+    """The range of places in a piece: begin and end."""
     sorted_values, curve_tables = own.sorted_values, own.curve_tables
     heard = own.heard[side]
     low, high = sorted_values.sides[side], sorted_values.sides[side + 1]
@@ -271,9 +270,9 @@ def stretch_of(own: Values, side: int, age: int, piece: int) -> tuple[np.int64, 
 
 @inlined
 def worst_within(own: Values, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
-    """The stored row worth least of a piece: at its low end where it rises, else at its high end.
+    """The stored row of lowest score in a piece: at its low end if it rises, else at its high end.
 
-    NOWHERE when nobody of that level of importance and class of age is in it.
+    NOWHERE when the piece has no stored row of that level of importance and age class.
     """
     sorted_values = own.sorted_values
     stored = marks_of(own, level, age)
@@ -289,7 +288,7 @@ def worst_within(own: Values, level: int, age: int, begin: int, end: int, rising
 
 @compiled
 def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
-    """Each piece of each class of age offers a row of each level. O(pieces · levels · log rows)."""
+    """The lowest score over pieces, age classes and levels. O(pieces · levels · log rows)."""
     least, least_order, found = np.inf, LAST, np.int64(NONE)
     curve_tables = own.curve_tables
     levels = arrays.groups.size // 2

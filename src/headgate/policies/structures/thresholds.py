@@ -1,8 +1,8 @@
-"""The threshold a stored row has passed: the highest score given up since it came.
+"""Sampling thresholds: for each stored row, the highest score evicted since it arrived.
 
-Kept as a stack of ever lower scores, each with the number of rows seen by then: a row's threshold
-is the first entry made after it came. A score no lower than those on top replaces them, since
-whoever was there then is there now.
+Kept as a stack of decreasing scores, each with the number of rows seen by then: a row's threshold
+is the first entry made after it arrived. A new score replaces the lower ones on top, since it
+applies to every row that they apply to.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from headgate.compiling import inlined
 LEFT = 0
 THRESHOLD = np.dtype(
     [
-        ("score", "f8"),  # the highest given up since the entry before
+        ("score", "f8"),  # the highest evicted since the entry before
         ("left", "i8"),  # rows of each side so far at that time
         ("right", "i8"),
     ],
@@ -24,7 +24,7 @@ THRESHOLD = np.dtype(
 
 @inlined
 def raise_threshold(arrays: Any, pool: int, score: float) -> None:
-    """Note that a score was given up. O(1) over all."""
+    """Record an evicted score. Amortised O(1)."""
     own = arrays.pools[pool]
     at = own.thresholds
     while at > 0 and arrays.thresholds[pool, at - 1].score <= score:
@@ -38,7 +38,7 @@ def raise_threshold(arrays: Any, pool: int, score: float) -> None:
 
 @inlined
 def threshold_of(arrays: Any, row: int) -> float:
-    """The row's threshold; 0 where nothing was given up since it came. O(log entries)."""
+    """The row's threshold; 0 where nothing was evicted since it arrived. O(log entries)."""
     side = arrays.links[row].side
     pool = arrays.sides[side].pool
     sequence = arrays.rows[row].sequence

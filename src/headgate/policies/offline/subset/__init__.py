@@ -1,4 +1,4 @@
-"""Offline Max-Subset: the most pairs that a processor could have made, knowing all of them.
+"""Offline Max-Subset: the most pairs within a CPU budget, knowing the whole input.
 
 Rows cost C_u each and pairs C_p, within a budget. Unlike memory (`opt.py`) this is NP-hard: there
 is a greedy heuristic, and the exact answer for small inputs.

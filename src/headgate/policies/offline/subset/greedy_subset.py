@@ -1,4 +1,4 @@
-"""The greedy heuristics: components that bring most for their cost first, then cheap pairs."""
+"""Greedy heuristics: components with the most pairs per cost first, then the cheapest pairs."""
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def _whole_components(
     count = int(of_row.max(initial=-1)) + 1
     pairs = np.bincount(of_pair, minlength=count)
     rows = np.bincount(of_row, minlength=count)
-    # Rows that meet nobody are components without pairs: they come last and are not kept.
+    # Rows that match nothing are components without pairs: they come last and are not kept.
     costs = np.where(pairs > 0, work.update * rows + work.produce * pairs, 0.0)
     gained = np.divide(pairs, costs, out=np.where(pairs > 0, np.inf, -1.0), where=costs > 0)
     order = np.argsort(-gained, kind="stable")

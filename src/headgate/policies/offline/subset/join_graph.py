@@ -12,7 +12,7 @@ from headgate.spec.window import parse_window
 
 @dataclass(frozen=True, eq=False)
 class JoinGraph:
-    """Who meets whom, in both streams from beginning to end.
+    """All matches of two complete streams.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class JoinGraph:
         return np.bincount(self.ends.ravel(), minlength=self.rows)
 
     def cost(self, work: WorkCost) -> float:
-        """F(G), without rows that meet nobody: nobody would keep them."""
+        """F(G), without rows that match nothing, since none of them would be kept."""
         return work.of_work(0.0, float((self.degree > 0).sum()), float(self.pairs))
 
     def components(self) -> np.ndarray:
