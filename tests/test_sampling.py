@@ -316,7 +316,7 @@ class TestRequests:
         [
             ({"goal": hg.Sample("uniform")}, "must know how many matches rows make"),
             ({"goal": hg.Sample("uniform"), "frequencies": MODEL}, "how fast rows come"),
-            ({"goal": hg.Sample(), "policy": "lru"}, "the goal says who is kept"),
+            ({"goal": hg.Sample(), "policy": "lru"}, "the goal says which rows are kept"),
             ({"goal": hg.Sample(), "rates": (1, 0)}, "two numbers above 0"),
             ({"goal": hg.Sample(), "rates": 5}, "two numbers above 0"),
             ({"goal": hg.Sample(), "left": hg.Side(time="lt", window="5 rows")}, "windows in time"),

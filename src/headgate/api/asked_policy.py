@@ -54,7 +54,8 @@ class AskedPolicy(NamedTuple):
         check_time_for_a_sample(self.budget)
         if self.policy != "auto":
             raise SpecError(
-                f"policy={self.policy!r} is not accepted with a sample: the goal says who is kept"
+                f"policy={self.policy!r} is not accepted with a sample: the goal says which rows "
+                f"are kept"
             )
         if any(isinstance(window, RowWindow) for window in self.windows):
             raise SpecError(

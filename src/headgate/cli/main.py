@@ -47,7 +47,7 @@ def demo(
     memory: Annotated[
         float, typer.Option(min=0.0, help="Budget, in percent of what the exact join stores.")
     ] = 10.0,
-    policy: Annotated[str, typer.Option(help="Who stays when memory is full.")] = "auto",
+    policy: Annotated[str, typer.Option(help="Which rows stay when memory is full.")] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for pictures and Spark's log.")] = Path(
         "out/demo"
     ),
