@@ -28,7 +28,7 @@ java: ## check for Java 17 or newer; install it when root on Debian
 postgres: ## check for a PostgreSQL server, for tests; install it when root on Debian
 	@tools/setup-postgres.sh
 
-demo: venv java ## a join under a budget, on Spark, in about a minute
+demo: venv java ## a join under a budget, on Spark; the first time it compiles for minutes
 	@$(BIN)/headgate demo
 
 test: check java postgres ## check, then the usual round of tests
