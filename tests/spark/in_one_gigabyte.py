@@ -172,6 +172,8 @@ def session() -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
+        # The reader of files holds a batch of decoded rows on the heap, whatever is done with them.
+        .config("spark.sql.parquet.columnarReaderBatchSize", "256")
         .config(PROVIDER, ROCKSDB)
         .getOrCreate()
     )
