@@ -3,6 +3,8 @@
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Links for every Linux, and for other kinds of machines; too large for everybody's .venv.
+ZIG   := ziglang==0.17.0
 CODE  := src $(wildcard tests tools examples)
 
 # Spark starts its workers with the first python3 on PATH unless told otherwise.
@@ -11,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests test-one test-two help venv java postgres demo test test-plain test-long check format bench study soak golden docs lock clean
+.PHONY: check-code check-doctests test-one test-two help venv kernel wheel java postgres demo test test-plain test-jit test-long check format bench study soak golden docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,13 +24,16 @@ $(STAMP): requirements.lock pyproject.toml tools/setup-venv.sh
 	@tools/setup-venv.sh $(VENV)
 	@touch $@
 
+kernel: venv ## build the library of machine code, if its sources have changed
+	@$(BIN)/python -m headgate.building --if-needed
+
 java: ## check for Java 17 or newer; install it when root on Debian
 	@tools/setup-java.sh
 
 postgres: ## check for a PostgreSQL server, for tests; install it when root on Debian
 	@tools/setup-postgres.sh
 
-demo: venv java ## a join under a budget, on Spark; the first time it compiles for minutes
+demo: kernel java ## a join under a budget, on Spark
 	@$(BIN)/headgate demo
 
 test: check java postgres ## check, then the usual round of tests
@@ -36,23 +41,25 @@ test: check java postgres ## check, then the usual round of tests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
 
 # Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
-# The kernel is compiled once, by the doctests of `check`, and found on disk by both.
 WITH_PLAIN := $(filter-out tests/spark/test_pieces.py,$(wildcard tests/spark/test_[lops]*.py))
 
-test-one: venv java postgres
+test-one: kernel java postgres
 	@$(BIN)/pytest -m "not slow and not long and not spark" -o cache_dir=.pytest_cache/one
 	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/one $(WITH_PLAIN)
 
-test-two: venv java
+test-two: kernel java
 	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/two \
 		$(addprefix --ignore=,$(WITH_PLAIN))
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 
-test-plain: venv ## the kernel as plain Python, without compilation, against its twin
-	@NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow and not long and not spark" $(UNCOMPILED)
+test-jit: venv ## the kernel as Numba compiles it here, against its twin
+	@HEADGATE_KERNEL=jit $(BIN)/pytest -m "not slow and not long and not spark" tests/checks
 
-test-long: venv java postgres ## every night: all policies and studies, ten times the inputs, drawn anew
+test-plain: kernel ## the kernel as plain Python, without compilation, against its twin
+	@HEADGATE_KERNEL=python $(BIN)/pytest -m "not slow and not long and not spark" $(UNCOMPILED)
+
+test-long: kernel java postgres ## every night: all policies and studies, ten times the inputs, drawn anew
 	@HEADGATE_TESTS=long $(BIN)/pytest -m "not slow"
 
 check: venv ## lint, format, types, import layers, doctests
@@ -67,7 +74,7 @@ check-code: venv
 	@echo "== import layers"
 	@$(BIN)/lint-imports
 
-check-doctests: venv
+check-doctests: kernel
 	@echo "== doctests"
 	@$(BIN)/pytest -q --doctest-modules src/headgate
 
@@ -75,7 +82,7 @@ format: venv ## format the code and mend what ruff can
 	@$(BIN)/ruff check --fix $(CODE)
 	@$(BIN)/ruff format $(CODE)
 
-bench: venv java ## measure throughput and memory
+bench: kernel java ## measure throughput and memory
 	@$(BIN)/headgate bench
 
 study: venv ## reproduce the papers' experiments, all of them in full
@@ -90,6 +97,15 @@ golden: venv ## accept changed results: write the files that tests compare them 
 
 docs: venv ## write the page of metrics from their declarations
 	@$(BIN)/python -m headgate.metrics.metrics_page > docs/metrics.md
+
+MACHINE ?= $(shell uname -m)
+
+wheel: venv ## pack a wheel with the library of machine code; MACHINE=aarch64 for another kind
+	@$(BIN)/python -m ziglang version >/dev/null 2>&1 || $(BIN)/python -m pip install -qq $(ZIG)
+	@$(BIN)/python -m headgate.building --portable --machine $(MACHINE)
+	@HEADGATE_WHEEL_MACHINE=$(MACHINE) $(BIN)/python -m pip wheel -qq --no-deps \
+		--no-build-isolation --wheel-dir dist .
+	@ls dist/*$(MACHINE).whl
 
 lock: venv ## pin every dependency again, keeping the versions that still fit
 	@echo "Resolving requirements.lock"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from headgate.compiling.kernel_mode import MODE, PYTHON
 from tests.thoroughness import LONG, examples
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 settings.register_profile("headgate", examples(100))
 settings.load_profile("headgate")
 
-if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+if MODE == PYTHON:
     from tests.uncompiled import run_uncompiled
 
     run_uncompiled()

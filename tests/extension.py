@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import config
 
 from headgate.compiling import inlined
+from headgate.compiling.kernel_mode import MODE, PYTHON
 from headgate.kernel import ranking, setup
 from headgate.kernel import step as step_module
 from headgate.kernel.probe import index_list, indexes
@@ -167,10 +167,10 @@ def check() -> None:
     from tests.checks.generated import cases, cuts, watchings
     from tests.checks.runs import run
 
-    if config.DISABLE_JIT:
+    if MODE == PYTHON:
         run_uncompiled()
     careful = settings(
-        max_examples=30 if config.DISABLE_JIT else 150,
+        max_examples=30 if MODE == PYTHON else 150,
         deadline=None,
         derandomize=True,
         database=None,

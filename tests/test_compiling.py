@@ -10,8 +10,7 @@ from headgate.compiling.fingerprint import fingerprint
 from headgate.kernel.advance import advance
 
 ENTRY = """
-from headgate.compiling import callback, compiled
-from numba import types
+from headgate.compiling import Score, call_score, compiled
 from parts.helper import step
 
 @compiled
@@ -21,11 +20,15 @@ def total(count):
         at = step(at)
     return at
 
-@callback(types.int64(types.int64))
-def once(at):
-    return step(at)
+@Score
+def once(at, two, three, parameter):
+    return float(step(at))
 
-print(total(10), once.ctypes(1))
+@compiled
+def called(address):
+    return call_score(address, 1, 0, 0, 0.0)
+
+print(total(10), int(called(once.address)))
 """
 HELPER = """
 from headgate.compiling import inlined

@@ -27,7 +27,7 @@ def test_a_kind_of_score_and_an_index_can_be_added(
         [sys.executable, "-c", "from tests.extension import add, check; add(); check()"],
         cwd=Path(__file__).parent.parent,
         env=os.environ
-        | {"NUMBA_CACHE_DIR": str(kept), "NUMBA_DISABLE_JIT": str(int(not compiled))},
+        | {"NUMBA_CACHE_DIR": str(kept), "HEADGATE_KERNEL": "jit" if compiled else "python"},
         capture_output=True,
         text=True,
         check=False,

@@ -376,7 +376,7 @@ def test_the_short_way_to_a_table_is_the_sum(
     process: Process, caching: bool, windows: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short, lowest = curve_table(process, ExponentialLife(12.5), caching, windows)
-    module = import_module("headgate.models.heeb.curve_table")  # a function is named like it
+    module = import_module("headgate.models.heeb.benefit_curves")  # a function is named like it
     monkeypatch.setattr(module, "endless_table", lambda *_: None)
     summed, same_lowest = curve_table(process, ExponentialLife(12.5), caching, windows)
     assert lowest == same_lowest

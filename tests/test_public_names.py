@@ -32,14 +32,24 @@ def test_the_join_of_a_worker_loads_no_solver_and_no_plotting() -> None:
     loaded = in_a_fresh_process(
         "import headgate.spark.join.join_processor, json, sys; print(json.dumps([*sys.modules]))"
     )
-    heavy = {"duckdb", "matplotlib", "ortools", "scipy.optimize", "scipy.stats", "sqlglot"}
-    assert not heavy & set(loaded)
+    assert not {"duckdb", "matplotlib", "numba", "ortools", "scipy", "sqlglot"} & set(loaded)
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("headgate.")}
+    assert not {"api", "building", "profiles", "sizing", "studies", "trials"} & rooms
 
 
 @pytest.mark.parametrize("name", hg.__all__)
 def test_every_public_name_is_there_and_listed(name: str) -> None:
     assert getattr(hg, name) is not None
     assert name in dir(hg)
+
+
+@pytest.mark.parametrize("package", ["models", "models.cost", "models.heeb", "models.process"])
+def test_no_module_takes_the_place_of_a_name_that_is_loaded_when_used(package: str) -> None:
+    loaded = import_module(f"headgate.{package}")
+    assert not {path.stem for path in Path(str(loaded.__file__)).parent.iterdir()} & set(
+        loaded.__all__
+    )
+    assert all(getattr(loaded, name) is not None for name in loaded.__all__)
 
 
 def test_no_package_takes_the_place_of_a_public_name() -> None:

@@ -9,9 +9,10 @@ import pytest
 import headgate as hg
 from headgate.policies import ALL_POLICIES
 from headgate.studies.streams import Streams, aging, zipf
-from headgate.trials import Trace, simulate
 from headgate.trials.draw import BUCKETS, PROBES, STORED, draw_rows
 from headgate.trials.local_counts import Local, Scale
+from headgate.trials.simulation import simulate
+from headgate.trials.trace import Trace
 
 NAMES = ("auto", *(policy.name for policy in ALL_POLICIES))
 SKEWED = zipf(4000, seconds=100, seed=3, keys=400, window=20)

@@ -1,4 +1,4 @@
-"""Lets compiled functions run as plain Python, where `NUMBA_DISABLE_JIT` is set.
+"""Lets compiled functions run as plain Python, where ``HEADGATE_KERNEL=python`` is set.
 
 Compiled code reaches the fields of records as attributes, and uses machine instructions that
 Python does not have.
@@ -10,9 +10,9 @@ import sys
 from typing import Any
 
 import numpy as np
-from numba.core.extending import _Intrinsic
 
 import headgate
+from headgate.compiling.instructions import Instruction
 
 PACKAGES = ("columns", "models", "policies", "sampling", "kernel", "learning", "engine", "trials")
 WORD = (1 << 64) - 1
@@ -40,24 +40,29 @@ def run_uncompiled() -> None:
         for name, value in vars(module).copy().items():
             if isinstance(value, np.dtype) and value.names:
                 setattr(module, name, np.dtype((Fields, value)))
-            elif isinstance(value, _Intrinsic):
-                setattr(module, name, PLAIN[value._defn.__name__])
+            elif isinstance(value, Instruction):
+                setattr(module, name, PLAIN[value.name])
     # Numbers wrap around on purpose, and division by zero is infinite, as in compiled code.
     np.seterr(over="ignore", divide="ignore", invalid="ignore")
 
 
-def _prefetch(array: np.ndarray, index: Any) -> None:
+def prefetch(array: np.ndarray, index: Any) -> None:
     """Nothing is loaded ahead."""
 
 
-def _trailing_zeros(word: Any) -> int:
+def trailing_zeros(word: Any) -> int:
     word = int(word) & WORD
     return (word & -word).bit_length() - 1
 
 
-def _leading_zeros(word: Any) -> int:
+def leading_zeros(word: Any) -> int:
     return 64 - (int(word) & WORD).bit_length()
 
 
-PLAIN = {function.__name__: function for function in (_prefetch, _trailing_zeros, _leading_zeros)}
+def call_score(score: Any, one: Any, two: Any, three: Any, parameter: Any) -> Any:
+    """Here the address is the function."""
+    return score(one, two, three, parameter)
+
+
+PLAIN = {part.__name__: part for part in (prefetch, trailing_zeros, leading_zeros, call_score)}
 """What stands for single machine instructions."""

@@ -11,7 +11,7 @@ from headgate.planner.planning_case import Case
 from headgate.policies import Prob, Random
 from headgate.studies.planned.streams import pieces
 from headgate.studies.streams import Streams
-from headgate.trials import simulate
+from headgate.trials.simulation import simulate
 from tests.planner.planned_joins import profile_of
 
 

@@ -22,7 +22,7 @@ from headgate.planner.expected_curves import (
 from headgate.planner.quality_curve import Measure, QualityCurve
 from headgate.planner.shares import Share, as_text
 from headgate.policies import Age, Learned, Life, Policy, Prob, Random
-from headgate.profiles import Profile
+from headgate.profiles.profile import Profile
 from headgate.sizing.findings import WhatIf
 from headgate.sizing.measured_curve import measured_curve
 from headgate.spec import Budget, Sample, SpecError

@@ -13,7 +13,7 @@ from headgate.api.window_join import WindowJoin
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.inputs import as_arrow
 from headgate.kernel.pairs import SHARD_BITS
-from headgate.profiles import Profile
+from headgate.profiles.profile import Profile
 from headgate.spec import Budget, Sample, SpecError
 from headgate.spec.budget import AMPLE
 from headgate.spec.quantity import SECOND_US

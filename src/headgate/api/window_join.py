@@ -15,10 +15,11 @@ from headgate.engine.request import Request
 from headgate.engine.run import run
 from headgate.kernel.index_choice import Index, parse_index
 from headgate.models import AgeCurves, Frequencies
-from headgate.planner import Draft, Plan, make_plan
+from headgate.planner.draft import Draft
+from headgate.planner.plan import Plan, make_plan
 from headgate.policies import Policy
 from headgate.policies.policy import Sampler
-from headgate.profiles import Profile
+from headgate.profiles.profile import Profile
 from headgate.sampling import sampler_within
 from headgate.spec import (
     Budget,

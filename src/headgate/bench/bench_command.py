@@ -68,7 +68,7 @@ def _kernel(console: Console, rounds: int) -> None:
     for heading in ("policy", "score", "budget", "kernel", "with lay-out"):
         table.add_column(heading, justify="left" if heading in ("policy", "score") else "right")
     slowest: dict[str, dict[int, float]] = {}
-    with console.status("measuring the kernel (the first run compiles it)") as status:
+    with console.status("measuring the kernel") as status:
         for speed in measure_kernel(2_000_000, rounds):
             budget = "ample" if speed.budget is None else f"{speed.budget:,}"
             status.update(f"measuring the kernel: {speed.policy}, {budget} rows")

@@ -16,7 +16,7 @@ def run(effort: Effort, out: Path | None, console: Console) -> None:
     """Measure and print; the file is written last."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("measuring (the first round compiles)", total=rounds_of(effort))
+        bar = progress.add_task("measuring", total=rounds_of(effort))
         measured = calibrate(effort, lambda: progress.advance(bar))
     console.print(structures_table(measured))
     console.print(sizes_table(measured))

@@ -15,7 +15,7 @@ from headgate.spec import Side, SpecError
 
 Names = list[str] | None
 
-FIRST = "Looking at the rows; a first run compiles the kernel (once, some two minutes)"
+FIRST = "Looking at the rows"
 
 
 @dataclass(frozen=True)

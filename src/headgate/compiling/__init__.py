@@ -1,11 +1,13 @@
-"""Compilation of the inner loops to machine code, and its cache on disk."""
+"""How loops become machine code: from a library in the package, or by a compiler when needed."""
 
-from headgate.compiling.bits import leading_zeros, trailing_zeros
-from headgate.compiling.compiled import callback, compiled, generated, inlined
-from headgate.compiling.prefetch import prefetch
+from headgate.compiling.compiled import Compiled, compiled, generated, inlined
+from headgate.compiling.instructions import leading_zeros, prefetch, trailing_zeros
+from headgate.compiling.scoring import Score, call_score
 
 __all__ = [
-    "callback",
+    "Compiled",
+    "Score",
+    "call_score",
     "compiled",
     "generated",
     "inlined",

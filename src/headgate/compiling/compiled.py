@@ -1,85 +1,87 @@
-"""Decorators that compile kernel functions and cache the machine code.
+"""Decorators for functions that run as machine code.
 
-Kernel functions allocate and own nothing, so reference counting is switched off: counting
-references to a dozen arrays at every call made the kernel twenty times slower. Helpers are inlined
-because the kernel's `Arrays` are expensive to pass.
-
-Machine code is cached on disk. Numba's own cache checks only the file of the function called, and
-would use stale code after a change to a function in another file; here the cache key covers all
-that the code was made from (`fingerprint`).
+Numba compiles them, most often before the package is installed: a shared library of machine code
+comes with it (`machine_library`), and neither Numba nor a compiler is loaded. What the library does
+not have is compiled when first called (`jit`).
 """
 
 from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from importlib import import_module
 from typing import Any
 
-from numba import njit
-from numba.core import caching, ccallback
-
-from headgate.compiling.fingerprint import fingerprint
-
-FunctionCache: Any = caching.FunctionCache
-CFunc: Any = ccallback.CFunc
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+from headgate.compiling import machine_library
+from headgate.compiling.kernel_mode import JIT, LIBRARY, MODE, PYTHON
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk, valid as long as nothing it was made from has changed."""
+class Compiled:
+    """A function that runs as machine code; other compiled functions can call it too."""
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        self._note_stamp()
-        try:
-            return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError):
-            # What was kept names types of an earlier version, which are elsewhere or gone.
-            self._cache_file.flush()
-            return None
+    def __init__(self, function: Callable[..., Any], inline: bool, cached: bool = True) -> None:
+        self.function = function
+        self.inline = inline
+        self.cached = cached
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        update_wrapper(self, function)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        self._note_stamp()
-        super().save_overload(sig, data)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run from the library, or compile."""
+        if named:
+            names = self.function.__code__.co_varnames[len(arguments) :]
+            arguments += tuple(named[name] for name in names[: len(named)])
+        for entry in self._entries:
+            words = entry.packed(arguments)
+            if words is not None:
+                return entry.run(words)
+        if MODE == LIBRARY:
+            given = machine_library.described(arguments)
+            raise TypeError(f"{self.name} is not in the library for {given}")
+        return self._jitted(*arguments)
 
-    def _note_stamp(self) -> None:
-        # Not before the first call: only then are all modules loaded.
-        self._cache_file._source_stamp = fingerprint(self._py_func)
+    @cached_property
+    def _entries(self) -> tuple[machine_library.Entry, ...]:
+        library = None if MODE == JIT else machine_library.loaded()
+        return () if library is None else library.entries(self.name)
+
+    @cached_property
+    def _jitted(self) -> Any:
+        return loaded_jit().to_call(self)
+
+    def __reduce__(self) -> Any:
+        return Compiled, (self.function, self.inline, self.cached)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.name}>"
 
 
-class _Callback(CFunc):  # type: ignore[misc]
-    def enable_caching(self) -> None:
-        self._cache = _Cache(self._pyfunc)
+def loaded_jit() -> Any:
+    """The module that compiles; raises if Numba is not installed."""
+    try:
+        return import_module("headgate.compiling.jit")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{machine_library.why_not()}, and {error.name} is not installed to compile it: "
+            "pip install headgate[jit]",
+            name=error.name,
+        ) from error
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called."""
-    return _cached(function, _OPTIONS)
+    """Run a function as machine code."""
+    return function if MODE == PYTHON else Compiled(function, inline=False)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a helper inline, as part of every function that calls it."""
-    return _cached(function, {**_OPTIONS, "forceinline": True})
+    """Compile a helper inline, as part of every function that calls it.
+
+    The kernel's `Arrays` are expensive to pass.
+    """
+    return function if MODE == PYTHON else Compiled(function, inline=True)
 
 
 def generated(function: Callable[..., Any]) -> Any:
     """Compile a generated helper inline, where another function makes one for each case.
 
-    It has no cache entry of its own, since all cases share one name; its callers have one, which
-    covers the case too.
+    All cases share one name, so its machine code is not kept under it; that of its callers is.
     """
-    return njit(**_OPTIONS, forceinline=True)(function)
-
-
-def callback(signature: Any) -> Callable[[Callable[..., float]], Any]:
-    """Compile a function of one signature to be called by its address."""
-
-    def compile_now(function: Callable[..., float]) -> Any:
-        made = _Callback(function, (signature.args, signature.return_type), locals={}, options={})
-        made.enable_caching()
-        made.compile()
-        return made
-
-    return compile_now
-
-
-def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    dispatcher = njit(**options)(function)
-    dispatcher._cache = _Cache(function)
-    return dispatcher
+    return function if MODE == PYTHON else Compiled(function, inline=True, cached=False)

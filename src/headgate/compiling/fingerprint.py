@@ -6,8 +6,10 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
+
+from headgate.compiling.compiled import Compiled
+from headgate.compiling.instructions import Instruction
+from headgate.compiling.scoring import Score
 
 _OURS = __name__.partition(".")[0]
 
@@ -33,11 +35,12 @@ def fingerprint(function: Callable[..., Any]) -> str:
     waiting: list[Any] = [function]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Dispatcher):
-            digest.update(repr(sorted(part.targetoptions.items())).encode())
-            part = part.py_func
-        elif isinstance(part, _Intrinsic):
-            part = part._defn
+        if isinstance(part, Compiled):
+            digest.update(f"inline {part.inline}".encode())
+        if isinstance(part, Compiled | Score):
+            part = part.function
+        elif isinstance(part, Instruction):
+            part = part.define
         if not isinstance(part, FunctionType):
             digest.update(_described(part).encode())
         elif id(part) not in seen:

@@ -82,7 +82,7 @@ def run(settings: Settings, console: Console) -> None:
     with ThreadPoolExecutor(1) as beside, console.status("starting Spark…") as status:
         exact_run = beside.submit(run_exact, stream)
         spark = start_session("headgate demo", settings.log, settings=SHORT_SESSION)
-        status.update("compiling the kernel (once; the next run finds it on disk)…")
+        status.update("joining without a budget, to compare with…")
         exact = exact_run.result()
     tally = Tally(stream, exact.budget(settings.percent).rows or 0, exact.peak_rows)
     view = View(tally, f"{settings.percent:g} % memory · policy {policy.label}", str(settings.log))

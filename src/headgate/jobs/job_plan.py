@@ -9,7 +9,7 @@ from headgate.api.profiler import profile
 from headgate.jobs.explanation import explained
 from headgate.jobs.job import Job, read_job
 from headgate.jobs.pipeline import at_line, read_side
-from headgate.profiles import Profile
+from headgate.profiles.profile import Profile
 from headgate.profiles.terminal import as_tables
 from headgate.spec import RowWindow
 from headgate.spec.quantity import format_bytes

@@ -7,7 +7,7 @@ from typing import Any
 from headgate.kernel.probe.index_list import INDEXES
 from headgate.kernel.relation import Relation
 from headgate.models.cost.calibration import load_calibration
-from headgate.models.cost.cheapest import cheapest
+from headgate.models.cost.index_ranking import cheapest
 from headgate.models.cost.structure import Pair, Structure
 from headgate.spec import RowWindow, SpecError, Window
 from headgate.spec.quantity import SECOND_US

@@ -89,7 +89,7 @@ class Step:
             np.empty(size, layout.PAIR),
             np.empty(size if policy.samples else 0),
             np.empty(size if policy.kind.chooses_pairs else 0, np.int64),
-            policy.kind.callback(policy),
+            policy.kind.score_function(policy).address,
         )
 
     def raise_watermark(self, watermark: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from headgate.models import AgeCurves, Frequencies, MemoryCurve, together
 from headgate.planner.quality_curve import Measure, QualityCurve
-from headgate.profiles import Profile
+from headgate.profiles.profile import Profile
 from headgate.sampling.fractions import stored_rows, surely_enough
 from headgate.spec import SpecError
 from headgate.spec.quantity import SECOND_US, parse_duration_us

@@ -21,7 +21,7 @@ from headgate.planner.plan_tree import as_tree, told
 from headgate.planner.planning_case import Case
 from headgate.planner.rules import RULES
 from headgate.policies import Policy
-from headgate.profiles import Profile
+from headgate.profiles.profile import Profile
 from headgate.spec import Goal
 from headgate.spec.budget import Split
 

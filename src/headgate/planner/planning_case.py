@@ -13,14 +13,14 @@ from headgate.models import AgeCurves
 from headgate.models.cost.calibration import Calibration, load_calibration
 from headgate.planner.fitted_models import ages_between
 from headgate.policies.random import Random
-from headgate.profiles import Profile
 from headgate.profiles.kept_rows import KeptRows
+from headgate.profiles.profile import Profile
 from headgate.spec import Budget, Keys, MaxSubset, RowWindow, Side, SpecError
 from headgate.spec.budget import MONITOR, RESERVE
 from headgate.spec.quantity import SECOND_US
-from headgate.trials import Trace
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw
 from headgate.trials.sampled_trace import Sampled, Whole
+from headgate.trials.trace import Trace
 
 EASILY = 1.2
 KEY, TIME = "key", "at"

@@ -18,7 +18,7 @@ from headgate.planner.fitted_models import Span, span_of
 from headgate.planner.planning_case import Case
 from headgate.policies import Policy
 from headgate.spec import Budget
-from headgate.trials import Simulated, simulate
+from headgate.trials.simulation import Simulated, simulate
 from headgate.trials.stretch_tally import PARTS
 
 LEAST_ERROR = 0.005

@@ -9,7 +9,8 @@ from headgate.learning import Estimate
 from headgate.policies import Policy
 from headgate.sizing.trial_material import Material
 from headgate.spec import Budget, SpecError
-from headgate.trials import Trace, simulate
+from headgate.trials.simulation import simulate
+from headgate.trials.trace import Trace
 
 WORTH_A_PROCESS = 30_000_000
 """Rows to go through, for which starting another process pays."""

@@ -5,8 +5,9 @@ import numpy as np
 from headgate.learning import Estimate
 from headgate.policies.offline import Events, Opt
 from headgate.spec import Budget, MaxImportance
-from headgate.trials import Trace, simulate
 from headgate.trials.drawn_replay import scaled_limit
+from headgate.trials.simulation import simulate
+from headgate.trials.trace import Trace
 
 LABEL = "OPT"
 

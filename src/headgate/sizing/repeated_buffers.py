@@ -13,8 +13,8 @@ from headgate.engine.request import Request
 from headgate.sizing.needs import Needs
 from headgate.sizing.trial_material import OPTIMUM_ROWS, Material, covered
 from headgate.spec import RowWindow, SpecError
-from headgate.trials import Trace
 from headgate.trials.stretches import Stretches
+from headgate.trials.trace import Trace
 
 WINDOWS = 4
 """Windows that the repeated rows cover; pairs of the last but one count."""

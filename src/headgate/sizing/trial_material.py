@@ -13,8 +13,8 @@ from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
 from headgate.spec import RowWindow
-from headgate.trials import Trace
 from headgate.trials.sampled_trace import bound_to, stretches_of
+from headgate.trials.trace import Trace
 
 TAKES = "whatif takes Arrow tables, pandas frames, files or Spark DataFrames"
 OPTIMUM_ROWS = 12_000

@@ -29,10 +29,10 @@ from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import bind_frames, check_inputs, check_session
 from headgate.spark.worker_check import check_workers
 from headgate.spec import RowWindow, SpecError
-from headgate.trials import Trace
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw, draw_rows
 from headgate.trials.sampled_trace import Sampled, Whole, stores
 from headgate.trials.stretches import Stretches, choose_stretches
+from headgate.trials.trace import Trace
 
 HASH, BUCKET, COIN, LOOKS, STORED, TIME = ("hash", "bucket", "coin", "looks", "stored", "time")
 """Columns beside those of the frame, which go by numbers here."""

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 
 from headgate.spec import SpecError
 
-NEEDED = ("headgate", "numba", "numpy", "pandas", "pyarrow", "scipy")
+NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy")
 """What a worker imports."""
 ENVIRONMENT, SETTING = "PYSPARK_PYTHON", "spark.pyspark.python"
 _checked: set[tuple[str | None, str]] = set()

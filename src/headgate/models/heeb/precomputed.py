@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from headgate.models.heeb.curve_table import curve_table
+from headgate.models.heeb.benefit_curves import curve_table
 from headgate.models.heeb.direct import estimated_benefit
 from headgate.models.process import AutoRegressive, Now, Process
 from headgate.models.survival import Survival

@@ -1,27 +1,40 @@
 """Stochastic processes that generate the values of a stream, one per step."""
 
-from headgate.models.process.autoregressive import AutoRegressive
-from headgate.models.process.best_fit import best_fit
-from headgate.models.process.known import Known
-from headgate.models.process.noise import Noise
-from headgate.models.process.process import Moment, Now, Process
-from headgate.models.process.process_fit import Fit
-from headgate.models.process.seasonal import SeasonalAutoRegressive
-from headgate.models.process.stationary import Stationary
-from headgate.models.process.trend import LinearTrend
-from headgate.models.process.walk import RandomWalk
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "AutoRegressive",
-    "Fit",
-    "Known",
-    "LinearTrend",
-    "Moment",
-    "Noise",
-    "Now",
-    "Process",
-    "RandomWalk",
-    "SeasonalAutoRegressive",
-    "Stationary",
-    "best_fit",
-]
+from headgate.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from headgate.models.process.autoregressive import AutoRegressive as AutoRegressive
+    from headgate.models.process.fit_choice import best_fit as best_fit
+    from headgate.models.process.known import Known as Known
+    from headgate.models.process.noise import Noise as Noise
+    from headgate.models.process.process import Moment as Moment
+    from headgate.models.process.process import Now as Now
+    from headgate.models.process.process import Process as Process
+    from headgate.models.process.process_fit import Fit as Fit
+    from headgate.models.process.seasonal import SeasonalAutoRegressive as SeasonalAutoRegressive
+    from headgate.models.process.stationary import Stationary as Stationary
+    from headgate.models.process.trend import LinearTrend as LinearTrend
+    from headgate.models.process.walk import RandomWalk as RandomWalk
+
+_MODULES = {
+    "AutoRegressive": "headgate.models.process.autoregressive",
+    "Fit": "headgate.models.process.process_fit",
+    "Known": "headgate.models.process.known",
+    "LinearTrend": "headgate.models.process.trend",
+    "Moment": "headgate.models.process.process",
+    "Noise": "headgate.models.process.noise",
+    "Now": "headgate.models.process.process",
+    "Process": "headgate.models.process.process",
+    "RandomWalk": "headgate.models.process.walk",
+    "SeasonalAutoRegressive": "headgate.models.process.seasonal",
+    "Stationary": "headgate.models.process.stationary",
+    "best_fit": "headgate.models.process.fit_choice",
+}
+"""Where each name is; the imports above tell type checkers the same."""
+
+__all__ = [*_MODULES]
+
+if not TYPE_CHECKING:  # a checker that saw __getattr__ would let any name pass
+    __getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import callback, compiled, inlined
-from headgate.policies.kinds.kind import SIGNATURE, Block, Given, Kind
+from headgate.compiling import Score, call_score, compiled, inlined
+from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
 from headgate.policies.policy import Policy
 from headgate.policies.structures import heap
@@ -20,9 +20,9 @@ from headgate.policies.structures import heap
 MOST_MATCHES = 2**31 - 1
 
 
-def history_score(function: Callable[[int, int, int, float], float]) -> Any:
+def history_score(function: Callable[[int, int, int, float], float]) -> Score:
     """Compile a score of (matches, touched, time, parameter) to a function the kernel can call."""
-    return callback(SIGNATURE)(function)
+    return Score(function)
 
 
 class Rescoring(NamedTuple):
@@ -32,12 +32,13 @@ class Rescoring(NamedTuple):
 
 
 @compiled
-def rescore_stored(arrays: Any, own: Rescoring, rescore: Any) -> None:
-    """Compute the scores of stored rows from their history."""
+def rescore_stored(arrays: Any, own: Rescoring, score: int) -> None:
+    """Compute the scores of stored rows from their history; ``score`` is an address."""
+    parameter = own.parameter[0]
     for row in range(arrays.rows.size):
         record = arrays.rows[row]
         if not arrays.links[row].arriving:
-            record.score = rescore(record.matches, record.touched, record.time, own.parameter[0])
+            record.score = call_score(score, record.matches, record.touched, record.time, parameter)
 
 
 @inlined
@@ -47,11 +48,11 @@ def note_matches(
     """Update the history of an arrival and of its partners."""
     if arrays.terms[0].count_only:
         return end, np.int64(0)
-    parameter, rescore = own.parameter[0], block.callback
+    parameter, score = own.parameter[0], block.score
     record = arrays.rows[row]
     record.matches = end - first
     record.touched = record.time
-    record.score = rescore(record.matches, record.touched, record.time, parameter)
+    record.score = call_score(score, record.matches, record.touched, record.time, parameter)
     for at in range(first, end):
         number = np.int64(block.pairs[at].partner)
         partner = arrays.rows[number]
@@ -59,7 +60,7 @@ def note_matches(
             partner.matches += 1
         partner.touched = max(partner.touched, record.time)
         before = partner.score
-        partner.score = rescore(partner.matches, partner.touched, partner.time, parameter)
+        partner.score = call_score(score, partner.matches, partner.touched, partner.time, parameter)
         pool = arrays.sides[arrays.links[number].side].pool
         # A raised score is corrected at the top of the heap; a lowered one needs a new entry.
         if partner.score < before and arrays.pools[pool].ranked:
@@ -80,8 +81,7 @@ class PlainHistoryScore(PlainScore):
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
         """The present score; among equals the older row is evicted first."""
-        rescore = type(self.policy).rescore.__wrapped__
-        score = rescore(row.matches, row.touched, row.time, self.policy.parameter)
+        score = type(self.policy).rescore(row.matches, row.touched, row.time, self.policy.parameter)
         return score, row.position
 
 
@@ -97,7 +97,7 @@ class HistoryKind(Kind):
 
     @staticmethod
     def arrays(given: Given) -> Rescoring:
-        """The policy's scoring function and parameter."""
+        """The policy's parameter."""
         return Rescoring(np.array([given.policy.parameter], np.float64))
 
     @staticmethod
@@ -107,14 +107,14 @@ class HistoryKind(Kind):
         return Rescoring(np.zeros(1))
 
     @staticmethod
-    def callback(policy: "HistoryScore") -> Any:
-        """The policy's scoring function and parameter."""
+    def score_function(policy: "HistoryScore") -> Score:
+        """The policy's scoring function."""
         return type(policy).rescore
 
     @staticmethod
     def take_up(policy: "HistoryScore", arrays: Any, own: Rescoring) -> None:
         """Recompute the scores of stored rows, since only their history is stored."""
-        rescore_stored(arrays, own, type(policy).rescore)
+        rescore_stored(arrays, own, type(policy).rescore.address)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class HistoryScore(Policy):
     """
 
     kind: ClassVar[type[Kind]] = HistoryKind
-    rescore: ClassVar[Any]
+    rescore: ClassVar[Score]
 
     @property
     def parameter(self) -> float:

@@ -15,9 +15,8 @@ The defaults are those of a score kept in the row's record, with the rows in a h
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import types
 
-from headgate.compiling import callback, inlined
+from headgate.compiling import Score, inlined
 from headgate.policies.structures import heap
 from headgate.spec import Window
 
@@ -26,12 +25,9 @@ if TYPE_CHECKING:
     from headgate.policies.policy import Arrivals
 
 
-SIGNATURE = types.float64(types.int64, types.int64, types.int64, types.float64)
-
-
-@callback(SIGNATURE)
-def no_callback(matches: int, touched: int, time: int, parameter: float) -> float:
-    """Placeholder where a policy has no compiled function."""
+@Score
+def no_score(matches: int, touched: int, time: int, parameter: float) -> float:
+    """Placeholder where a policy has no scoring function."""
     return 0.0
 
 
@@ -54,7 +50,7 @@ class Block(NamedTuple):
     pairs: np.ndarray  # PAIR
     passed: np.ndarray  # float64: samples: the threshold of each pair's stored row
     spent: np.ndarray  # int64: rows without further matches after a probe
-    callback: Any  # from `Kind.callback`. Among the arrays it would slow every call
+    score: Any  # address of the policy's scoring function, from `Kind.score_function`
 
 
 @inlined
@@ -135,9 +131,9 @@ class Kind:
         return ()
 
     @staticmethod
-    def callback(policy: Any) -> Any:
-        """The policy's compiled function of `SIGNATURE`; verbs find it in `Block`."""
-        return no_callback
+    def score_function(policy: Any) -> Score:
+        """The policy's scoring function; verbs find its address in `Block`."""
+        return no_score
 
     @staticmethod
     def take_up(policy: Any, arrays: Any, own: Any) -> None:

@@ -10,7 +10,8 @@ from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.studies.auto.streams import MEMORY, STREAMS
 from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.trials import Trace, simulate
+from headgate.trials.simulation import simulate
+from headgate.trials.trace import Trace
 
 AUTO, FIFO = "auto", "fifo"
 SINGLE = (

@@ -1,0 +1,108 @@
+"""Compiles declared functions to LLVM modules, each with one symbol to call."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba import njit, types
+
+from headgate.building import declared_entries
+from headgate.building.entry_types import (
+    NUMBERS,
+    TABLE,
+    described,
+    reader,
+    types_of,
+    words_of,
+    writer,
+)
+from headgate.building.without_native_code import keep_modules_only
+from headgate.compiling import jit
+from headgate.compiling.jit import SCORE
+
+AS_C_FUNCTION = """
+define double @{symbol}(i64 %one, i64 %two, i64 %three, double %parameter) {{
+  %result = alloca double
+  %failure = alloca ptr
+  %status = call i32 @{inner}(
+      ptr %result, ptr %failure, i64 %one, i64 %two, i64 %three, double %parameter)
+  %value = load double, ptr %result
+  ret double %value
+}}
+"""
+"""Numba's functions return a status, and their result by reference."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """The machine-independent code of an entry, and what the table of contents says of it."""
+
+    name: str
+    symbol: str
+    assembly: str
+    contents: dict[str, Any]
+    seconds: float
+
+
+def compile_entry(number: int) -> Module:
+    """Compile one of `declared_entries.ENTRIES`."""
+    keep_modules_only()
+    entry = declared_entries.ENTRIES[number]
+    began = time.perf_counter()
+    arguments = types_of(entry.examples)
+    read, write, target = reader(arguments), writer(words_of(arguments)), entry.function
+
+    def run(table: Any) -> None:
+        write(table, target(*read(table)))
+
+    made = _compiled(run, (TABLE,))
+    returned = jit.to_compile_into(target).overloads[tuple(arguments.types)].signature.return_type
+    is_tuple = isinstance(returned, types.BaseTuple)
+    parts = returned.types if is_tuple else [] if returned == types.none else [returned]
+    symbol = f"headgate_entry_{number}"
+    contents = {
+        "symbol": symbol,
+        "takes": [described(kind) for kind in arguments.types],
+        "returns": [NUMBERS[kind] for kind in parts],
+        "returns_tuple": is_tuple,
+    }
+    assembly = _alone(made.library, made.fndesc.mangled_name, symbol)
+    return Module(target.name, symbol, assembly, contents, time.perf_counter() - began)
+
+
+def compile_score(number: int) -> Module:
+    """Compile one of `declared_entries.SCORES`, to be called as a C function."""
+    keep_modules_only()
+    score = declared_entries.SCORES[number]
+    began = time.perf_counter()
+    made = _compiled(score.function, SCORE)
+    symbol = f"headgate_score_{number}"
+    inner = f"{symbol}_in_numba"
+    assembly = _alone(made.library, made.fndesc.mangled_name, inner)
+    assembly += AS_C_FUNCTION.format(symbol=symbol, inner=inner)
+    return Module(score.name, symbol, assembly, {"symbol": symbol}, time.perf_counter() - began)
+
+
+def _compiled(function: Any, signature: Any) -> Any:
+    """What Numba makes of a function."""
+    untyped: Any = njit
+    (made,) = untyped(signature, **jit.OPTIONS, **jit.WITHIN)(function).overloads.values()
+    return made
+
+
+def _alone(library: Any, mangled: str, symbol: str) -> str:
+    """A module of which others see one symbol: names inside repeat from process to process."""
+    module = llvm.parse_assembly(str(library._final_module))
+    for function in module.functions:
+        if function.is_declaration:
+            continue
+        if function.name == mangled:
+            function.name = symbol
+            function.linkage = "external"
+        else:
+            function.linkage = "internal"
+    for variable in module.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    return str(module)

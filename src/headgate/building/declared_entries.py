@@ -1,0 +1,180 @@
+"""The functions that the library of machine code has, with the types of their arguments.
+
+Types are given by example: an empty array stands for all arrays of its dtype and dimensions. What
+Python calls and is not listed here is compiled when called.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from headgate.columns import hashing, numbering
+from headgate.compiling import Compiled, Score
+from headgate.kernel import advance, departure, event_order, layout
+from headgate.kernel.probe import indexes, ranges, windows
+from headgate.learning import key_counts
+from headgate.models import benefit, visits
+from headgate.policies import ALL_POLICIES, age, chance, heeb
+from headgate.policies.kinds import KINDS
+from headgate.policies.kinds.history_score import HistoryKind, HistoryScore, rescore_stored
+from headgate.policies.kinds.kind import Block, no_score
+from headgate.policies.offline import queues
+from headgate.policies.structures import coins, heap, lists, thresholds
+from headgate.profiles import match_counts
+from headgate.sizing import needs
+from headgate.studies.ijoin import plans
+from headgate.studies.sigmod05 import past
+from headgate.trials import draw, local_counts, stretch_tally, stretches
+
+
+class Entry(NamedTuple):
+    """A function, and arguments of the types it takes."""
+
+    function: Compiled
+    examples: tuple[Any, ...]
+
+
+def vector(kind: Any) -> np.ndarray:
+    """Stands for one-dimensional arrays of a kind."""
+    return np.empty(0, kind)
+
+
+def matrix(kind: Any) -> np.ndarray:
+    """Stands for two-dimensional arrays of a kind."""
+    return np.empty((0, 0), kind)
+
+
+INTEGER, REAL, UNSIGNED = 0, 0.0, np.uint64(0)
+INTEGERS, SHORTS, BYTES = vector(np.int64), vector(np.int32), vector(np.uint8)
+HASHES, REALS, FLAGS = vector(np.uint64), vector(np.float64), vector(np.bool_)
+REAL_ROWS, INTEGER_ROWS = matrix(np.float64), matrix(np.int64)
+LINKS, ROWS = vector(layout.LINK), vector(layout.ROW)
+SLOTS, SPOTS = vector(numbering.SLOT), vector(ranges.SPOT)
+
+ARRAYS = layout.Arrays(
+    links=LINKS,
+    rows=ROWS,
+    sides=vector(layout.SIDE),
+    pools=vector(layout.POOL),
+    terms=vector(layout.TERMS),
+    newest=vector(layout.HEAD),
+    side_rows=SHORTS,
+    heap=matrix(heap.ENTRY),
+    groups=vector(lists.GROUP),
+    ages=INTEGER_ROWS,
+    thresholds=matrix(thresholds.THRESHOLD),
+    own=tuple(kind.no_arrays() for kind in KINDS),
+    worth=layout.Worth(INTEGERS, REAL_ROWS, REAL_ROWS, matrix(np.int32)),
+    lives=REAL_ROWS,
+    ranges=ranges.no_ranges(),
+    changes=vector(windows.CHANGE),
+    tally=INTEGER_ROWS,
+)
+WINDOWS = indexes.empty_windows((0, 0), (0, 0), (0, 0), 2)
+BLOCK = Block(vector(layout.PAIR), REALS, INTEGERS, INTEGER)
+GROUP = event_order.Group(
+    side=INTEGER,
+    arriving=INTEGER,
+    first_number=INTEGER,
+    place=INTEGERS,
+    time=INTEGERS,
+    sequence=INTEGERS,
+    mark=INTEGERS,
+    code=SHORTS,
+    size=INTEGERS,
+    matches=SHORTS,
+    touched=INTEGERS,
+    recent=REALS,
+    state=BYTES,
+    met=REALS,
+    made=REALS,
+    score=REALS,
+    group=SHORTS,
+    skip=BYTES,
+)
+WHOLE_ENDS = ranges.Ends(INTEGER, INTEGER, INTEGER, INTEGER, False)
+REAL_ENDS = ranges.Ends(INTEGER, INTEGER, REAL, REAL, False)
+FACTS = stretch_tally._Facts(
+    left_time=INTEGERS,
+    right_time=INTEGERS,
+    code=SHORTS,
+    is_thinned=FLAGS,
+    weight=REAL_ROWS,
+    edges=INTEGERS,
+    left_counts=BYTES,
+    right_counts=BYTES,
+)
+KEYED_ROWS = match_counts.Rows(INTEGERS, SHORTS, INTEGERS, REALS, FLAGS)
+
+
+def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> Entry:
+    """The sweep over values of one type, compared by one function."""
+    return Entry(ranges._sweep, (SPOTS, SHORTS, value, INTEGERS, INTEGERS, ends, at_least))
+
+
+ENTRIES: tuple[Entry, ...] = (
+    # First what takes longest to compile, so that the rest is compiled beside it.
+    Entry(advance.advance, (ARRAYS, WINDOWS, BLOCK, INTEGER)),
+    Entry(advance.restore, (ARRAYS,)),
+    Entry(departure.let_go_behind_watermark, (ARRAYS,)),
+    Entry(coins.take_up, (ARRAYS, coins.Coins(vector(coins.FLIP), REALS))),
+    Entry(rescore_stored, (ARRAYS, HistoryKind.no_arrays(), INTEGER)),
+    Entry(event_order.fill, (LINKS, ROWS, SHORTS, GROUP)),
+    Entry(
+        event_order.number_arrivals,
+        (INTEGERS, INTEGERS, BYTES, (INTEGER, INTEGER), INTEGERS, INTEGERS),
+    ),
+    Entry(event_order.queue_by_side, (LINKS, ROWS, SHORTS, INTEGER)),
+    Entry(ranges._group_by_code, (INTEGERS, SHORTS, INTEGERS, SHORTS)),
+    sweep(INTEGERS, WHOLE_ENDS, ranges._at_least_whole),
+    sweep(REALS, REAL_ENDS, ranges._at_least_real),
+    sweep(REALS, REAL_ENDS, ranges._at_least_or_nan),
+    Entry(numbering._number, (INTEGERS, SHORTS, SLOTS, INTEGER, INTEGER)),
+    Entry(numbering._move, (SLOTS, SLOTS)),
+    Entry(hashing._add_numbers, (INTEGERS, HASHES)),
+    Entry(hashing._add_texts, (BYTES, INTEGERS, HASHES)),
+    Entry(chance._draw, (UNSIGNED, BYTES, INTEGERS, REALS)),
+    Entry(age._cut_straight, (REALS, REALS, REALS, INTEGERS)),
+    Entry(heeb._smooth, (REAL_ROWS, REAL)),
+    Entry(
+        visits._solve_backwards,
+        (REALS, np.empty((0, 0, 0)), REAL_ROWS, INTEGER, REAL, REAL_ROWS),
+    ),
+    Entry(benefit._renew, (REAL_ROWS, np.empty((0, 0, 0)))),
+    Entry(key_counts._count, (SHORTS, INTEGER, REAL_ROWS)),
+    Entry(queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)),
+    Entry(stretches._where, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, BYTES)),
+    Entry(stretch_tally._add, (INTEGERS, INTEGERS, REALS, FACTS, REALS, REALS, REALS, REALS)),
+    Entry(local_counts._count, (INTEGERS, INTEGER, INTEGER, INTEGERS)),
+    Entry(draw._count, (HASHES, FLAGS, INTEGERS)),
+    Entry(
+        draw._take,
+        (HASHES, FLAGS, UNSIGNED, UNSIGNED, REAL, REALS, UNSIGNED, INTEGER, BYTES),
+    ),
+    Entry(match_counts._count, (KEYED_ROWS, KEYED_ROWS, INTEGERS, INTEGERS, REALS, REALS)),
+    Entry(needs._count, (INTEGERS, INTEGER, INTEGER, INTEGERS)),
+    Entry(
+        past.follow,
+        (INTEGER, INTEGERS, INTEGERS, INTEGERS, REALS, INTEGER_ROWS, INTEGERS, INTEGERS, INTEGERS),
+    ),
+    Entry(
+        plans.follow,
+        (
+            *(INTEGER, REALS, INTEGERS, INTEGERS, INTEGERS, REALS, REALS, REAL, REAL),
+            *(REAL_ROWS, REAL_ROWS, INTEGER_ROWS, INTEGERS, INTEGERS),
+        ),
+    ),
+)
+
+SCORES: tuple[Score, ...] = (
+    no_score,
+    *(policy.rescore for policy in ALL_POLICIES if issubclass(policy, HistoryScore)),
+)
+
+
+def functions() -> Iterator[tuple[str, str]]:
+    """Module and name of all functions that are declared."""
+    parts: list[Compiled | Score] = [*(entry.function for entry in ENTRIES), *SCORES]
+    for part in parts:
+        yield part.function.__module__, part.function.__name__

@@ -1,0 +1,131 @@
+"""Types of arguments of machine code, and how values of them are handed over.
+
+Machine code gets its arguments as a table of 64-bit words: for an array its address and shape, for
+a number itself, for a tuple its parts one after the other.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class ArgumentType(Protocol):
+    """A type of argument."""
+
+    def pack(self, value: Any, words: list[int]) -> bool:
+        """Append a value's words; False if it is of another type."""
+
+
+class Whole:
+    """A whole number or a truth value."""
+
+    def pack(self, value: Any, words: list[int]) -> bool:
+        """One word."""
+        if not isinstance(value, int | np.integer | np.bool_):
+            return False
+        words.append(int(value))
+        return True
+
+
+class Real:
+    """A real number."""
+
+    def pack(self, value: Any, words: list[int]) -> bool:
+        """One word: its bits."""
+        if not isinstance(value, float | int | np.floating | np.integer):
+            return False
+        words.append(struct.unpack("<q", struct.pack("<d", value))[0])
+        return True
+
+
+class Array:
+    """An array with its items side by side."""
+
+    def __init__(self, dtype: np.dtype[Any], dimensions: int) -> None:
+        self._dtype, self._dimensions = dtype, dimensions
+
+    def pack(self, value: Any, words: list[int]) -> bool:
+        """The address, and the length in each dimension."""
+        if not isinstance(value, np.ndarray) or value.ndim != self._dimensions:
+            return False
+        dtype = value.dtype
+        if dtype is not self._dtype:
+            if dtype != self._dtype:
+                return False
+            # Records are compared field by field: the next array is most often of this very object.
+            self._dtype = dtype
+        if not value.flags.c_contiguous:
+            return False
+        words.append(value.__array_interface__["data"][0])
+        words.extend(value.shape)
+        return True
+
+
+class Tuple:
+    """A tuple of known length and types."""
+
+    def __init__(self, parts: Sequence[ArgumentType]) -> None:
+        self._parts = parts
+
+    def pack(self, value: Any, words: list[int]) -> bool:
+        """The words of its parts."""
+        if not isinstance(value, tuple) or len(value) != len(self._parts):
+            return False
+        return all(kind.pack(part, words) for kind, part in zip(self._parts, value, strict=True))
+
+
+class Function:
+    """A compiled function, which is part of the machine code: nothing is handed over."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def pack(self, value: Any, words: list[int]) -> bool:
+        """No word."""
+        return getattr(value, "name", None) == self._name
+
+
+def read_type(text: Any) -> ArgumentType:
+    """The type that a library's table of contents names."""
+    if text in ("i", "u", "b"):
+        return Whole()
+    if text == "d":
+        return Real()
+    form, *rest = text
+    if form == "array":
+        return Array(_dtype(rest[0]), rest[1])
+    if form == "tuple":
+        return Tuple([read_type(part) for part in rest[0]])
+    return Function(rest[0])
+
+
+def read_number(kind: str, word: int) -> Any:
+    """A result in a word, as Python has it."""
+    if kind == "d":
+        return struct.unpack("<d", struct.pack("<q", word))[0]
+    return bool(word) if kind == "b" else word
+
+
+def describe_dtype(dtype: np.dtype[Any]) -> Any:
+    """A dtype for a table of contents."""
+    if dtype.fields is None:
+        return dtype.str
+    fields = [(name, dtype.fields[name]) for name in dtype.names or ()]
+    return [[name, field[0].str, field[1]] for name, field in fields] + [dtype.itemsize]
+
+
+def _dtype(text: Any) -> np.dtype[Any]:
+    if isinstance(text, str):
+        return np.dtype(text)
+    *fields, size = text
+    names, formats, offsets = zip(*fields, strict=True)
+    return np.dtype(
+        {
+            "names": list(names),
+            "formats": list(formats),
+            "offsets": list(offsets),
+            "itemsize": size,
+        }
+    )

@@ -1,0 +1,146 @@
+"""The shared library of machine code that comes with the package.
+
+`headgate.building` makes it. It carries its own table of contents: which functions it has, for
+which types, and the sources it was made from. If a source has changed since then, as in a checkout
+after an edit, the library is not used.
+"""
+
+import ctypes
+import hashlib
+import json
+import platform
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headgate.compiling.argument_types import read_number, read_type
+
+PACKAGE = Path(__file__).parents[1]
+CONTENTS = "headgate_contents"
+FORMAT = 1
+"""How arguments are handed over and contents written; a library of another format is not used."""
+_IS_DONE = (0, -2)
+"""What machine code reports: done, or done without a result."""
+
+
+def library_path(machine: str | None = None) -> Path:
+    """Where the library for a machine is, by default this one."""
+    name = f"{sys.platform}-{(machine or platform.machine()).lower()}.so"
+    return PACKAGE / "compiling" / "libraries" / name
+
+
+class Entry:
+    """A function of the library, for arguments of certain types."""
+
+    def __init__(self, function: Any, contents: dict[str, Any]) -> None:
+        function.restype, function.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3
+        self._function = function
+        self._types = [read_type(text) for text in contents["takes"]]
+        self._returns: list[str] = contents["returns"]
+        self._is_tuple: bool = contents["returns_tuple"]
+        self._name: str = contents["name"]
+
+    def packed(self, arguments: tuple[Any, ...]) -> list[int] | None:
+        """The arguments as words; None if they are of other types."""
+        words: list[int] = []
+        if len(arguments) != len(self._types):
+            return None
+        for kind, value in zip(self._types, arguments, strict=True):
+            if not kind.pack(value, words):
+                return None
+        return words
+
+    def run(self, words: list[int]) -> Any:
+        """Run it; what the words point to must live until it returns."""
+        results = len(self._returns)
+        table = (ctypes.c_int64 * (len(words) + results))(*words)
+        unused, failure = ctypes.c_int64(), ctypes.c_void_p()
+        status = self._function(
+            ctypes.addressof(unused), ctypes.addressof(failure), ctypes.addressof(table)
+        )
+        if status not in _IS_DONE:
+            raise RuntimeError(f"{self._name}: machine code reports status {status}")
+        if not results:
+            return None
+        found = [
+            read_number(kind, word)
+            for kind, word in zip(self._returns, table[len(words) :], strict=True)
+        ]
+        return tuple(found) if self._is_tuple else found[0]
+
+
+class Library:
+    """A library that has been loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self._code = ctypes.CDLL(str(path))
+        self.contents = read_contents(self._code)
+
+    def entries(self, name: str) -> tuple[Entry, ...]:
+        """The entries of a function, one for each set of types."""
+        own = self.contents["entries"].get(name, ())
+        return tuple(Entry(self._code[entry["symbol"]], entry | {"name": name}) for entry in own)
+
+    def score_address(self, name: str) -> int | None:
+        """Where the machine code of a `Score` is; None if the library does not have it."""
+        symbol = self.contents["scores"].get(name)
+        if symbol is None:
+            return None
+        return ctypes.cast(self._code[symbol], ctypes.c_void_p).value
+
+
+def read_contents(code: ctypes.CDLL) -> dict[str, Any]:
+    """The table of contents in a library."""
+    start = ctypes.addressof(ctypes.c_char.in_dll(code, CONTENTS))
+    contents: dict[str, Any] = json.loads(ctypes.string_at(start))
+    return contents
+
+
+@cache
+def _looked_for() -> tuple[Library | None, str]:
+    """The library of this machine, or why there is none."""
+    path = library_path()
+    if not path.exists():
+        return None, f"no library of machine code for {path.stem}"
+    library = Library(path)
+    if library.contents.get("format") != FORMAT:
+        return None, "the library of machine code was built by another version"
+    for source, known in library.contents["sources"].items():
+        if source_hash(PACKAGE / source) != known:
+            return None, f"{source} has changed since the library of machine code was built"
+    return library, ""
+
+
+def loaded() -> Library | None:
+    """The library of this machine, if there is one made from these sources."""
+    return _looked_for()[0]
+
+
+def why_not() -> str:
+    """Why a function is not run from the library."""
+    return _looked_for()[1] or "not in the library of machine code"
+
+
+def source_hash(path: Path) -> str:
+    """A hash of a source file, as in a table of contents."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return "unreadable"
+
+
+def described(arguments: tuple[Any, ...]) -> str:
+    """The types of arguments, for an error message."""
+    return ", ".join(_described(value) for value in arguments)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        layout = "" if value.flags.c_contiguous else " with gaps"
+        return f"{value.ndim}-dimensional array of {value.dtype}{layout}"
+    if isinstance(value, tuple):
+        return f"{type(value).__name__}({described(value)})"
+    return type(value).__name__
