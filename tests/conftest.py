@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.spark.quick_settings import QUICK_TO_START
 from tests.thoroughness import LONG, examples
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
 
 # Tests go by the usual costs, whatever this machine was calibrated to.
 os.environ["HEADGATE_CALIBRATION"] = str(Path(__file__).parent / "not-calibrated.json")
-
-QUICK_TO_START = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-"""Tests run many queries over few rows, which are planned and compiled far longer than they run.
-The long round leaves Spark as users have it."""
 
 
 @pytest.fixture(scope="session")
