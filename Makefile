@@ -33,19 +33,17 @@ demo: venv java ## a join under a budget, on Spark; the first time it compiles f
 
 test: check java postgres ## check, then the usual round of tests
 	@echo "== tests, in two processes side by side"
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
+	@claims=$$(mktemp -d) && trap 'rm -rf "$$claims"' EXIT && HEADGATE_CLAIMS="$$claims" \
+		$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
 
-# Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
+# Both run every test the other has not taken: one from those without Spark on, the other from those
+# on Spark, until they meet (tests/sharing_out.py). Without HEADGATE_CLAIMS each runs them all.
 # The kernel is compiled once, by the doctests of `check`, and found on disk by both.
-WITH_PLAIN := $(filter-out tests/spark/test_pieces.py,$(wildcard tests/spark/test_[lops]*.py))
-
 test-one: venv java postgres
-	@$(BIN)/pytest -m "not slow and not long and not spark" -o cache_dir=.pytest_cache/one
-	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/one $(WITH_PLAIN)
+	@$(BIN)/pytest -o cache_dir=.pytest_cache/one
 
-test-two: venv java
-	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/two \
-		$(addprefix --ignore=,$(WITH_PLAIN))
+test-two: venv java postgres
+	@HEADGATE_TESTS_FROM=end $(BIN)/pytest -o cache_dir=.pytest_cache/two
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.sharing_out import share_out
 from tests.spark.quick_settings import QUICK_TO_START
 from tests.thoroughness import LONG, examples
 
@@ -25,6 +26,11 @@ if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
 
 # Tests go by the usual costs, whatever this machine was calibrated to.
 os.environ["HEADGATE_CALIBRATION"] = str(Path(__file__).parent / "not-calibrated.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Two processes of `make test` share the tests out."""
+    share_out(config)
 
 
 @pytest.fixture(scope="session")
