@@ -10,8 +10,8 @@ import pytest
 from hypothesis import settings
 
 from tests.sharing_out import share_out
-from tests.spark.quick_settings import QUICK_TO_START
-from tests.thoroughness import LONG, examples
+from tests.spark.quick_settings import QUICK_CHECKPOINTS, QUICK_TO_START
+from tests.thoroughness import examples
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,7 +54,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         )
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
     )
-    for name, value in ({} if LONG else QUICK_TO_START).items():
+    for name, value in (QUICK_TO_START | QUICK_CHECKPOINTS).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
