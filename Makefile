@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests test-one test-two help venv kernel wheel java postgres demo test test-plain test-jit test-long check format bench study soak golden docs lock clean
+.PHONY: check-code check-doctests help venv kernel wheel java postgres demo test test-plain test-jit test-long check format bench study soak golden docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,20 +36,9 @@ postgres: ## check for a PostgreSQL server, for tests; install it when root on D
 demo: kernel java ## a join under a budget, on Spark
 	@$(BIN)/headgate demo
 
-test: check java postgres ## check, then the usual round of tests
+test: check kernel java postgres ## check, then the usual round of tests
 	@echo "== tests, in two processes side by side"
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-one test-two
-
-# Halves that take about as long: tests without Spark and a few on it, and all others on Spark.
-WITH_PLAIN := $(filter-out tests/spark/test_pieces.py,$(wildcard tests/spark/test_[lops]*.py))
-
-test-one: kernel java postgres
-	@$(BIN)/pytest -m "not slow and not long and not spark" -o cache_dir=.pytest_cache/one
-	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/one $(WITH_PLAIN)
-
-test-two: kernel java
-	@$(BIN)/pytest -m "spark and not slow and not long" -o cache_dir=.pytest_cache/two \
-		$(addprefix --ignore=,$(WITH_PLAIN))
+	@$(BIN)/pytest --numprocesses=2 --dist=loadfile
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 

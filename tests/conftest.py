@@ -10,7 +10,8 @@ import pytest
 from hypothesis import settings
 
 from headgate.compiling.kernel_mode import MODE, PYTHON
-from tests.thoroughness import LONG, examples
+from tests.spark.quick_settings import QUICK_CHECKPOINTS, QUICK_TO_START
+from tests.thoroughness import examples
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,14 +26,6 @@ if MODE == PYTHON:
 
 # Tests go by the usual costs, whatever this machine was calibrated to.
 os.environ["HEADGATE_CALIBRATION"] = str(Path(__file__).parent / "not-calibrated.json")
-
-QUICK_TO_START = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-"""Tests run many queries over few rows, which are planned and compiled far longer than they run.
-The long round leaves Spark as users have it."""
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +49,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         )
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
     )
-    for name, value in ({} if LONG else QUICK_TO_START).items():
+    for name, value in (QUICK_TO_START | QUICK_CHECKPOINTS).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

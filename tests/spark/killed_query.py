@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import headgate as hg
+from tests.spark.quick_settings import QUICK_TO_START
 
 SCHEMAS = (
     "key bigint, opened_at timestamp, left_id bigint",
@@ -41,11 +42,10 @@ def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
 
 def main(master: str, folder: Path, policy: str) -> None:
     """Run the query over all there is."""
-    session = (
+    builder = (
         SparkSession.builder.master(master)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.executor.memory", "768m")
@@ -56,8 +56,10 @@ def main(master: str, folder: Path, policy: str) -> None:
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         )
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        .getOrCreate()
     )
+    for name, value in QUICK_TO_START.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     query = (
         joined(session, folder, policy)

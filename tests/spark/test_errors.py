@@ -254,7 +254,8 @@ class TestRestarts:
         for side, name in enumerate(("left", "right")):
             write_side(tmp_path / name, files[side])
         left, right = self.streams(spark, tmp_path)
-        whole = collect(make_join().stream(left, right, shards=2), tmp_path / "whole")
+        same = make_join().stream(left, right, shards=2, watermark=False)
+        whole = collect(same, tmp_path / "whole")
         assert whole.total("shed") > 0
         assert whole.total("null_keys") > 0
         assert whole.total("null_times") == sum(
@@ -265,14 +266,16 @@ class TestRestarts:
 
         for name in ("left", "right"):
             (tmp_path / name / "0002.parquet").rename(tmp_path / f"{name}_later")
-        self.run(make_join().stream(left, right, shards=2), tmp_path)
+        self.run(same, tmp_path)
         for name in ("left", "right"):
             (tmp_path / f"{name}_later").rename(tmp_path / name / "0002.parquet")
 
         more, more_right = (side.withColumn("more", F.lit(1)) for side in (left, right))
         for changed, says in (
             (
-                make_join(policy="fifo", left=side_of("61 seconds")).stream(left, right, shards=3),
+                make_join(policy="fifo", left=side_of("61 seconds")).stream(
+                    left, right, shards=3, watermark=False
+                ),
                 [
                     "left time and window was opened_at, 1 minute and is now opened_at, 61 seconds",
                     "shards was 2 and is now 3",
@@ -281,7 +284,7 @@ class TestRestarts:
             ),
             (
                 make_join(on=("key", "note"), where=hg.Band("more", lower=0, upper=2)).stream(
-                    more, more_right, shards=2
+                    more, more_right, shards=2, watermark=False
                 ),
                 [
                     "left keys was key and is now key, note",
@@ -296,7 +299,7 @@ class TestRestarts:
             for change in says:
                 assert change in str(raised.value)
 
-        self.run(make_join().stream(left, right, shards=2), tmp_path)
+        self.run(same, tmp_path)
         assert multiset(spark.read.parquet(str(tmp_path / "out"))) == whole.rows
 
     def run(self, frame: DataFrame, folder: Path) -> None:

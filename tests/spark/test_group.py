@@ -242,7 +242,7 @@ def test_two_queries_that_drift_are_balanced_without_a_restart(
         joins={name: make_join("age", hg.Budget(rows=1, monitor=0.1)) for name in drifting},
     )
     streams = {name: read(quick, tmp_path / name) for name in drifting}
-    shared = group.stream(streams, folder=tmp_path / "limits", shards=2)
+    shared = group.stream(streams, folder=tmp_path / "limits", shards=2, watermark=False)
     assert shared.limits == dict.fromkeys(drifting, WHOLE // 2)
     running = Running(dict(shared), tmp_path)
     runs = {name: query.runId for name, query in running.queries.items()}

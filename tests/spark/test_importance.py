@@ -105,7 +105,7 @@ def joined(
         files = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frames.append(files.parquet(str(folder / name)).withWatermark(time, "5 seconds"))
     join = make_join(policy, rows, monitor=None)
-    return join.stream(frames[0], frames[1], shards=1, redefined=redefined)
+    return join.stream(*frames, shards=1, redefined=redefined, watermark=False)
 
 
 def driven(

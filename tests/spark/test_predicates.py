@@ -164,7 +164,7 @@ def test_a_stream_gives_what_sql_gives(
         schema = schema_of(spark, batches[side][0], tmp_path / f"{name}_schema")
         delay = f"{LATE_US[side]} microseconds"
         frames.append(read_side(spark, folder, schema, TIMES[side], delay))
-    joined = make_join(**asked).stream(*frames, shards=shards)
+    joined = make_join(**asked).stream(*frames, shards=shards, watermark=False)
     got = collect(joined.select(*IDS), tmp_path / "checkpoint")
     kept = punctual(batches, TIMES, LATE_US)
     assert sum(table.num_rows for table in kept) < 2 * 90 * BATCHES - 10, "some must be late"
@@ -184,7 +184,8 @@ def test_a_stream_on_a_band_stays_within_its_budget(
         frames.append(read_side(spark, folder, schema, TIMES[side], "20 seconds"))
     asked, condition = CASES["band"]
     join = make_join(**asked, budget=hg.Budget(rows=24))
-    got = collect(join.stream(*frames, shards=2).select(*IDS), tmp_path / "checkpoint")
+    joined = join.stream(*frames, shards=2, watermark=False)
+    got = collect(joined.select(*IDS), tmp_path / "checkpoint")
     everything = in_duckdb(*(pa.concat_tables(side) for side in batches), condition)
     assert max(batch["peak_rows"] for batch in got.metrics) <= 24
     assert got.total("shed") > 10

@@ -194,7 +194,7 @@ def running(
             env={
                 **inherited,
                 "PYSPARK_PYTHON": sys.executable,
-                "PYTHONPATH": source,
+                "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
                 "SPARK_LOCAL_IP": "127.0.0.1",
                 **environment,
             },

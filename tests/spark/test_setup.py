@@ -55,16 +55,19 @@ JOINING = """
 import sys
 from pyspark.sql import SparkSession
 import headgate as hg
+from tests.spark.quick_settings import QUICK_TO_START
 
 folder = sys.argv[1]
-spark = (
+builder = (
     SparkSession.builder.master("local[1]")
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "1")
     .config("spark.sql.streaming.stateStore.providerClass",
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
-    .getOrCreate()
 )
+for name, value in QUICK_TO_START.items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
 join = hg.WindowJoin(
     on="key",
     left=hg.Side(time="lt", window="1 minute"),
@@ -78,7 +81,7 @@ read = spark.readStream.schema("key int, t timestamp").parquet
 left = read(folder + "/in").withColumnRenamed("t", "lt").withWatermark("lt", "0 seconds")
 right = read(folder + "/in").withColumnRenamed("t", "rt").withWatermark("rt", "0 seconds")
 query = (
-    join.stream(left, right)
+    join.stream(left, right, watermark=False)
     .writeStream.format("memory")
     .queryName("joined")
     .option("checkpointLocation", folder + "/checkpoint")
@@ -110,6 +113,7 @@ def test_a_local_session_runs_the_python_that_has_headgate_whatever_python3_is(
         capture_output=True,
         text=True,
         env=environment,
+        cwd=ROOT,
         check=False,
     )
     assert "joined 1 row" in done.stdout, done.stderr
