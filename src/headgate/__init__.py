@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from headgate.planner.quality_curve import QualityCurve as QualityCurve
     from headgate.profiles.profile import Profile as Profile
     from headgate.sizing.findings import WhatIf as WhatIf
+    from headgate.spark.configuration import configure as configure
     from headgate.spark.lookup.spark_table import SparkTable as SparkTable
     from headgate.spec.budget import Budget as Budget
     from headgate.spec.errors import SpecError as SpecError
@@ -105,6 +106,7 @@ _MODULES = {
     "WhatIf": "headgate.sizing.findings",
     "WindowJoin": "headgate.api.window_join",
     "choose_sample": "headgate.api.sample_choice",
+    "configure": "headgate.spark.configuration",
     "estimate": "headgate.api.estimate",
     "policies": "headgate.policies",
     "profile": "headgate.api.profiler",

@@ -298,9 +298,10 @@ class WindowJoin(Request):
         watermark
             Whether operators after the join get a watermark. This takes a shuffle of the results,
             four more state stores per partition, and a query in append mode: Spark refuses to
-            start one in update or complete mode. Without it results cost less and can be
-            aggregated in any mode but append, but stateful operators after the join never drop
-            their state.
+            start one in update or complete mode. A query started on the result itself, or after
+            methods that take row by row (``select``, ``where``, ``withColumn``), has none of this
+            cost. Without a watermark results can be aggregated in any mode but append, but
+            stateful operators after the join never drop their state.
             The time of a side whose window is in rows never has a watermark.
 
         Examples

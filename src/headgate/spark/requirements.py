@@ -146,13 +146,14 @@ def check_state_store(session: SparkSession) -> None:
     provider = session.conf.get(PROVIDER)
     if provider != ROCKSDB:
         raise SpecError(
-            f"the session's state store is {provider}, which cannot hold this state: set it "
-            f'before the query starts: spark.conf.set("{PROVIDER}", "{ROCKSDB}")'
+            f"the session's state store is {provider}, which cannot hold this state: call "
+            f"hg.configure(spark) before the query starts, or "
+            f'spark.conf.set("{PROVIDER}", "{ROCKSDB}")'
         )
     if session.conf.get(CHANGELOG, "false") != "true":
         warnings.warn(
-            f"every checkpoint will upload the whole state: "
-            f'set spark.conf.set("{CHANGELOG}", "true") so that it uploads what changed',
+            f"every checkpoint will upload the whole state: call hg.configure(spark), or "
+            f'spark.conf.set("{CHANGELOG}", "true"), so that it uploads what changed',
             stacklevel=4,
         )
 
@@ -172,8 +173,9 @@ def shuffle_partitions(session: SparkSession, shards: int, stores: int) -> int:
     if partitions > MANY * busy:
         warnings.warn(
             f"{PARTITIONS} is {partitions}, so every batch opens and writes {partitions * stores} "
-            f"state stores, also an empty one, and there is work for {shards}: set "
-            f'spark.conf.set("{PARTITIONS}", "{busy}") before the query first starts',
+            f"state stores, also an empty one, and there is work for {shards}: call "
+            f'hg.configure(spark), or spark.conf.set("{PARTITIONS}", "{busy}"), before the query '
+            f"first starts",
             stacklevel=4,
         )
     return partitions

@@ -23,6 +23,7 @@ from headgate.spark.column_types import compared_keys
 from headgate.spark.join import join_metrics
 from headgate.spark.join.band_cells import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.join.join_processor import JoinProcessor
+from headgate.spark.join.joined_frame import JoinedFrame
 from headgate.spark.join.output_watermark import STORES, held_back
 from headgate.spark.join.published_changes import Redefined, packed_changes, packed_limits
 from headgate.spark.join.shard_plan import ShardPlan, Sharing, shard_plan
@@ -98,9 +99,16 @@ def stream(
     if limits is not None:
         packed = packed.unionAll(packed_limits(session, limits, plan.labels))
     blobs = _joined(packed, plan, name)
-    if watermark:
-        blobs = held_back(blobs, packed, join.windows, partitions)
-    shown = _shown(shape, frames, _marks(join, delays) if watermark else (None, None))
+    at_once = _unpacked(blobs, plan, _shown(shape, frames))
+    if not watermark:
+        return at_once
+    later = held_back(blobs, packed, join.windows, partitions) if held else blobs
+    marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
+    return JoinedFrame(marked, at_once) if held else marked
+
+
+def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:
+    """The rows in result blobs."""
     return restored(blobs.mapInArrow(Unpack(timed=_timed(plan)), travelling(shown)), shown)
 
 

@@ -1,0 +1,48 @@
+"""`hg.configure` sets what Headgate needs, says so, and leaves what somebody has set."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+import headgate as hg
+from headgate.spark.arrow_batches import ARROW_BYTES
+from headgate.spark.configuration import settings_for
+from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def bare(spark: SparkSession) -> SparkSession:
+    """A session of its own in which nothing has been set."""
+    session = spark.newSession()
+    for setting in settings_for(session):
+        session.conf.unset(setting.name)
+    return session
+
+
+def test_what_is_needed_is_set_and_said(bare: SparkSession) -> None:
+    changed = hg.configure(bare)
+    assert [each.name for each in changed] == [PROVIDER, CHANGELOG, PARTITIONS, ARROW_BYTES]
+    assert bare.conf.get(PROVIDER) == ROCKSDB
+    assert bare.conf.get(CHANGELOG) == "true"
+    assert bare.conf.get(PARTITIONS) == "2"
+    assert f"{PARTITIONS}: 200 -> 2 (every partition opens a state store" in str(changed)
+
+
+def test_what_somebody_has_set_stays(bare: SparkSession) -> None:
+    bare.conf.set(PARTITIONS, "7")
+    assert PARTITIONS not in [each.name for each in hg.configure(bare)]
+    assert bare.conf.get(PARTITIONS) == "7"
+    assert str(hg.configure(bare)) == "nothing to change"
+    hg.configure(bare)
+
+
+def test_other_sessions_are_left_alone(bare: SparkSession, spark: SparkSession) -> None:
+    before = spark.conf.get(ARROW_BYTES)
+    hg.configure(bare)
+    assert spark.conf.get(ARROW_BYTES) == before
+
+
+def test_what_is_no_session_is_refused() -> None:
+    with pytest.raises(hg.SpecError, match="is not a Spark session"):
+        hg.configure("spark")  # type: ignore[arg-type]
