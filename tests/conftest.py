@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from headgate.compiling.kernel_mode import MODE, PYTHON
-from tests.spark.quick_settings import QUICK_CHECKPOINTS, QUICK_TO_START
+from tests.spark.quick_settings import QUICK_TO_START
 from tests.thoroughness import examples
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         )
         .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
     )
-    for name, value in (QUICK_TO_START | QUICK_CHECKPOINTS).items():
+    for name, value in QUICK_TO_START.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
