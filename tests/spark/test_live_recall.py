@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -9,25 +10,24 @@ from pyspark.sql.types import Row
 
 import headgate as hg
 from headgate.learning.recall import Evidence
-from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, FIGURES, OUTPUT, REAL, observed
+from headgate.metrics import names_of
+from headgate.metrics.metric_groups import JOIN_SUMS
+from headgate.spark.join.join_metrics import EVIDENCE, SHARD, observed
+from headgate.spark.shard_output import SCHEMA
 from headgate.studies.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
 from tests.thoroughness import usually
 
 pytestmark = pytest.mark.spark
 
+NAMES = (*SHARD.counts, *SHARD.reals)
+
 
 def summed(spark: SparkSession, shards: list[dict[str, float]]) -> Row:
     """What ``observe`` would make of the rows of some shards."""
-    rows = [
-        [
-            None,
-            *((float if name in REAL else int)(shard.get(name, 0)) for name in FIGURES),
-            *(float(shard.get(name, 0)) for name in (*EVIDENCE, *EXPECTED)),
-        ]
-        for shard in shards
-    ]
-    return spark.createDataFrame(rows, OUTPUT).agg(*observed()).collect()[0]
+    rows = pd.concat([SHARD.figures(dict.fromkeys(NAMES, 0) | shard) for shard in shards])
+    emitted = spark.createDataFrame([tuple(row) for row in rows.to_numpy()], SCHEMA)
+    return emitted.select(*SHARD.columns()).agg(*observed()).collect()[0]
 
 
 def figures_of(batch: Evidence, total: Evidence, **more: float) -> dict[str, float]:
@@ -58,12 +58,13 @@ def test_recall_is_what_the_evidence_says(spark: SparkSession, case: str) -> Non
 
 
 def test_every_figure_is_summed_over_shards(spark: SparkSession) -> None:
+    figures = names_of(*JOIN_SUMS)
     shards = [
-        {name: 2 * place + 1 for place, name in enumerate(FIGURES)},
-        dict.fromkeys(FIGURES, 7),
+        {name: 2 * place + 1 for place, name in enumerate(figures)},
+        dict.fromkeys(figures, 7),
     ]
     row = summed(spark, shards)
-    assert [row[name] for name in FIGURES] == [2 * place + 8 for place in range(len(FIGURES))]
+    assert [row[name] for name in figures] == [2 * place + 8 for place in range(len(figures))]
 
 
 def test_recall_is_sure_while_nothing_is_lost_and_unknown_without_a_monitor(

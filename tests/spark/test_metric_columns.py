@@ -7,8 +7,9 @@ from pyspark.sql import SparkSession
 
 from headgate.metrics import LAST, metric, metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, LOOKUP_SUMS, ExpectedFigures, Qualities
-from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, OUTPUT, observed, output_schema
+from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, SHARD, observed
 from headgate.spark.lookup import lookup_metrics
+from headgate.spark.shard_output import SCHEMA, ShardOutput, result_rows
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +22,7 @@ class Hops:
 
 
 def test_a_join_observes_what_is_declared(spark: SparkSession) -> None:
-    rows = spark.createDataFrame([], OUTPUT)
+    rows = spark.createDataFrame([], SCHEMA).select(*SHARD.columns())
     declared = names_of(*JOIN_SUMS, Qualities)
     assert tuple(rows.agg(*observed()).columns) == declared
     shared = rows.agg(*observed(shared=True)).columns
@@ -29,15 +30,18 @@ def test_a_join_observes_what_is_declared(spark: SparkSession) -> None:
 
 
 def test_a_lookup_observes_what_is_declared(spark: SparkSession) -> None:
-    rows = spark.createDataFrame([], lookup_metrics.OUTPUT)
+    emitted = spark.createDataFrame([], SCHEMA)
+    rows = emitted.select(*lookup_metrics.SHARD.columns())
     assert tuple(rows.agg(*lookup_metrics.observed()).columns) == names_of(*LOOKUP_SUMS)
 
 
 def test_a_metric_that_is_declared_is_observed(spark: SparkSession) -> None:
     groups = (*JOIN_SUMS, Hops)
-    schema = output_schema(metrics_of(*groups), (*EVIDENCE, *EXPECTED))
-    shards = [{"blob": None, "hops": hops} for hops in (3, 4)]
-    names = [part.split()[0] for part in schema.split(", ")]
-    rows = [[shard.get(name) for name in names] for shard in shards]
-    total = spark.createDataFrame(rows, schema).agg(*observed(groups=groups)).collect()[0]
-    assert total["hops"] == 7
+    shard = ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *EXPECTED))
+    names = (*shard.counts, *shard.reals)
+    frames = [shard.figures(dict.fromkeys(names, 0) | {"hops": hops}) for hops in (3, 4)]
+    frames.append(result_rows([b"results", b"more"]))
+    emitted = [tuple(row) for frame in frames for row in frame.to_numpy()]
+    rows = spark.createDataFrame(emitted, SCHEMA).select(*shard.columns())
+    assert rows.where("blob IS NOT NULL").count() == 2
+    assert rows.agg(*observed(groups=groups)).collect()[0]["hops"] == 7

@@ -1,7 +1,8 @@
 """Metrics of a streaming join: one row per shard and batch, summed by ``observe``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, fields
+from typing import Any
 
 import pandas as pd
 from pyspark.errors import AnalysisException
@@ -12,29 +13,21 @@ from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.learning import Evidence
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
-from headgate.metrics import Metric, metrics_of, names_of
+from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
 from headgate.policies.policy import RanksBy
+from headgate.spark.shard_output import ShardOutput
 from headgate.spec import SpecError
 
-FIGURES = names_of(*JOIN_SUMS)
-REAL = tuple(each.name for each in metrics_of(*JOIN_SUMS) if each.is_real)
-"""The metrics that are not integers."""
 _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """Evidence about recall from watched rows, in this batch and since the start."""
 
 
-def output_schema(figures: Iterable[Metric], reals: Iterable[str] = ()) -> str:
-    """The columns that a shard emits: a blob of results, its metrics, and further real numbers."""
-    kinds = ((each.name, "double" if each.is_real else "long") for each in figures)
-    columns = (("blob", "binary"), *kinds, *((name, "double") for name in reals))
-    return ", ".join(f"{name} {kind}" for name, kind in columns)
-
-
-OUTPUT = output_schema(metrics_of(*JOIN_SUMS), (*EVIDENCE, *EXPECTED))
+SHARD = ShardOutput.of(metrics_of(*JOIN_SUMS), (*EVIDENCE, *EXPECTED))
+"""What the shards of a join emit."""
 
 
 def stats_row(
@@ -46,9 +39,9 @@ def stats_row(
     expected: Mapping[str, float],
 ) -> pd.DataFrame:
     """The row of metrics that a shard emits once per batch."""
-    figures: dict[str, object] = {"blob": None, **asdict(stats), **state, **spent, **expected}
+    figures: dict[str, Any] = {**asdict(stats), **state, **spent, **expected}
     more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
-    return pd.DataFrame([figures | more])
+    return SHARD.figures(figures | more)
 
 
 def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
@@ -73,16 +66,6 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         "total_lost": state.monitor.lost,
         **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),
     }
-
-
-def result_rows(
-    blobs: list[bytes], figures: tuple[str, ...] = (*FIGURES, *EVIDENCE, *EXPECTED)
-) -> pd.DataFrame:
-    """Rows that carry results; their metrics are zero, so they add nothing to the sums.
-
-    Many blobs share a frame, since each column of a frame has a fixed cost, however short it is.
-    """
-    return pd.DataFrame({"blob": blobs, **dict.fromkeys(figures, 0)})
 
 
 def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:

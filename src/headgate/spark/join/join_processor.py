@@ -15,11 +15,12 @@ from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
 from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.spark.arrivals import Arrivals
-from headgate.spark.join.join_metrics import result_rows, stats_row
+from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.join.shard_pacing import ShardPacing
 from headgate.spark.join.task_ledger import Ledger
+from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.state.shard_state import ShardState

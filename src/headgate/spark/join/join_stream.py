@@ -37,6 +37,7 @@ from headgate.spark.requirements import (
     check_watermarks,
     shuffle_partitions,
 )
+from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
@@ -163,12 +164,13 @@ def _joined(packed: DataFrame, plan: ShardPlan, name: str) -> DataFrame:
     """The results of all shards as blobs; metrics go to the observation of this name."""
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
-        outputStructType=join_metrics.OUTPUT,
+        outputStructType=SCHEMA,
         outputMode="append",
         timeMode="EventTime",
     )
     figures = join_metrics.observed(shared=plan.allowance is not None)
-    return join_metrics.observe(joined, name, figures).select("blob")
+    unfolded = joined.select(*join_metrics.SHARD.columns())
+    return join_metrics.observe(unfolded, name, figures).select("blob")
 
 
 def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> int:

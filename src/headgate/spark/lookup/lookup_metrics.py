@@ -8,15 +8,17 @@ from pyspark.sql import Column
 from headgate.lookup.lookup_stats import LookupStats
 from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import LOOKUP_SUMS
-from headgate.spark.join.join_metrics import output_schema, sums
+from headgate.spark.join.join_metrics import sums
+from headgate.spark.shard_output import ShardOutput
 
 FIGURES = names_of(*LOOKUP_SUMS)
-OUTPUT = output_schema(metrics_of(*LOOKUP_SUMS))
+SHARD = ShardOutput.of(metrics_of(*LOOKUP_SUMS))
+"""What the shards of a lookup emit."""
 
 
 def stats_row(stats: LookupStats, state: dict[str, int], spent: dict[str, int]) -> pd.DataFrame:
     """The row of metrics that a shard emits once per batch."""
-    return pd.DataFrame([{"blob": None, **asdict(stats), **state, **spent}])
+    return SHARD.figures({**asdict(stats), **state, **spent})
 
 
 def observed() -> list[Column]:

@@ -11,9 +11,9 @@ from headgate.lookup.lookup_request import How
 from headgate.lookup.lookup_step import LookupStep
 from headgate.lookup.table import Table
 from headgate.spark.arrivals import Arrivals
-from headgate.spark.join.join_metrics import result_rows
 from headgate.spark.join.shard_plan import ShardPlan
-from headgate.spark.lookup.lookup_metrics import FIGURES, stats_row
+from headgate.spark.lookup.lookup_metrics import stats_row
+from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.state.shard_state import ShardState
@@ -57,7 +57,7 @@ class LookupProcessor(ShardProcessor):
             weight=weight,
         )
         for blobs in result_blobs(step.results(), plan.row_bytes):
-            yield result_rows(blobs, FIGURES)
+            yield result_rows(blobs)
         watch.lap("join_ms")
         state.write(step, (cached, TableRows.nothing(plan.schemas[1])))
         watch.lap("write_ms")

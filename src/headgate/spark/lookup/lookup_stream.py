@@ -37,6 +37,7 @@ from headgate.spark.requirements import (
     check_state_store,
     shuffle_partitions,
 )
+from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
@@ -86,14 +87,14 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     packed = numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
     looked_up = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=LookupProcessor(plan),
-        outputStructType=lookup_metrics.OUTPUT,
+        outputStructType=SCHEMA,
         outputMode="append",
         # Only for the timers; the stream need not have a watermark.
         timeMode="EventTime",
     )
     shown = _shown(shape, frame, columns)
     results = (
-        observe(looked_up, name, lookup_metrics.observed())
+        observe(looked_up.select(*lookup_metrics.SHARD.columns()), name, lookup_metrics.observed())
         .select("blob")
         .mapInArrow(Unpack(), travelling(shown))
     )
