@@ -94,6 +94,24 @@ def test_after_an_edit_the_compiler_serves_and_says_so(tmp_path: Path) -> None:
     )
 
 
+def test_a_library_that_cannot_be_loaded_is_left_alone(tmp_path: Path) -> None:
+    package = tmp_path / "headgate"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?"))
+    place = package / machine_library.library_path().relative_to(PACKAGE)
+    place.write_bytes(b"of another kind of machine")
+    ask = (
+        "from headgate.compiling.machine_library import loaded, why_not; print(loaded(), why_not())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ask],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("None the library of machine code cannot be loaded (")
+
+
 def test_without_library_and_numba_the_error_says_what_to_install(tmp_path: Path) -> None:
     package = tmp_path / "headgate"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "libraries"))

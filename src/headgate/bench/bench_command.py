@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
+from headgate.bench.batch_sizes import Batches, measure_batches
 from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
@@ -29,7 +30,7 @@ SETTINGS = {
 }
 """The same for all contenders."""
 AMPLE = Budget(rows=50_000_000)
-PARTS = ("kernel", "learning", "offline", "whatif", "uniform", "skew", "budgets", "cpu")
+PARTS = ("kernel", "learning", "offline", "whatif", "batches", "uniform", "skew", "budgets", "cpu")
 ROWS_A_BATCH = 1_600_000
 
 
@@ -44,6 +45,9 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
         _offline(console)
     if "whatif" in parts:
         _whatif(console)
+    if "batches" in parts:
+        check_ready()
+        _batches(console, rounds)
     if set(parts) & {"uniform", "skew", "budgets", "cpu"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
@@ -80,6 +84,27 @@ def _kernel(console: Console, rounds: int) -> None:
         least, most = min(by_budget), max(by_budget)
         ratio = by_budget[least] / by_budget[most]
         console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
+
+
+def _batches(console: Console, rounds: int) -> None:
+    """Print how long batches take as users have them."""
+    found: dict[tuple[int, str], list[Batches]] = {}
+    with console.status("measuring batches") as status:
+        for rows, name, batches in measure_batches(rounds):
+            status.update(f"measuring batches of {rows:,} rows: {name}")
+            found.setdefault((rows, name), []).append(batches)
+    table = Table(title="Seconds a batch, two cores, exact; and rows a second to Spark's join")
+    for heading in ("rows", "", "first", "empty", "steady", "times Spark's"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for (rows, name), runs in found.items():
+        peer = found[rows, "Spark's join"]
+        ratio = Spread.of([b.steady / a.steady for a, b in zip(runs, peer, strict=True)])
+        seconds = [
+            str(Spread.of([getattr(run, which) / 1000 for run in runs]))
+            for which in ("first", "empty", "steady")
+        ]
+        table.add_row(f"{rows:,}", name, *seconds, str(ratio))
+    console.print(table)
 
 
 def _whatif(console: Console) -> None:

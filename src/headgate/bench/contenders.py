@@ -31,16 +31,20 @@ def spark_builtin(window: str = MINUTE) -> Contender:
 
     def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
         session.conf.set(PROVIDER, HDFS)
-        one, other = read_side(session, left, "l"), read_side(session, right, "r")
-        reach = F.expr(f"interval {window}")
-        return one.join(
-            other.withColumnRenamed("key", "r_key"),
-            (F.col("key") == F.col("r_key"))
-            & (F.col("r_time") <= F.col("l_time") + reach)
-            & (F.col("r_time") >= F.col("l_time") - reach),
-        )
+        return between(read_side(session, left, "l"), read_side(session, right, "r"), window)
 
     return build
+
+
+def between(left: DataFrame, right: DataFrame, window: str) -> DataFrame:
+    """Spark's own stream-stream join within a window either way."""
+    reach = F.expr(f"interval {window}")
+    return left.join(
+        right.withColumnRenamed("key", "r_key"),
+        (F.col("key") == F.col("r_key"))
+        & (F.col("r_time") <= F.col("l_time") + reach)
+        & (F.col("r_time") >= F.col("l_time") - reach),
+    )
 
 
 def headgate(budget: Budget, policy: str = "auto", window: str = MINUTE) -> Contender:

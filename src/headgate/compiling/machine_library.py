@@ -105,7 +105,10 @@ def _looked_for() -> tuple[Library | None, str]:
     path = library_path()
     if not path.exists():
         return None, f"no library of machine code for {path.stem}"
-    library = Library(path)
+    try:
+        library = Library(path)
+    except (OSError, ValueError) as error:  # another C library, or a damaged file
+        return None, f"the library of machine code cannot be loaded ({error})"
     if library.contents.get("format") != FORMAT:
         return None, "the library of machine code was built by another version"
     for source, known in library.contents["sources"].items():
