@@ -15,6 +15,8 @@ from headgate.jobs.batch_figures import Figures
 from headgate.jobs.job_plan import advice, verdict
 from headgate.jobs.job_view import View, batch_line, summary
 from headgate.jobs.section import Section
+from headgate.metrics import names_of
+from headgate.metrics.metric_groups import JOIN_SUMS
 from headgate.profiles.facts import Both, Stored
 from headgate.spec import TimeWindow
 from tests.jobs.job_files import GOOD, REFERENCE, changed, job_of, profiled_auctions
@@ -92,9 +94,7 @@ class TestTheCommand:
 
 def report(batch: int, **figures: Any) -> dict[str, Any]:
     """A progress report of Spark's, with the figures of the join."""
-    from headgate.spark.join.join_metrics import FIGURES
-
-    zero = dict.fromkeys(FIGURES, 0)
+    zero = dict.fromkeys(names_of(*JOIN_SUMS), 0)
     recall = dict.fromkeys(
         f"{when}{name}"
         for when in ("", "total_")

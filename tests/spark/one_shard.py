@@ -9,7 +9,7 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 
 import headgate as hg
 from headgate.columns.plain_form import no_rows
-from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, FIGURES, REAL
+from headgate.spark.join.join_metrics import SHARD
 from headgate.spark.join.join_processor import JoinProcessor
 from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
 from headgate.spark.join.shard_plan import Sharing, shard_plan
@@ -93,8 +93,8 @@ class OneShard:
         figures = rows[rows["blob"].isna()].iloc[0]
         return ShardBatch(
             pa.concat_tables([self._empty, *results]),
-            {name: (float if name in REAL else int)(figures[name]) for name in FIGURES}
-            | {name: float(figures[name]) for name in (*EVIDENCE, *EXPECTED)},
+            dict(zip(SHARD.counts, figures["counts"], strict=True))
+            | dict(zip(SHARD.reals, figures["reals"], strict=True)),
         )
 
     def _changes(

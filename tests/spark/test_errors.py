@@ -319,7 +319,7 @@ def test_partitions_that_would_be_idle_are_worth_a_warning(
     before = spark.conf.get(PARTITIONS)
     spark.conf.set(PARTITIONS, "200")
     try:
-        with pytest.warns(UserWarning, match=r"writes 1000 state stores.*work for 2: set .*\"2\""):
+        with pytest.warns(UserWarning, match=r"writes 1000 state stores.*work for 2: call .*\"2\""):
             make_join().stream(*empty)
         with pytest.warns(UserWarning, match="writes 200 state stores"):
             make_join().stream(*empty, watermark=False)

@@ -19,7 +19,7 @@ def is_spark(given: Any) -> bool:
     >>> is_spark(pa.table({}))
     False
     """
-    return type(given).__module__.startswith("pyspark.")
+    return any(kind.__module__.startswith("pyspark.") for kind in type(given).__mro__)
 
 
 def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
