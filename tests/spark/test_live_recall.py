@@ -27,7 +27,7 @@ def summed(spark: SparkSession, shards: list[dict[str, float]]) -> Row:
     """What ``observe`` would make of the rows of some shards."""
     rows = pd.concat([SHARD.figures(dict.fromkeys(NAMES, 0) | shard) for shard in shards])
     emitted = spark.createDataFrame([tuple(row) for row in rows.to_numpy()], SCHEMA)
-    return emitted.select(*SHARD.columns()).agg(*observed()).collect()[0]
+    return emitted.agg(*observed()).collect()[0]
 
 
 def figures_of(batch: Evidence, total: Evidence, **more: float) -> dict[str, float]:

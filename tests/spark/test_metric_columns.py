@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pytest
 from pyspark.sql import SparkSession
 
-from headgate.metrics import LAST, metric, metrics_of, names_of
+from headgate.metrics import LAST, metric, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, LOOKUP_SUMS, ExpectedFigures, Qualities
-from headgate.spark.join.join_metrics import EVIDENCE, EXPECTED, SHARD, observed
+from headgate.spark.join.join_metrics import observed, shard_output
 from headgate.spark.lookup import lookup_metrics
-from headgate.spark.shard_output import SCHEMA, ShardOutput, result_rows
+from headgate.spark.shard_output import SCHEMA, result_rows
 
 pytestmark = pytest.mark.spark
 
@@ -22,7 +22,7 @@ class Hops:
 
 
 def test_a_join_observes_what_is_declared(spark: SparkSession) -> None:
-    rows = spark.createDataFrame([], SCHEMA).select(*SHARD.columns())
+    rows = spark.createDataFrame([], SCHEMA)
     declared = names_of(*JOIN_SUMS, Qualities)
     assert tuple(rows.agg(*observed()).columns) == declared
     shared = rows.agg(*observed(shared=True)).columns
@@ -30,18 +30,17 @@ def test_a_join_observes_what_is_declared(spark: SparkSession) -> None:
 
 
 def test_a_lookup_observes_what_is_declared(spark: SparkSession) -> None:
-    emitted = spark.createDataFrame([], SCHEMA)
-    rows = emitted.select(*lookup_metrics.SHARD.columns())
+    rows = spark.createDataFrame([], SCHEMA)
     assert tuple(rows.agg(*lookup_metrics.observed()).columns) == names_of(*LOOKUP_SUMS)
 
 
 def test_a_metric_that_is_declared_is_observed(spark: SparkSession) -> None:
     groups = (*JOIN_SUMS, Hops)
-    shard = ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *EXPECTED))
+    shard = shard_output(groups)
     names = (*shard.counts, *shard.reals)
     frames = [shard.figures(dict.fromkeys(names, 0) | {"hops": hops}) for hops in (3, 4)]
     frames.append(result_rows([b"results", b"more"]))
     emitted = [tuple(row) for frame in frames for row in frame.to_numpy()]
-    rows = spark.createDataFrame(emitted, SCHEMA).select(*shard.columns())
+    rows = spark.createDataFrame(emitted, SCHEMA)
     assert rows.where("blob IS NOT NULL").count() == 2
     assert rows.agg(*observed(groups=groups)).collect()[0]["hops"] == 7

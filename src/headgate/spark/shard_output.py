@@ -1,11 +1,15 @@
 """What a shard emits in a batch: blobs of results, and one row of figures.
 
 All figures travel in two arrays. As columns of their own, a hundred of them, they took a third of
-the time of a small batch: every column is converted from pandas to Arrow and back by itself.
+the time of a small batch: every column is converted from pandas to Arrow and back by itself. For
+the same reason they are summed in place, and never unfolded into columns: Spark plans the query
+anew for every batch, and every expression in it is copied to every task.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import pandas as pd
@@ -39,17 +43,19 @@ class ShardOutput:
         reals = [float(values[name]) for name in self.reals]
         return pd.DataFrame({"blob": [None], "counts": [counts], "reals": [reals]})
 
-    def columns(self) -> list[Column]:
-        """The blob and all figures as columns; figures are null in rows that carry results."""
-        named = {"counts": self.counts, "reals": self.reals}
-        return [
-            F.col("blob"),
-            *(
-                F.col(array)[place].alias(name)
-                for array, names in named.items()
-                for place, name in enumerate(names)
-            ),
-        ]
+    def column(self, name: str) -> Column:
+        """A figure in the rows that a shard emits; null in rows that carry results."""
+        if name in self.counts:
+            return F.col("counts")[self.counts.index(name)]
+        return F.col("reals")[self.reals.index(name)]
+
+    def total(self, *names: str) -> Column:
+        """The sum of figures over all shards of a batch."""
+        return F.sum(reduce(add, map(self.column, names)))
+
+    def totals(self, names: Iterable[str]) -> list[Column]:
+        """The sum of each figure over all shards of a batch, under its name."""
+        return [F.coalesce(self.total(name), F.lit(0)).alias(name) for name in names]
 
 
 def result_rows(blobs: Sequence[bytes]) -> pd.DataFrame:

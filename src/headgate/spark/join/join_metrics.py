@@ -1,6 +1,6 @@
 """Metrics of a streaming join: one row per shard and batch, summed by ``observe``."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, astuple, fields
 from typing import Any
 
@@ -25,9 +25,16 @@ _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """Evidence about recall from watched rows, in this batch and since the start."""
 
+Formula = Callable[[Column], Column]
+"""A figure, given the sums over all shards."""
 
-SHARD = ShardOutput.of(metrics_of(*JOIN_SUMS), (*EVIDENCE, *EXPECTED))
-"""What the shards of a join emit."""
+
+def shard_output(groups: tuple[type, ...]) -> ShardOutput:
+    """What the shards of a join emit, where these groups of metrics are declared."""
+    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *EXPECTED))
+
+
+SHARD = shard_output(JOIN_SUMS)
 
 
 def stats_row(
@@ -91,47 +98,70 @@ def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list
     of importance. Joins that share their budget (``shared``) also report what they expect to gain
     from more memory and lose with less.
     """
-    recalls = (*_recall("batch", "", "pairs"), *_recall("total", "total_", "total_pairs"))
-    return [*sums(names_of(*groups)), _fairness(), *recalls, *(sums(EXPECTED) if shared else ())]
+    shard = shard_output(groups)
+    return [
+        *shard.totals(names_of(*groups)),
+        _fairness(shard),
+        *_recall(shard, "batch", "", "pairs"),
+        *_recall(shard, "total", "total_", "total_pairs"),
+        *(shard.totals(EXPECTED) if shared else ()),
+    ]
 
 
-def _fairness() -> Column:
+def _fairness(shard: ShardOutput) -> Column:
     """Jain's index over the lifetimes of the rows that left in the batch; as `Stats.fairness`."""
-    rows = sum((F.sum(name) for name in LEFT), start=F.lit(0))
-    index = F.try_divide(F.sum("lifetimes") ** 2, rows * F.sum("lifetimes_squared"))
+    rows, squared = shard.total(*LEFT), shard.total("lifetimes_squared")
+    index = F.try_divide(shard.total("lifetimes") ** 2, rows * squared)
     return F.coalesce(index, F.lit(1.0)).alias("fairness")
 
 
-def sums(figures: tuple[str, ...]) -> list[Column]:
-    """Sum each metric over the shards of a batch."""
-    return [F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in figures]
-
-
-def _recall(when: str, prefix: str, pairs: str) -> list[Column]:
+def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Column]:
     """Recall with its interval, and the exact join's output; the same as `Evidence.recall`.
 
-    Spark plans the query again for every batch, so expressions are kept short; metrics must never
-    fail the query, so nothing is divided by zero.
+    Metrics must never fail the query, so nothing is divided by zero.
     """
-    met, made, met_met, met_made, made_made = (F.sum(f"{when}_{name}") for name in _SUMS)
-    share = F.try_divide(made, met)
-    variance = F.greatest(made_made - 2 * share * met_made + share * share * met_met, F.lit(0.0))
-    few = F.try_divide(NONE_OF_MANY * met_met, met)
-    error = F.try_divide(F.greatest(CONFIDENCE * F.sqrt(variance), few), met)
-    # A batch that lost no rows may still miss pairs with rows lost earlier.
-    lost = sum((F.sum(name) for name in GIVEN_UP), start=F.sum("total_lost"))
-    exact = (F.sum("shards_monitored") > 0) & (lost == 0)
+    sums = {name: shard.total(f"{when}_{name}") for name in _SUMS} | {
+        "pairs": shard.total(pairs),
+        "monitored": shard.total("shards_monitored"),
+        # A batch that lost no rows may still miss pairs with rows lost earlier.
+        "lost": shard.total("total_lost", *GIVEN_UP),
+        "by_importance": shard.total("shards_by_importance"),
+    }
 
-    def figure(name: str, sure: Column, estimated: Column) -> Column:
-        return F.when(exact, sure).otherwise(estimated).alias(f"{prefix}{name}")
+    def figure(name: str, needed: Iterable[str], sure: Formula, estimated: Formula) -> Column:
+        """A figure computed from some of the sums, each of which is then summed only once."""
+        given = F.struct(*(sums[each].alias(each) for each in (*needed, "monitored", "lost")))
+        exact = F.transform(
+            F.array(given),
+            lambda s: F.when((s.monitored > 0) & (s.lost == 0), sure(s)).otherwise(estimated(s)),
+        )
+        return exact[0].alias(f"{prefix}{name}")
 
-    one = F.lit(1.0)
-    # The share of importance does not give the number of pairs.
-    counted = F.sum("shards_by_importance") == 0
-    estimated = F.when(counted, F.try_divide(F.sum(pairs), share))
     return [
-        figure("recall", one, share),
-        figure("recall_low", one, F.greatest(share - error, F.lit(0.0))),
-        figure("recall_high", one, F.least(share + error, one)),
-        figure("exact_pairs", F.sum(pairs).cast("double"), estimated),
+        figure("recall", ("met", "made"), _one, _share),
+        figure("recall_low", _SUMS, _one, lambda s: F.greatest(_share(s) - _error(s), F.lit(0.0))),
+        figure("recall_high", _SUMS, _one, lambda s: F.least(_share(s) + _error(s), F.lit(1.0))),
+        figure(
+            "exact_pairs",
+            ("met", "made", "pairs", "by_importance"),
+            lambda s: s.pairs.cast("double"),
+            # The share of importance does not give the number of pairs.
+            lambda s: F.when(s.by_importance == 0, F.try_divide(s.pairs, _share(s))),
+        ),
     ]
+
+
+def _one(_: Column) -> Column:
+    return F.lit(1.0)
+
+
+def _share(s: Column) -> Column:
+    return F.try_divide(s.made, s.met)
+
+
+def _error(s: Column) -> Column:
+    share = _share(s)
+    variance = s.made_made - 2 * share * s.met_made + share * share * s.met_met
+    few = F.try_divide(NONE_OF_MANY * s.met_met, s.met)
+    spread = CONFIDENCE * F.sqrt(F.greatest(variance, F.lit(0.0)))
+    return F.try_divide(F.greatest(spread, few), s.met)

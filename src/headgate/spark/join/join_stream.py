@@ -42,6 +42,7 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_workers
+from headgate.spark.worker_environment import own_workers
 from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.importance import Change
 
@@ -94,18 +95,19 @@ def stream(
     plan = replace(plan, row_bytes=bytes_a_row(session))
     forget_when_queries_end(session)
     warm_kernel(plan.terms)
-    packed = _packed_sides(join, plan, frames)
-    if redefined is not None:
-        packed = packed.unionAll(packed_changes(session, redefined, plan.labels))
-    if limits is not None:
-        packed = packed.unionAll(packed_limits(session, limits, plan.labels))
-    blobs = _joined(packed, plan, name)
-    at_once = _unpacked(blobs, plan, _shown(shape, frames))
-    if not watermark:
-        return at_once
-    later = held_back(blobs, packed, join.windows, partitions) if held else blobs
-    marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
-    return JoinedFrame(marked, at_once) if held else marked
+    with own_workers(session):
+        packed = _packed_sides(join, plan, frames)
+        if redefined is not None:
+            packed = packed.unionAll(packed_changes(session, redefined, plan.labels))
+        if limits is not None:
+            packed = packed.unionAll(packed_limits(session, limits, plan.labels))
+        blobs = _joined(packed, plan, name)
+        at_once = _unpacked(blobs, plan, _shown(shape, frames))
+        if not watermark:
+            return at_once
+        later = held_back(blobs, packed, join.windows, partitions) if held else blobs
+        marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
+        return JoinedFrame(marked, at_once) if held else marked
 
 
 def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:
@@ -135,11 +137,12 @@ def batch(
         _tagged(shape, frames, 1, labels, spread)
     )
     shown = _shown(shape, frames)
-    results = (
-        rows.repartition(count, "shard")
-        .sortWithinPartitions("shard", "time", "side", "position")
-        .mapInArrow(ReplayShards(plan, join.policy), travelling(shown))
-    )
+    with own_workers(session):
+        results = (
+            rows.repartition(count, "shard")
+            .sortWithinPartitions("shard", "time", "side", "position")
+            .mapInArrow(ReplayShards(plan, join.policy), travelling(shown))
+        )
     return restored(results, shown)
 
 
@@ -169,8 +172,7 @@ def _joined(packed: DataFrame, plan: ShardPlan, name: str) -> DataFrame:
         timeMode="EventTime",
     )
     figures = join_metrics.observed(shared=plan.allowance is not None)
-    unfolded = joined.select(*join_metrics.SHARD.columns())
-    return join_metrics.observe(unfolded, name, figures).select("blob")
+    return join_metrics.observe(joined, name, figures).select("blob")
 
 
 def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> int:

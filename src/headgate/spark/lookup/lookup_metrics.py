@@ -8,7 +8,6 @@ from pyspark.sql import Column
 from headgate.lookup.lookup_stats import LookupStats
 from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import LOOKUP_SUMS
-from headgate.spark.join.join_metrics import sums
 from headgate.spark.shard_output import ShardOutput
 
 FIGURES = names_of(*LOOKUP_SUMS)
@@ -26,4 +25,4 @@ def observed() -> list[Column]:
 
     Peaks are sums of the shards' peaks, so they are upper bounds.
     """
-    return sums(FIGURES)
+    return SHARD.totals(FIGURES)

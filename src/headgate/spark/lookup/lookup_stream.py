@@ -42,6 +42,7 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_workers
+from headgate.spark.worker_environment import own_workers
 from headgate.spec import SpecError
 from headgate.spec.budget import RESERVE
 
@@ -84,21 +85,22 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     keys, names = request.keys.right, tuple(frame.columns)
     shard = shard_column([column_of(frame, name) for name in keys], labels)
     pack = Pack(0, labels, names, keys, request.policy, row_bytes=plan.row_bytes)
-    packed = numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
-    looked_up = packed.groupBy("shard").transformWithStateInPandas(
-        statefulProcessor=LookupProcessor(plan),
-        outputStructType=SCHEMA,
-        outputMode="append",
-        # Only for the timers; the stream need not have a watermark.
-        timeMode="EventTime",
-    )
-    shown = _shown(shape, frame, columns)
-    results = (
-        observe(looked_up.select(*lookup_metrics.SHARD.columns()), name, lookup_metrics.observed())
-        .select("blob")
-        .mapInArrow(Unpack(), travelling(shown))
-    )
-    return restored(results, shown)
+    with own_workers(session):
+        packed = numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
+        looked_up = packed.groupBy("shard").transformWithStateInPandas(
+            statefulProcessor=LookupProcessor(plan),
+            outputStructType=SCHEMA,
+            outputMode="append",
+            # Only for the timers; the stream need not have a watermark.
+            timeMode="EventTime",
+        )
+        shown = _shown(shape, frame, columns)
+        results = (
+            observe(looked_up, name, lookup_metrics.observed())
+            .select("blob")
+            .mapInArrow(Unpack(), travelling(shown))
+        )
+        return restored(results, shown)
 
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
