@@ -8,48 +8,94 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.api.window_join import WindowJoin
-from headgate.bench.bench_workload import Workload
-from headgate.bench.contenders import HDFS, MINUTE, between, read_side
+from headgate.bench.bench_workload import ROWS_PER_SECOND, Workload
+from headgate.bench.contenders import (
+    HDFS,
+    MINUTE,
+    Contender,
+    between,
+    identity,
+    no_join,
+    read_side,
+)
 from headgate.spark.configuration import configure
 from headgate.spark.requirements import PROVIDER, ROCKSDB
 from headgate.spec import Budget, Side
 
-SIZES = {10_000: 14, 100_000: 10, 800_000: 8}
+SIZES = {10_000: 14, 100_000: 10, 800_000: 8, 1_600_000: 6}
 """Rows of both sides a batch, and how many batches."""
 WARM_UP = 3
 CORES = 2
 AMPLE = Budget(memory="1 GB")
+TENTH = 0.1
+PEER = "Spark's join"
+UNCUT = "DuckDB, all rows at once"
+JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
+ROWS_IN_WINDOWS = 2 * 60 * ROWS_PER_SECOND
 
 
 @dataclass(frozen=True)
 class Batches:
-    """Milliseconds of a query's batches."""
+    """Milliseconds of a query's batches; ``empty`` is None if there was none without rows."""
 
     first: float
     steady: float
-    empty: float
+    empty: float | None
 
 
-def spark_join(store: str) -> Callable[[SparkSession], None]:
-    """Spark's own join on a state store."""
-    return lambda session: session.conf.set(PROVIDER, store)
+class Entrant(NamedTuple):
+    """A query, and what it sets in its session."""
+
+    query: Contender
+    settings: Callable[[SparkSession], object]
 
 
-CONTENDERS: dict[str, Callable[[SparkSession], object]] = {
-    "Spark's join": spark_join(HDFS),
-    "Spark's join on RocksDB": spark_join(ROCKSDB),
-    "Headgate": lambda session: session.conf.set(PROVIDER, ROCKSDB),
-    "Headgate, hg.configure": configure,
+def _settings(settings: Mapping[str, str]) -> Callable[[SparkSession], object]:
+    def apply(session: SparkSession) -> None:
+        for name, value in settings.items():
+            session.conf.set(name, value)
+
+    return apply
+
+
+def _spark(session: SparkSession, left: Path, right: Path) -> DataFrame:
+    return between(read_side(session, left, "l"), read_side(session, right, "r"), MINUTE)
+
+
+def _headgate(share: float = 1.0) -> Contender:
+    """Headgate with memory for all rows, or for a share of those in the windows."""
+
+    def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
+        budget = AMPLE if share == 1 else Budget(rows=int(share * ROWS_IN_WINDOWS))
+        sides = [Side(time=time, window=MINUTE) for time in ("l_time", "r_time")]
+        join = WindowJoin(on="key", left=sides[0], right=sides[1], budget=budget)
+        return join.stream(read_side(session, left, "l"), read_side(session, right, "r"))
+
+    return build
+
+
+CONTENDERS: dict[str, Entrant] = {
+    PEER: Entrant(_spark, _settings({PROVIDER: HDFS})),
+    "Spark's join on RocksDB": Entrant(_spark, _settings({PROVIDER: ROCKSDB})),
+    "Spark's join on RocksDB, state format 3": Entrant(
+        _spark, _settings({PROVIDER: ROCKSDB, JOIN_FORMAT: "3"})
+    ),
+    "Headgate": Entrant(_headgate(), _settings({PROVIDER: ROCKSDB})),
+    "Headgate, a tenth of the memory": Entrant(_headgate(TENTH), _settings({PROVIDER: ROCKSDB})),
+    "Headgate after hg.configure": Entrant(_headgate(), configure),
+    "no join: rows through Python": Entrant(identity, _settings({})),
+    "no join: state in Python": Entrant(no_join, _settings({PROVIDER: ROCKSDB})),
 }
-"""What each sets in its session."""
 
 
 def measure_batches(rounds: int) -> Iterator[tuple[int, str, Batches]]:
@@ -61,6 +107,23 @@ def measure_batches(rounds: int) -> Iterator[tuple[int, str, Batches]]:
             for _ in range(rounds):
                 for name in CONTENDERS:
                     yield rows, name, _in_a_process(name, place)
+                yield rows, UNCUT, without_streaming(place, batches)
+
+
+def without_streaming(place: Path, batches: int) -> Batches:
+    """DuckDB's join of the whole input at once, as if its time were spread over the batches."""
+    import duckdb
+
+    began = time.perf_counter()
+    duckdb.connect().execute(
+        f"""
+        SELECT l.*, r.r_time, r.r_value, r.r_text
+        FROM '{place}/left/*.parquet' l JOIN '{place}/right/*.parquet' r ON l.key = r.key
+        AND r.r_time BETWEEN l.l_time - INTERVAL {MINUTE} AND l.l_time + INTERVAL {MINUTE}
+        """
+    ).to_arrow_table()
+    took = 1000 * (time.perf_counter() - began) / batches
+    return Batches(took, took, None)
 
 
 def _in_a_process(name: str, place: Path) -> Batches:
@@ -83,9 +146,9 @@ def run_one(name: str, place: Path) -> Batches:
     session.sparkContext.setLogLevel("ERROR")
     # Spark's default of 200 suits no machine of two cores, and hides all else.
     session.conf.set("spark.sql.shuffle.partitions", str(CORES))
-    CONTENDERS[name](session)
-    sides = (read_side(session, place / "left", "l"), read_side(session, place / "right", "r"))
-    frame = headgate_join(*sides) if name.startswith("Headgate") else between(*sides, MINUTE)
+    entrant = CONTENDERS[name]
+    entrant.settings(session)
+    frame = entrant.query(session, place / "left", place / "right")
     with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
         query = (
             frame.writeStream.format("noop")
@@ -100,13 +163,8 @@ def run_one(name: str, place: Path) -> Batches:
         ]
         session.stop()
     full = [took for has_rows, took in seen if has_rows]
-    return Batches(full[0], median(full[WARM_UP:]), median(took for rows, took in seen if not rows))
-
-
-def headgate_join(left: DataFrame, right: DataFrame) -> DataFrame:
-    """Headgate with memory for all rows: the answer is exact."""
-    sides = [Side(time=time, window=MINUTE) for time in ("l_time", "r_time")]
-    return WindowJoin(on="key", left=sides[0], right=sides[1], budget=AMPLE).stream(left, right)
+    empty = [took for has_rows, took in seen if not has_rows]
+    return Batches(full[0], median(full[WARM_UP:]), median(empty) if empty else None)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.table import Table
 
 from headgate.bench.batch_sizes import Batches, measure_batches
+from headgate.bench.batches_page import PAGE, batches_page
 from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
@@ -87,24 +89,17 @@ def _kernel(console: Console, rounds: int) -> None:
 
 
 def _batches(console: Console, rounds: int) -> None:
-    """Print how long batches take as users have them."""
+    """Print how long batches take as users have them, and write it as a page."""
     found: dict[tuple[int, str], list[Batches]] = {}
     with console.status("measuring batches") as status:
         for rows, name, batches in measure_batches(rounds):
             status.update(f"measuring batches of {rows:,} rows: {name}")
             found.setdefault((rows, name), []).append(batches)
-    table = Table(title="Seconds a batch, two cores, exact; and rows a second to Spark's join")
-    for heading in ("rows", "", "first", "empty", "steady", "times Spark's"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    for (rows, name), runs in found.items():
-        peer = found[rows, "Spark's join"]
-        ratio = Spread.of([b.steady / a.steady for a, b in zip(runs, peer, strict=True)])
-        seconds = [
-            str(Spread.of([getattr(run, which) / 1000 for run in runs]))
-            for which in ("first", "empty", "steady")
-        ]
-        table.add_row(f"{rows:,}", name, *seconds, str(ratio))
-    console.print(table)
+    page = batches_page(found)
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page)
+    console.print(Markdown(page))
+    console.print(f"written to {PAGE}")
 
 
 def _whatif(console: Console) -> None:

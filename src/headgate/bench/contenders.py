@@ -1,13 +1,22 @@
-"""The streaming queries to compare: each takes the two sides and returns one DataFrame."""
+"""The streaming queries to compare: each takes the two sides and returns one DataFrame.
 
-from collections.abc import Callable
+Two of them join nothing. They show how much of a batch is Spark's own work: what passes rows
+through Python, or keeps state in Python at all, can be no faster.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from headgate.api.window_join import WindowJoin
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+from headgate.spark.worker_environment import own_workers
 from headgate.spec import Budget, Side
 
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -66,9 +75,56 @@ def headgate(budget: Budget, policy: str = "auto", window: str = MINUTE) -> Cont
 
 
 def identity(session: SparkSession, left: Path, right: Path) -> DataFrame:
-    """The lower bound on cost: pass the same rows through ``mapInArrow`` without joining."""
+    """The lower bound for rows through Python: pass them on with ``mapInArrow``, join nothing."""
     sides = [
         read_side(session, place, prefix).toDF("key", "time", "value", "text")
         for place, prefix in ((left, "l"), (right, "r"))
     ]
     return sides[0].unionAll(sides[1]).mapInArrow(lambda batches: batches, sides[0].schema)
+
+
+SHARDS = 2
+
+
+class _Nothing(StatefulProcessor):
+    """Keeps one number for each shard."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._rows = handle.getValueState("rows", "count long")
+
+    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+    ) -> Iterator[pd.DataFrame]:
+        count = int(sum(frame["rows"].sum() for frame in rows))
+        self._rows.update((count,))
+        yield pd.DataFrame({"rows": [count]})
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read all rows, and send a number to every shard."""
+    rows = sum(batch.num_rows for batch in batches)
+    shards = pa.array(range(SHARDS), pa.int32())
+    yield pa.record_batch([shards, pa.array([rows] * SHARDS)], names=["shard", "rows"])
+
+
+def no_join(session: SparkSession, left: Path, right: Path) -> DataFrame:
+    """The lower bound for state in Python: read all rows, send one number to each shard."""
+    with own_workers(session):
+        counts = [
+            read_side(session, place, prefix).mapInArrow(_count, "shard int, rows long")
+            for place, prefix in ((left, "l"), (right, "r"))
+        ]
+        return (
+            counts[0]
+            .unionAll(counts[1])
+            .groupBy("shard")
+            .transformWithStateInPandas(
+                statefulProcessor=_Nothing(),
+                outputStructType="rows long",
+                outputMode="append",
+                timeMode="None",
+            )
+        )

@@ -20,9 +20,11 @@ _FORKED_FROM = "pyspark.daemon"
 _LOADED_BY_WORKERS = (
     "pandas",
     "pyarrow.compute",
+    "pyarrow.pandas_compat",
     "pyspark.worker",
     "pyspark.sql.pandas.serializers",
     "pyspark.sql.pandas.types",
+    "pyspark.sql.streaming.proto.StateMessage_pb2",
     "pyspark.sql.streaming.stateful_processor_api_client",
     "headgate.spark.packing",
     "headgate.spark.join.join_processor",

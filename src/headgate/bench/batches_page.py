@@ -1,0 +1,67 @@
+"""The page of measured batches: one table a size, as Markdown."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from headgate.bench.batch_sizes import PEER, Batches
+from headgate.bench.ratio_spread import Spread
+
+PAGE = Path("out/batches.md")
+"""Where the page is written."""
+
+_HEAD = """\
+# Batches, measured
+
+Milliseconds a batch, as the median of all rounds (least to most): the first batch of a new
+session, one without rows, and those after the first three. "times" is how many rows a second go
+through in steady batches, to those of Spark's own join in the same round. Two queries join nothing:
+they show what Spark itself takes to pass rows through Python, and to keep state there.
+
+Written by `headgate bench --part batches` on {day}: {rounds} round(s), {cores} cores,
+Spark {spark}, Python {python}. Shuffle partitions are as many as cores for all; nothing else is set
+but the state store that each needs, and what `hg.configure` sets.
+"""
+
+
+def batches_page(found: Mapping[tuple[int, str], Sequence[Batches]]) -> str:
+    """The page, given the rounds of every size and contender."""
+    rounds = max(len(runs) for runs in found.values())
+    parts = [
+        _HEAD.format(
+            day=date.today(),
+            rounds=rounds,
+            cores=os.cpu_count(),
+            spark=version("pyspark"),
+            python=platform.python_version(),
+        )
+    ]
+    for rows in dict.fromkeys(rows for rows, _ in found):
+        parts.append(f"## {rows:,} rows of both sides in a batch\n\n" + _table(found, rows))
+    return "\n".join(parts)
+
+
+def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str:
+    peer = found[rows, PEER]
+    lines = ["| | first | empty | steady | times |", "|---|--:|--:|--:|--:|"]
+    for (size, name), runs in found.items():
+        if size != rows:
+            continue
+        times = Spread.of([a.steady / b.steady for a, b in zip(peer, runs, strict=True)])
+        empty = [run.empty for run in runs if run.empty is not None]
+        cells = (
+            _milliseconds([run.first for run in runs]),
+            _milliseconds(empty) if empty else "",
+            _milliseconds([run.steady for run in runs]),
+            str(times),
+        )
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _milliseconds(values: Sequence[float]) -> str:
+    spread = Spread.of(values)
+    return f"{spread.middle:,.0f} ({spread.least:,.0f} to {spread.most:,.0f})"
