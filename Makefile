@@ -38,7 +38,7 @@ demo: kernel java ## a join under a budget, on Spark
 
 test: check kernel java postgres ## check, then the usual round of tests
 	@echo "== tests, in two processes side by side"
-	@$(BIN)/pytest --numprocesses=2 --dist=loadfile
+	@$(BIN)/pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,13 @@ if MODE == PYTHON:
 
 # Tests go by the usual costs, whatever this machine was calibrated to.
 os.environ["HEADGATE_CALIBRATION"] = str(Path(__file__).parent / "not-calibrated.json")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, so that both processes end together: those on Spark, with few tests."""
+    tests = Counter(item.path for item in items)
+    on_spark = {item.path for item in items if item.get_closest_marker("spark")}
+    items.sort(key=lambda item: (item.path not in on_spark, tests[item.path], item.path))
 
 
 @pytest.fixture(scope="session")

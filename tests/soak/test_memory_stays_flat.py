@@ -80,6 +80,7 @@ def assert_flat(curve: list[dict[str, int]], budget: Budget) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_memory_stays_flat_on_a_million_rows_and_more(spark: Any, tmp_path: Path) -> None:
     budget = Budget(memory="4 MB")
     curve = run_and_watch(spark, tmp_path, 1_400_000, budget)

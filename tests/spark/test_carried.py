@@ -292,6 +292,7 @@ class TestNames:
         asked = {"share": 0.5, "policies": "fifo", "memory": "1 MB", "optimum": False}
         assert len(hg.whatif(*whole, join=odd_join(), **asked).points) == 1
 
+    @pytest.mark.long
     def test_a_lookup_may_have_any_names(self, spark: SparkSession, tmp_path: Path) -> None:
         frame = renamed(side(spark, tmp_path / "l", "at"), AT)
         frame = frame.select("*", F.expr("make_ym_interval(1, 2)").alias("interval"))

@@ -124,6 +124,7 @@ def test_results_can_be_counted_by_minute(
     assert got == {minute: wanted[minute] for minute in sorted(wanted)[: BATCHES - 1]}
 
 
+@pytest.mark.long
 def test_a_join_feeds_another_and_both_report(
     spark: SparkSession, streams: list[DataFrame], tmp_path: Path
 ) -> None:

@@ -121,6 +121,7 @@ def test_answers_are_those_of_the_full_join(
     assert got.total("evictions") > 20
 
 
+@pytest.mark.long
 def test_heeb_follows_the_stream_in_one_shard(
     spark: SparkSession,
     inputs: Path,
@@ -210,6 +211,7 @@ def test_results_can_be_aggregated_by_time(
     assert 0 < found - counted <= 60, "all but the last, open window"
 
 
+@pytest.mark.long
 def test_a_stopped_query_carries_on_as_if_it_had_not_been(
     spark: SparkSession,
     inputs: Path,

@@ -152,8 +152,11 @@ def by_both_times(results: DataFrame, third: DataFrame) -> DataFrame:
     return counted[0].unionAll(counted[1])
 
 
+@pytest.mark.parametrize(
+    "runs", [pytest.param(WITH_A_STOP, marks=pytest.mark.long), WITHOUT_A_STOP], ids=["stop", "go"]
+)
 def test_results_are_counted_by_either_time_as_those_of_sparks_own_joins(
-    spark: SparkSession, tmp_path: Path
+    runs: tuple[tuple[int, int], ...], spark: SparkSession, tmp_path: Path
 ) -> None:
     """Those of a join on keys by left time and those of a band by right time, in one query."""
     band, (same, after, before) = ODD_JOINS["band"]
@@ -169,7 +172,7 @@ def test_results_are_counted_by_either_time_as_those_of_sparks_own_joins(
         lambda left, right, third: counted(
             own(left, right), own_join(left, right, TIMES_OF, after, before, same), third
         ),
-        runs=WITH_A_STOP,
+        runs=runs,
     )
     got = emitted(
         spark,
@@ -177,7 +180,7 @@ def test_results_are_counted_by_either_time_as_those_of_sparks_own_joins(
         lambda left, right, third: counted(
             JOIN.stream(left, right), band.stream(left, right, name="band"), third
         ),
-        runs=WITH_A_STOP,
+        runs=runs,
     )
     found = Counter(row[-1] for rows in wanted.values() for row in rows.elements())
     assert found.keys() == {"lt", "rt"}

@@ -174,6 +174,7 @@ def test_a_stream_gives_what_sql_gives(
     assert got.total("shed") + got.total("refused") + got.total("retired") == 0
 
 
+@pytest.mark.long
 def test_a_stream_on_a_band_stays_within_its_budget(
     spark: SparkSession, tmp_path: Path, batches: tuple
 ) -> None:

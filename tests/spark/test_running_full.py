@@ -214,7 +214,7 @@ QUERIES = {
 """Joins that share a query, by the size of its batches, and when the memory of each runs full."""
 
 
-@pytest.mark.parametrize("size", usually((LARGE,), QUERIES))
+@pytest.mark.parametrize("size", usually((), QUERIES))
 def test_queries_go_on_within_their_budgets_whenever_memory_runs_full(
     spark: SparkSession, tmp_path: Path, size: int
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_stream_is_sampled_in_every_shard_by_its_own_numbers(
     assert estimated.low <= len(exact) <= estimated.high
 
 
+@pytest.mark.long
 def test_a_windowed_average_over_a_sampled_stream_has_an_interval(
     frames: list[DataFrame], tmp_path: Path
 ) -> None:

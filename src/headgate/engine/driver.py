@@ -53,7 +53,7 @@ class Driver(Generic[Placed]):
         """Rows of each side so far, including those dropped for lack of CPU time."""
         self.stats = Stats()
         self.learned: LearnedStep | None = None
-        """What the last step learned, where keys are kept by value."""
+        """What was learned, where keys are kept by value; evidence is that of all steps."""
         self.followed: Counter[str] = Counter()
         """How many arrivals each policy handled, where the policy is learned."""
 
@@ -86,7 +86,7 @@ class Driver(Generic[Placed]):
         learner = self._coding.learner
         if learner is not None and learner.policy is not None:
             learner.after(step.kernel)
-            self.learned = self._coding.end()
+            self.learned = _with_before(self.learned, self._coding.end())
             self.followed[learner.policy.label] += sum(step.arrived)
         self.progress = step.after
         self.stats = self.stats.then(step.stats)
@@ -108,3 +108,11 @@ class Driver(Generic[Placed]):
         self._came = (self._came[0] + len(numbers[0]), self._came[1] + len(numbers[1]))
         (left, right), pace = self._pacing.admit(terms.seed, numbers, span_s)
         return (arriving[0].thinned(left), arriving[1].thinned(right)), pace
+
+
+def _with_before(before: LearnedStep | None, now: LearnedStep | None) -> LearnedStep | None:
+    """What a step learned, with the evidence of the steps before it."""
+    if before is None or now is None:
+        return now
+    evidence = before.evidence + now.evidence
+    return replace(now, evidence=evidence, switched=before.switched or now.switched)

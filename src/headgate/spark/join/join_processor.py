@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
 from headgate.engine.definitions import Definitions, known_definitions
 from headgate.engine.driver import Driver
+from headgate.engine.finished_batch import FinishedBatch
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
+from headgate.engine.step_cuts import all_fit, in_steps, keep_compact, step_rows
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
 from headgate.kernel.progress import NO_WATERMARK, Progress
@@ -19,6 +22,7 @@ from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.join.shard_pacing import ShardPacing
+from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.join.task_ledger import Ledger
 from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
@@ -26,6 +30,7 @@ from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.state.shard_state import ShardState
 from headgate.spark.worker_settings import settle
 from headgate.spec import SpecError
+from headgate.spec.budget import UNLIMITED
 
 
 class JoinProcessor(ShardProcessor):
@@ -65,16 +70,24 @@ class JoinProcessor(ShardProcessor):
         driver = Driver[TableRows](coding, held, progress, pacing)
         arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
         watch.lap("read_ms")
-        step = driver.begin(plan.terms_of(shard), arriving, watermark=late_at, keep_late=True)
-        rows = results(step, plan.shape, plan.labels.index(shard))
-        for blobs in result_blobs(rows, plan.row_bytes):
-            yield result_rows(blobs)
+        terms = plan.terms_of(shard)
+        cut = pacing is None and not all_fit(terms, held, arriving)
+        for part in in_steps(arriving, partial(_step_rows, driver, plan, cut)):
+            step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
+            rows = results(step, plan.shape, plan.labels.index(shard))
+            for blobs in result_blobs(rows, plan.row_bytes):
+                yield result_rows(blobs)
+            if part.is_last:
+                step.raise_watermark(watermark)
+            driver.finish(step)
+            if not part.is_last:
+                keep_compact(driver, step)
         watch.lap("join_ms")
-        step.raise_watermark(watermark)
-        driver.finish(step)
         if pacing is not None:
             state.pacing = pacing.text
-        state.write(step, held, driver.learned)
+        one = len(part.arriving[0]) + len(part.arriving[1]) == len(arriving[0]) + len(arriving[1])
+        done = step if one else FinishedBatch(progress, held, step, driver.stats)
+        state.write(done, held, driver.learned)
         watch.lap("write_ms")
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         yield self._figures(driver, state, watch, (progress.clock, step.after.clock), definitions)
@@ -129,3 +142,10 @@ class JoinProcessor(ShardProcessor):
         """The rows of a side that can take part in the join."""
         table, weight = came.sides[side]
         return screen(table, self._plan.shape.times[side], weight, late_at)
+
+
+def _step_rows(driver: Driver[TableRows], plan: ShardPlan, cut: bool) -> int:
+    """How many rows of a batch the next step takes: all, unless what it teaches is of use."""
+    if not cut:
+        return UNLIMITED
+    return step_rows(driver, plan.terms.policy, plan.room is not None) or UNLIMITED

@@ -21,7 +21,8 @@ from headgate.columns.relabelling import relabelled
 from headgate.engine.driver import Driver
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
-from headgate.engine.replay import ROWS_AT_ONCE, most_to_learn_from, most_to_observe
+from headgate.engine.replay import ROWS_AT_ONCE
+from headgate.engine.step_cuts import keep_compact, step_rows
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_learner import nothing_learned
 from headgate.engine.table_rows import TableRows, screen
@@ -89,12 +90,7 @@ class _ShardReplay:
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         first = 0
         while first < table.num_rows:
-            size = table.num_rows
-            if self._learns:
-                seen = sum(self._driver.progress.seen)
-                size = most_to_learn_from(seen, self._driver.stored_rows)
-            elif self._policy.observes:
-                size = most_to_observe(self._driver.stored_rows)
+            size = step_rows(self._driver, self._policy, self._learns) or table.num_rows
             if self._plan.pacer is not None:
                 size = min(size, PACED_ROWS_AT_ONCE)
             yield from self._advance(table.slice(first, size))
@@ -106,9 +102,7 @@ class _ShardReplay:
         for rows in results(step, self._plan.shape, self._shard):
             yield from rows.combine_chunks().to_batches()
         self._driver.finish(step)
-        self._driver.keep(step)
-        left, right = self._driver.stored
-        self._driver.stored = (left.compact(), right.compact())
+        keep_compact(self._driver, step)
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened[TableRows]:
         mine = table.filter(pc.equal(table.column("side"), side))

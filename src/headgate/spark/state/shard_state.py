@@ -55,7 +55,7 @@ _DIRECTORY = pa.schema(
 
 
 class FinishedStep(Protocol):
-    """The attributes of a join or lookup step that the state needs; `JoinStep` explains them."""
+    """What the state needs to know of a batch: the step it took, or `FinishedBatch` of several."""
 
     @property
     def stats(self) -> Stats: ...
@@ -239,10 +239,10 @@ class ShardState:
         others = [segment for segment in self.segments if segment.side != side]
         if mine:
             mine = mark_dead(mine, held, alive[: len(held.place)])
-        kept = alive[len(held.place) :]
-        if kept.any():
+        kept = step.kept_arrivals(side)
+        if len(kept):
             table = to_table(
-                step.kept_arrivals(side),
+                kept,
                 with_weight=self.plan.terms.policy.weighs_keys,
                 with_time=self.plan.shape.counted,
             )

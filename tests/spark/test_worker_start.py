@@ -1,0 +1,74 @@
+"""Headgate's Python workers start from installed modules, and nobody else's workers change."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyspark
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from headgate.spark.worker_environment import START, own_workers
+
+LIB = Path(pyspark.__file__).parent / "python" / "lib"
+SAY_WHERE = "import pyspark; print(pyspark.__file__)"
+
+
+def said(code: str, *path: object, more: tuple[str, ...] = ()) -> str:
+    """What a Python says whose path begins like this."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *more],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_an_installed_pyspark_goes_before_its_zip_file() -> None:
+    zipped = LIB / "pyspark.zip"
+    assert ".zip" in said(SAY_WHERE, zipped)
+    assert said(SAY_WHERE, zipped, START) == pyspark.__file__
+
+
+def test_a_pyspark_that_is_not_installed_stays_where_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "pyspark" / "python" / "lib"
+    folder.mkdir(parents=True)
+    (folder / "pyspark.zip").symlink_to(LIB / "pyspark.zip")
+    assert str(folder) in said(SAY_WHERE, folder / "pyspark.zip", START)
+
+
+def test_another_sitecustomize_is_still_run(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('the other')")
+    assert said("", START, tmp_path) == "the other"
+    assert said("", tmp_path, START) == "the other"
+
+
+def test_modules_are_loaded_only_where_workers_are_forked_from() -> None:
+    ask = "import sys; print('headgate.spark.packing' in sys.modules)"
+    assert said(ask, START) == "False"
+    assert said(ask, START, more=("pyspark.daemon",)) == "True"
+
+
+@pytest.mark.spark
+def test_the_workers_of_other_functions_stay_as_they_are(spark: SparkSession) -> None:
+    def where(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyspark
+
+        yield from ()
+        for _ in batches:
+            yield pa.record_batch([pa.array([pyspark.__file__])], names=["path"])
+
+    def asked() -> DataFrame:
+        return spark.range(1, numPartitions=1).mapInArrow(where, "path string")
+
+    before = dict(spark.sparkContext.environment)
+    with own_workers(spark):
+        own = asked()
+    assert spark.sparkContext.environment == before
+    assert own.first()["path"] == pyspark.__file__
+    assert asked().first()["path"] != pyspark.__file__
