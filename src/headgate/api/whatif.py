@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,6 +107,8 @@ def whatif(
     ... )
     >>> found.policies, found.memory_for(0.5, "age").rows < found.memory_for(0.5, "fifo").rows
     (('AGE', 'FIFO'), True)
+    >>> found.join(0.5, "age").budget == found.memory_for(0.5, "AGE").budget
+    True
     """
     request = join or _join(
         left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal
@@ -120,7 +123,31 @@ def whatif(
     else:
         rows = (_read(left_rows, "left"), _read(right_rows, "right"))
         material, run = _of_rows(request, rows, spark, extent)
-    return answer(material, policies, memory, jobs or _cores(), progress or _say_nothing, run)
+    return answer(
+        material,
+        policies,
+        memory,
+        jobs or _cores(),
+        progress or _say_nothing,
+        run,
+        build=partial(_with_policy, request),
+    )
+
+
+def _with_policy(asked: Request, policy: Policy, budget: Budget) -> WindowJoin:
+    """The join that was asked about, with a policy and a budget."""
+    return WindowJoin(
+        left=asked.left,
+        right=asked.right,
+        left_on=asked.keys.left or None,
+        right_on=asked.keys.right or None,
+        where=asked.where,
+        goal=asked.goal,
+        budget=budget,
+        policy=policy,
+        suffix=asked.suffix,
+        seed=asked.seed,
+    )
 
 
 class _Extent(NamedTuple):

@@ -82,7 +82,7 @@ def make_policy(
     seed: int = 0,
     important: bool = False,
 ) -> Policy:
-    """Make a policy from its name, or return the one given.
+    """Make a policy from its name, in any case, or return the one given.
 
     A policy that needs a model takes the one given, or else learns it. ``"auto"`` is AGE with an
     age model and PROB with a frequency model; without a model it picks the one that fits what is
@@ -90,13 +90,15 @@ def make_policy(
 
     Examples
     --------
-    >>> make_policy("fifo")
-    Fifo()
+    >>> make_policy("fifo"), make_policy("FIFO")
+    (Fifo(), Fifo())
     >>> make_policy("auto")
     Learned(wanted='auto')
     """
     if isinstance(given, Policy):
         return given
+    if isinstance(given, str):
+        given = given.lower()
     models = {"frequencies": frequencies, "ages": ages}
     if given == "auto":
         known = [policy for policy in (Age, Prob) if models[policy.model] is not None]

@@ -1,7 +1,10 @@
 """Runs the what-if analysis: from traces to recall against memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
 
+from headgate.engine.limits import room_for
 from headgate.learning import Estimate
 from headgate.policies import Policy
 from headgate.sizing.findings import Point, WhatIf
@@ -10,7 +13,11 @@ from headgate.sizing.optimum import LABEL, optimum
 from headgate.sizing.points import budgets_of, policies_of
 from headgate.sizing.trial_material import Material
 from headgate.spec import Budget, MaxImportance, SpecError
+from headgate.spec.budget import MONITOR
 
+LIKELY_ROWS = 10_000
+"""A usual budget of a shard, of which a monitor's share is taken."""
+Build = Callable[[Policy, Budget], Any]
 OPTIMUM_NOTE = "{label} was planned over {rows:,} rows{which}: it says what is possible, not how."
 
 
@@ -21,8 +28,12 @@ def answer(
     jobs: int,
     report: Report,
     run: Run = try_cells,
+    build: Build | None = None,
 ) -> WhatIf:
-    """Try every policy with every budget; ``run`` says where to execute."""
+    """Try every policy with every budget; ``run`` says where to execute.
+
+    ``build`` makes the join with a policy and a budget.
+    """
     trace = material.keys
     request = trace.request
     if not material.needs.rows:
@@ -52,7 +63,20 @@ def answer(
         question=question(material),
         notes=(*material.notes, *_by_history(material, cells), *notes),
         importance=isinstance(request.goal, MaxImportance),
+        monitored={policy.label: _monitored(policy, request.budget) for policy in chosen},
+        build=None if build is None else partial(_built, build, chosen),
     )
+
+
+def _monitored(policy: Policy, budget: Budget) -> float:
+    """The part of a budget that a stream gives to a monitor, and a run in process does not."""
+    if policy.learns or policy.samples or budget.monitor is not None:
+        return 0.0
+    return room_for(Budget(rows=LIKELY_ROWS), policy, 1, MONITOR).rows / LIKELY_ROWS
+
+
+def _built(build: Build, chosen: Sequence[Policy], label: str, budget: Budget) -> Any:
+    return build({policy.label: policy for policy in chosen}[label], budget)
 
 
 def question(material: Material) -> str:

@@ -1,13 +1,17 @@
 """The what-if result: recall against memory for every policy, and memory needed for a recall."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headgate.sizing.needs import Needs
+from headgate.spec import Budget, SpecError
+from headgate.spec.budget import RESERVE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,16 +34,29 @@ class Point:
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory needed for a recall: rows and bytes, and the bounds on the rows.
+    """The budget with which a stream reaches a recall, in rows and in bytes.
 
-    ``least`` and ``most`` are where the recall's confidence bounds reach it; ``most`` is None where
-    that is beyond the memory tried.
+    Both include what a stream needs beside the rows it stores: the monitor's part, and of a budget
+    in bytes the part kept back for rows that were given up and not yet reclaimed. ``least`` and
+    ``most`` are the rows where the recall's confidence bounds reach it; ``most`` is None where that
+    is beyond the memory tried.
+
+    Examples
+    --------
+    >>> needed = Memory(rows=14_500, bytes=1_750_000, least=14_000, most=15_100)
+    >>> print(needed.budget, "or", Budget(memory=needed.bytes))
+    14,500 rows or 1.75 MB
     """
 
-    rows: float
-    bytes: float
-    least: float
-    most: float | None
+    rows: int
+    bytes: int
+    least: int
+    most: int | None
+
+    @property
+    def budget(self) -> Budget:
+        """The same as a budget, in rows."""
+        return Budget(rows=self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +101,10 @@ class WhatIf:
     """How rows were sampled: by "keys" or, with all keys, by "times"."""
     buffered: bool = False
     """Whether `rows` are those in the buffers of a running join, and `pairs` those of a window."""
+    monitored: Mapping[str, float] = field(default_factory=dict)
+    """By policy: the part of the budget that only a stream gives to a monitor."""
+    build: Callable[[str, Budget], Any] | None = None
+    """Makes the join that was asked about, with one of the policies and a budget."""
 
     @property
     def is_exact(self) -> bool:
@@ -111,18 +132,61 @@ class WhatIf:
         """The least memory with which a policy reaches a recall; None if no size tried suffices.
 
         Recall is interpolated linearly between points, starting from 0 without memory.
+
+        Parameters
+        ----------
+        recall
+            A share of the exact result, such as 0.95.
+        policy
+            The name of a policy that was tried, in any case.
         """
+        _check_recall(recall)
         curve = self.curve(policy)
+        if not curve:
+            names = ", ".join(f'"{name.lower()}"' for name in self.policies)
+            raise SpecError(f"policy={policy!r} was not tried: give one of {names}")
         rows = _crossing(curve, "recall", recall)
         if rows is None:
             return None
-        least = _crossing(curve, "high", recall)
+        least, most = _crossing(curve, "high", recall), _crossing(curve, "low", recall)
+        stored = 1 - self.monitored.get(policy.upper(), 0.0)
         return Memory(
-            rows,
-            rows * self.needs.row_bytes,
-            rows if least is None else least,
-            _crossing(curve, "low", recall),
+            ceil(rows / stored),
+            ceil(rows * self.needs.row_bytes / stored / (1 - RESERVE)),
+            int((rows if least is None else least) / stored),
+            None if most is None else ceil(most / stored),
         )
+
+    def cheapest(self, recall: float) -> str | None:
+        """The policy that reaches a recall with the least memory; None if none does."""
+        able = [
+            (memory.rows, place, policy)
+            for place, policy in enumerate(self.policies)
+            if (memory := self.memory_for(recall, policy)) is not None
+        ]
+        return min(able)[2] if able else None
+
+    def join(self, recall: float, policy: str | None = None) -> Any:
+        """The `WindowJoin` with the budget that reaches a recall, ready to run.
+
+        Parameters
+        ----------
+        recall
+            A share of the exact result, such as 0.95.
+        policy
+            The name of a policy that was tried; by default the one that needs the least memory.
+        """
+        chosen = policy or self.cheapest(recall)
+        memory = None if chosen is None else self.memory_for(recall, chosen)
+        if chosen is None or memory is None:
+            best = max(point.recall for point in self.points)
+            raise SpecError(
+                f"no memory that was tried reaches a recall of {recall:g}: the best was {best:.3f} "
+                f"with {max(self.memory):,} rows; give larger sizes with memory="
+            )
+        if self.build is None:
+            raise SpecError("this answer does not know its join: ask with hg.whatif")
+        return self.build(chosen.upper(), memory.budget)
 
     def best_at(self, rows: int) -> str:
         """The best policy at a memory size that was tried."""
@@ -176,6 +240,14 @@ class WhatIf:
 
     def _area(self, policy: str) -> float:
         return sum(point.recall for point in self.curve(policy))
+
+
+def _check_recall(recall: float) -> None:
+    if isinstance(recall, bool) or not isinstance(recall, int | float) or not 0 < recall <= 1:
+        hint = ""
+        if isinstance(recall, int | float) and 1 < recall <= 100:
+            hint = f"; {recall:g} % is {recall / 100:g}"
+        raise SpecError(f"recall={recall!r} is not accepted: give a share from 0 to 1{hint}")
 
 
 def _crossing(curve: tuple[Point, ...], what: str, recall: float) -> float | None:

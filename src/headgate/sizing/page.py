@@ -77,15 +77,11 @@ def _cards(found: "WhatIf") -> str:
         (format_bytes(found.needs.bytes), f"held by the exact join: {found.needs.rows:,.0f} rows")
     ]
     for target in (0.99, 0.95, 0.90):
-        able = [
-            (memory.rows, policy)
-            for policy in found.policies
-            if (memory := found.memory_for(target, policy)) is not None
-        ]
-        if able:
-            rows, policy = min(able)
-            size = format_bytes(rows * found.needs.row_bytes)
-            facts.append((size, f"for {target:.0%} with {policy}: {rows:,.0f} rows"))
+        policy = found.cheapest(target)
+        memory = None if policy is None else found.memory_for(target, policy)
+        if memory is not None:
+            text = f"for {target:.0%} with {policy}: {memory.rows:,} rows"
+            facts.append((format_bytes(memory.bytes), text))
     shown = "".join(
         f"<div class='card'><b>{escape(figure)}</b><span>{escape(text)}</span></div>"
         for figure, text in facts

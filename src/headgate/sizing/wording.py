@@ -41,21 +41,28 @@ def memory_text(rows: float, size: float) -> str:
 def headline(found: "WhatIf") -> str:
     """The answer in one sentence."""
     for target in reversed(TARGETS):
-        able = [
-            (memory.rows, policy)
-            for policy in found.policies
-            if (memory := found.memory_for(target, policy)) is not None
-        ]
-        if able and found.needs.rows:
-            rows, policy = min(able)
-            if rows > 0.9 * found.needs.rows and target != TARGETS[0]:
-                continue
-            return (
-                f"{policy} makes {target:.0%} of the result with "
-                f"{memory_text(rows, rows * found.needs.row_bytes)}: "
-                f"{rows / found.needs.rows:.0%} of what the exact join holds".replace("%", " %")
-            )
-    return f"No policy makes {TARGETS[0]:.0%} of the result with what was tried".replace("%", " %")
+        policy = found.cheapest(target)
+        memory = None if policy is None else found.memory_for(target, policy)
+        if memory is None or not found.needs.rows:
+            continue
+        if memory.rows > 0.9 * found.needs.rows and target != TARGETS[0]:
+            continue
+        return (
+            f"{target:.0%} of the results in {format_bytes(memory.bytes)} "
+            f"({_rounded(memory.rows):,} rows), {memory.rows / found.needs.rows:.0%} of what the "
+            f"exact join holds, with {policy}"
+        ).replace("%", " %")
+    return f"No policy makes {TARGETS[0]:.0%} of the results with what was tried".replace("%", " %")
+
+
+def to_paste(found: "WhatIf") -> str | None:
+    """A line of Python that gives the join its budget; None if nothing tried is enough."""
+    for target in reversed(TARGETS):
+        policy = found.cheapest(target)
+        memory = None if policy is None else found.memory_for(target, policy)
+        if policy is not None and memory is not None:
+            return f'budget=hg.Budget(rows={memory.rows:_}), policy="{policy.lower()}"'
+    return None
 
 
 def _today(found: "WhatIf") -> Section:
@@ -74,8 +81,14 @@ def _today(found: "WhatIf") -> Section:
             f"To make them all, the exact join holds up to "
             f"{memory_text(found.needs.rows, found.needs.bytes)}.",
             f"{headline(found)}.",
+            *_pasted(found),
         ),
     )
+
+
+def _pasted(found: "WhatIf") -> tuple[str, ...]:
+    line = to_paste(found)
+    return () if line is None else (f"For your WindowJoin: {line}",)
 
 
 def _memory_for(found: "WhatIf") -> Section:
