@@ -72,7 +72,7 @@ def test_a_module_name_occurs_once() -> None:
     names = Counter(
         path.stem
         for path in SOURCE.rglob("*.py")
-        if path.name != "__init__.py"
+        if path.name not in ("__init__.py", "__main__.py")
         and not path.relative_to(SOURCE).as_posix().startswith(tuple(LITERAL_PACKAGES))
     )
     assert {name for name, count in names.items() if count > 1} == set()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from headgate.api.join_group import GroupPlan as GroupPlan
     from headgate.api.join_group import JoinGroup as JoinGroup
     from headgate.api.profiler import profile as profile
+    from headgate.api.query_progress import Progress as Progress
+    from headgate.api.query_progress import progress as progress
     from headgate.api.sample_choice import SampleChoice as SampleChoice
     from headgate.api.sample_choice import choose_sample as choose_sample
     from headgate.api.whatif import whatif as whatif
@@ -90,6 +92,7 @@ _MODULES = {
     "Plan": "headgate.planner.plan",
     "PostgresTable": "headgate.lookup.postgres_table",
     "Profile": "headgate.profiles.profile",
+    "Progress": "headgate.api.query_progress",
     "QualityCurve": "headgate.planner.quality_curve",
     "Retry": "headgate.lookup.retry",
     "RowWindow": "headgate.spec.window",
@@ -110,6 +113,7 @@ _MODULES = {
     "estimate": "headgate.api.estimate",
     "policies": "headgate.policies",
     "profile": "headgate.api.profiler",
+    "progress": "headgate.api.query_progress",
     "read_changes": "headgate.spec.importance.redefinition",
     "whatif": "headgate.api.whatif",
 }

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
 from headgate.columns.times import NO_TIME, microseconds
@@ -29,6 +30,7 @@ class Collected(NamedTuple):
 
     rows: Counter
     metrics: list[dict[str, int]]
+    query: StreamingQuery | None = None
 
     def total(self, figure: str) -> int:
         """A figure summed over all batches."""
@@ -84,7 +86,7 @@ def collect(frame: DataFrame, checkpoint: Path, name: str = "headgate") -> Colle
     ]
     rows = multiset(frame.sparkSession.table(table))
     frame.sparkSession.sql(f"DROP VIEW {table}")
-    return Collected(rows, metrics)
+    return Collected(rows, metrics, query)
 
 
 def multiset(rows: "DataFrame | pa.Table | Sequence[tuple]") -> Counter:

@@ -106,6 +106,13 @@ def test_a_query_says_how_good_it_is(spark: SparkSession, tmp_path: Path, policy
     watched = join(hg.Budget(rows=400, monitor=0.4))
     joined = watched.stream(*frames, shards=2, watermark=False)
     got = collect(joined, tmp_path / "checkpoint")
+    said = hg.progress(got.query)
+    assert said is not None
+    assert said.figures == got.metrics[-1]
+    assert f"recall {said.recall} since" in str(said)
+    assert "given up since the query began" in said._repr_html_()
+    with pytest.raises(hg.SpecError, match="give one of 'headgate'"):
+        hg.progress(got.query, name="other")
     last = [batch for batch in got.metrics if batch["left_rows"]][-1]
     exact = join(hg.Budget(rows=1 << 30)).run(*sides).stats.pairs
     true = got.rows.total() / exact

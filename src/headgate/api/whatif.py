@@ -220,7 +220,7 @@ def _join(
 
 def _read(given: Any, which: str) -> Any:
     if isinstance(given, str | os.PathLike):
-        from headgate.profiles.table_files import read_table
+        from headgate.engine.table_files import read_table
 
         return read_table(Path(given), which)
     return given

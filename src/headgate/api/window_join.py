@@ -245,8 +245,8 @@ class WindowJoin(Request):
 
     def run(
         self,
-        left: "pa.Table | pd.DataFrame",
-        right: "pa.Table | pd.DataFrame",
+        left: "pa.Table | pd.DataFrame | str | os.PathLike[str]",
+        right: "pa.Table | pd.DataFrame | str | os.PathLike[str]",
         *,
         redefined: Iterable[tuple[Any, MaxImportance]] = (),
     ) -> Outcome:
@@ -255,7 +255,8 @@ class WindowJoin(Request):
         Parameters
         ----------
         left, right
-            Arrow tables or pandas frames, in any row order.
+            Arrow tables, pandas frames, paths of Parquet or CSV files, or anything that hands out
+            Arrow data, such as Polars frames and DuckDB relations; in any row order.
         redefined
             Changes of importance during the run: event times, each with the goal from then on.
         """

@@ -25,6 +25,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        import headgate
+
+        typer.echo(f"headgate {headgate.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def headgate(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Window joins on Spark streams that live within a memory budget."""
+
+
 # Options shared by all commands that read two sides.
 LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
 RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
@@ -122,8 +141,8 @@ def profile(
     """Tell what two streams are like, and what joining them needs."""
     with _plain_errors():
         from headgate.api.profiler import profile as profiled
+        from headgate.engine.table_files import read_table
         from headgate.profiles.profile_picture import save_picture
-        from headgate.profiles.table_files import read_table
         from headgate.profiles.terminal import as_tables
         from headgate.spec import Side
 

@@ -1,13 +1,16 @@
 """Conversion and checks of bounded in-process inputs."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from headgate.columns.carried_types import uncarried
 from headgate.columns.plain_form import plain
+from headgate.engine.table_files import read_table
 from headgate.spec import SpecError
 
 
@@ -23,9 +26,11 @@ def is_spark(given: Any) -> bool:
 
 
 def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
-    """An Arrow table from a side given as one or as a pandas frame; ``takes`` says what is taken.
+    """An Arrow table from a side; ``takes`` says what is taken.
 
-    Views and runs come out as what they stand for (`plain`).
+    A side is an Arrow table, a pandas frame, the path of Parquet or CSV files, or anything that
+    hands out Arrow data by itself, such as a Polars frame or a DuckDB relation. Views and runs come
+    out as what they stand for (`plain`).
 
     Examples
     --------
@@ -42,6 +47,10 @@ def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise SpecError(f"the {which} side cannot be read as a table: {error}") from error
         return carried_table(table, f"the {which} side")
+    if isinstance(given, str | os.PathLike):
+        return carried_table(read_table(Path(given), which), f"the {which} side")
+    if hasattr(given, "__arrow_c_stream__"):
+        return carried_table(pa.table(given), f"the {which} side")
     raise SpecError(f"the {which} side is a {type(given).__name__}: {takes}")
 
 

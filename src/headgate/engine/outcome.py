@@ -5,12 +5,13 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from headgate.engine.row_flow import as_html, row_flow
 from headgate.engine.stats import Stats
 from headgate.learning import Estimate
 
 
 class Outcome:
-    """The result of an in-process join.
+    """The result of an in-process join. Print it to see what became of the rows.
 
     Attributes
     ----------
@@ -82,3 +83,18 @@ class Outcome:
             f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, {worth}"
             f"peak {self.stats.peak_rows:,} rows)"
         )
+
+    def __str__(self) -> str:
+        return row_flow(self.stats, self._title).text
+
+    def _repr_html_(self) -> str:
+        return as_html(row_flow(self.stats, self._title))
+
+    @property
+    def _title(self) -> str:
+        title = (
+            f"{self.stats.pairs:,} of {self.exact_pairs:,} result rows: recall {self.recall:.3f}"
+        )
+        if self.exact_importance is not None:
+            title += f", {self.importance_recall:.3f} of the importance"
+        return title

@@ -28,7 +28,10 @@ from headgate.pacing.event_pacing import EventPacing
 from headgate.spec import MaxImportance
 from headgate.spec.importance import Change
 
-TAKES = "run takes Arrow tables or pandas frames (Spark DataFrames go to batch or stream)"
+TAKES = (
+    "run takes Arrow tables, pandas, Polars or DuckDB frames, and paths of Parquet or CSV files "
+    "(Spark DataFrames go to batch or stream)"
+)
 
 
 def run(
