@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
@@ -188,10 +188,10 @@ class TestAdmittingFirst:
         sides = []
         for _ in range(2):
             time, key = np.sort(rng.integers(0, 20, 40)), rng.integers(0, 4, 40).astype(np.int32)
-            sides.append(Batch.of_arrivals(time, key, np.zeros(40, np.int64), np.zeros(40)))
+            sides.append(Rows.of_arrivals(time, key, np.zeros(40, np.int64), np.zeros(40)))
         window = TimeWindow(5)
         terms = Terms((window, window), Fifo(), (UNLIMITED, 0), (UNLIMITED, 0))
-        nothing = (Batch.empty(), Batch.empty())
+        nothing = (Rows.empty(), Rows.empty())
         usual, admitting = (
             PlainStep(StepInput(terms, nothing, (sides[0], sides[1]), codes=4), admit_first=first)
             for first in (False, True)
@@ -202,13 +202,13 @@ class TestAdmittingFirst:
     def test_a_row_that_is_not_stored_meets_nobody(self) -> None:
         # The right row of time 1 finds the left one gone: the second left row took its place.
         left, right = (
-            Batch.of_arrivals(
+            Rows.of_arrivals(
                 np.array(time), np.array(key, np.int32), np.zeros(2, np.int64), np.zeros(2)
             )
             for time, key in (([0, 1], [0, 1]), ([1, 1], [0, 1]))
         )
         window = TimeWindow(5)
         terms = Terms((window, window), Fifo(), (1, 1), (UNLIMITED, UNLIMITED), pooled=False)
-        nothing = (Batch.empty(), Batch.empty())
+        nothing = (Rows.empty(), Rows.empty())
         step = PlainStep(StepInput(terms, nothing, (left, right), codes=2), admit_first=True)
         assert step.pairs == [(1, 1)]

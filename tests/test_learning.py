@@ -10,7 +10,7 @@ import pytest
 import headgate as hg
 from headgate.engine.limits import room_for
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -149,19 +149,19 @@ def test_watched_rows_that_missed_a_step_are_given_up() -> None:
     minute = hg.TimeWindow(60_000_000)
     room = room_for(hg.Budget(rows=1000), Learned("age"), 1, 0.5)
     terms = Terms((minute, minute), hg.policies.Fifo())
-    rows = Batch.of_arrivals(np.arange(5), np.zeros(5, np.int32), np.ones(5, np.int64), np.zeros(5))
+    rows = Rows.of_arrivals(np.arange(5), np.zeros(5, np.int32), np.ones(5, np.int64), np.zeros(5))
 
-    def step(stored: Batch, watched: WatchedRows) -> WatchedRows:
+    def step(stored: Rows, watched: WatchedRows) -> WatchedRows:
         before = LearnedRows(watched, np.empty(0, np.int64))
         learner = Learner(new_monitor(terms.windows, room), before)
         progress = Progress(8, (len(stored.time), 0))
-        given = StepInput(terms, (stored, Batch.empty()), (rows, Batch.empty()), 1, progress)
+        given = StepInput(terms, (stored, Rows.empty()), (rows, Rows.empty()), 1, progress)
         step = Step(learner.before(given))
         assert not list(step.pairs())
         learner.after(step)
         return learner.rows.watched
 
-    opened = step(Batch.empty(), WatchedRows.none())
+    opened = step(Rows.empty(), WatchedRows.none())
     assert opened.number.tolist() == [0, 1, 2, 3, 4]
     kept = rows._replace(sequence=np.arange(5))
     assert len(step(kept, opened).time) == 10

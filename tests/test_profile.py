@@ -15,7 +15,7 @@ import headgate as hg
 from headgate.demo.auctions import LASTS_US, OPEN_US, WINDOW_US, AuctionStream, auction_stream
 from headgate.profiles.aged_matches import Aged
 from headgate.profiles.facts import Both
-from headgate.profiles.match_counts import MOST_LOOKED_AT, Rows, count_matches
+from headgate.profiles.match_counts import MOST_LOOKED_AT, KeyedRows, count_matches
 from headgate.profiles.model_comparison import explain
 from headgate.profiles.skew import fitted_zipf
 from tests.profiled_sides import AUCTIONS, START_US, pairs_of, profile_of, side_of
@@ -136,7 +136,7 @@ class TestAges:
             if key == same and side <= b - a <= window
         ]
         rows = [
-            Rows.unweighted(
+            KeyedRows.unweighted(
                 np.array([t for t, _ in given], np.int64),
                 np.array([k for _, k in given], np.int32),
                 3,
@@ -152,15 +152,15 @@ class TestAges:
 
     def test_of_long_runs_a_part_stands_for_all(self) -> None:
         partners = 20 * MOST_LOOKED_AT
-        one = Rows.unweighted(np.array([0]), np.zeros(1, np.int32), 1)
-        many = Rows.unweighted(np.arange(partners), np.zeros(partners, np.int32), 1)
+        one = KeyedRows.unweighted(np.array([0]), np.zeros(1, np.int32), 1)
+        many = KeyedRows.unweighted(np.arange(partners), np.zeros(partners, np.int32), 1)
         found = count_matches(one, many, partners, 0, width=partners // 10, buckets=10)
         assert found.count == partners
         assert found.ages == pytest.approx(np.full(10, partners / 10), rel=0.1)
 
     def test_few_matches_make_few_buckets(self) -> None:
-        rows = Rows.unweighted(np.arange(0, 10_000, 10), np.arange(1000, dtype=np.int32), 1000)
-        later = Rows.unweighted(rows.time[:90] + 30, rows.code[:90], 1000)
+        rows = KeyedRows.unweighted(np.arange(0, 10_000, 10), np.arange(1000, dtype=np.int32), 1000)
+        later = KeyedRows.unweighted(rows.time[:90] + 30, rows.code[:90], 1000)
         aged = Aged.of(rows, later, window=600, side=0, end=20_000)
         assert len(aged.curve.matches) == 3
         assert aged.curve.total == pytest.approx(0.09, rel=0.01)
@@ -240,7 +240,7 @@ class TestModels:
     def test_keys_new_in_the_second_half_are_not_impossible(self) -> None:
         time = np.arange(0, 4_000, 10)
         code = np.repeat(np.arange(4, dtype=np.int32), 100)
-        rows = Rows.unweighted(time, code, 4)
+        rows = KeyedRows.unweighted(time, code, 4)
         found = explain(Both(rows, rows), Both(500, 500), 0, 3_999)
         assert np.isfinite([found.age, found.frequency]).all()
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from headgate.kernel.layout import Count, Watch
 from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -130,15 +130,15 @@ def count_pairs(case: Case) -> int:
     weights = weigh(case)
     sides = tuple([i for i, row in enumerate(case.arrivals) if row.side == side] for side in (0, 1))
     arriving = tuple(_arriving(case, weights, rows) for rows in sides)
-    nothing = (Batch.empty(), Batch.empty())
+    nothing = (Rows.empty(), Rows.empty())
     return Step(StepInput(case.terms, nothing, arriving, codes=KEYS)).count_pairs()
 
 
-def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Batch:
+def _arriving(case: Case, weights: np.ndarray, rows: list[int]) -> Rows:
     mine = [case.arrivals[i] for i in rows]
     where = case.terms.where
     codes = [NULL if case.is_null(row) else row.key if case.keyed else 0 for row in mine]
-    return Batch.of_arrivals(
+    return Rows.of_arrivals(
         np.array([row.time for row in mine], np.int64),
         np.array(codes, np.int32),
         np.array([row.size for row in mine], np.int64),
@@ -166,7 +166,7 @@ def _importance(case: Case, rows: list[int]) -> np.ndarray | None:
     return np.array(IMPORTANCES)[(5 * np.array(rows, int) + 3 * which) % len(IMPORTANCES)]
 
 
-def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, Kept]) -> Batch:
+def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, Kept]) -> Rows:
     return _arriving(case, weights, rows)._replace(
         sequence=np.array([kept[i].sequence for i in rows], np.int64),
         matches=np.array([kept[i].matches for i in rows], np.int32),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headgate.kernel.layout import Count
 from headgate.kernel.pace import Costs, Pace
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.skipped_work import LOOKS
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
@@ -137,14 +137,14 @@ def test_watched_rows_know_of_the_probes_left_out() -> None:
     time = np.arange(rows, dtype=np.int64) * 1000
     rng = np.random.default_rng(3)
 
-    def side(share: float) -> Batch:
+    def side(share: float) -> Rows:
         code = rng.integers(0, keys, rows).astype(np.int32)
-        batch = Batch.of_arrivals(time, code, np.ones(rows, np.int64), np.zeros(rows))
+        batch = Rows.of_arrivals(time, code, np.ones(rows, np.int64), np.zeros(rows))
         return batch._replace(effort=np.array([[share], [1.0]]).repeat(rows, axis=1))
 
     terms = Terms((TimeWindow(200_000), TimeWindow(200_000)), Fifo(), seed=1)
     sides = (side(0.3), side(0.3))
-    nothing = (Batch.empty(), Batch.empty())
+    nothing = (Rows.empty(), Rows.empty())
     step = Step(StepInput(terms, nothing, sides, keys, watching=Watching(2, 0.2, 4)))
     pairs = sum(len(block.left) for block in step.pairs())
     whole = (sides[0]._replace(effort=None), sides[1]._replace(effort=None))

@@ -10,7 +10,7 @@ import numpy as np
 from headgate.bench.ratio_spread import Spread
 from headgate.engine.replay import Replay
 from headgate.kernel import advance
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.models import Frequencies, LinearTrend, Noise, RandomWalk
 from headgate.policies import Fifo, Heeb, Ijoin, Life, Lru, Policy, Prob, Random
@@ -93,7 +93,7 @@ def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
 
 def moving_streams(
     rng: np.random.Generator, rows: int, budget: int
-) -> Iterator[tuple[str, Heeb, tuple[Batch, Batch], int]]:
+) -> Iterator[tuple[str, Heeb, tuple[Rows, Rows], int]]:
     """HEEB on streams with moving values: a trend wide enough to fill memory, and a random walk.
 
     The spread of values grows with memory, so that an arrival finds one or two matches.
@@ -115,15 +115,15 @@ def moving_streams(
         yield name, policy, (sides[0], sides[1]), codes
 
 
-def side_of(rng: np.random.Generator, rows: int, keys: int) -> Batch:
+def side_of(rng: np.random.Generator, rows: int, keys: int) -> Rows:
     """Make a side's rows, one millisecond apart: uniform keys, and weights of a few levels."""
     time_us = START_US + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
     code = rng.integers(0, keys, rows).astype(np.int32)
     weight = np.linspace(0.0, 1.0, LEVELS)[code % LEVELS]
-    return Batch.of_arrivals(time_us, code, np.full(rows, 100, np.int64), weight)
+    return Rows.of_arrivals(time_us, code, np.full(rows, 100, np.int64), weight)
 
 
-def _important(side: Batch) -> Batch:
+def _important(side: Rows) -> Rows:
     """Rows whose importance is from 1 to 100, by key."""
     return side._replace(importance=(1.0 + side.code % 100)[None])
 
@@ -133,7 +133,7 @@ def _timed(
     kind: str,
     budget: int | None,
     terms: Terms,
-    sides: tuple[Batch, Batch],
+    sides: tuple[Rows, Rows],
     codes: int,
     rounds: int,
 ) -> Speed:

@@ -10,7 +10,7 @@ from headgate.bench.kernel_bench import GAP_US, LEVELS, side_of
 from headgate.bench.ratio_spread import Spread
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.learning.learner import Learner, new_monitor
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Age, Learned, Policy, Prob, Random
@@ -55,7 +55,7 @@ def measure_learning(rounds: int) -> Iterator[Cost]:
         )
 
 
-def _speed(policy: Policy, sides: tuple[Batch, Batch], learns: bool) -> float:
+def _speed(policy: Policy, sides: tuple[Rows, Rows], learns: bool) -> float:
     windows = (TimeWindow(BUDGET * GAP_US), TimeWindow(BUDGET * GAP_US))
     budget = Budget(rows=BUDGET)
     room = room_for(budget, Learned(policy.name) if policy.model else policy, 1, MONITOR)

@@ -105,7 +105,7 @@ FACTS = stretch_tally._Facts(
     left_counts=BYTES,
     right_counts=BYTES,
 )
-KEYED_ROWS = match_counts.Rows(INTEGERS, SHORTS, INTEGERS, REALS, FLAGS)
+KEYED_ROWS = match_counts.KeyedRows(INTEGERS, SHORTS, INTEGERS, REALS, FLAGS)
 
 
 def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> Entry:

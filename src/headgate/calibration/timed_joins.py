@@ -11,7 +11,7 @@ import numpy as np
 
 from headgate.kernel.progress import Progress
 from headgate.kernel.relation import Relation
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -82,7 +82,7 @@ class Workload:
         )
 
     @cached_property
-    def rows(self) -> tuple[tuple[Batch, Batch], tuple[Batch, Batch]]:
+    def rows(self) -> tuple[tuple[Rows, Rows], tuple[Rows, Rows]]:
         """Rows stored beforehand and rows that arrive, left and right."""
         rng = np.random.default_rng(self.seed)
         held = max(self.windows)
@@ -98,13 +98,13 @@ class Workload:
         ]
         return (stored[0], stored[1]), (coming[0], coming[1])
 
-    def _batch(self, rng: np.random.Generator, time_us: np.ndarray) -> Batch:
+    def _batch(self, rng: np.random.Generator, time_us: np.ndarray) -> Rows:
         rows = len(time_us)
         drawn = rng.integers(0, self.keys, rows)
         code = drawn.astype(np.int32) if self.where is None else np.zeros(rows, np.int32)
         value = None if self.where is None else drawn
         size = np.full(rows, ROW_BYTES, np.int64)
-        return Batch.of_arrivals(time_us.astype(np.int64), code, size, np.ones(rows), value)
+        return Rows.of_arrivals(time_us.astype(np.int64), code, size, np.ones(rows), value)
 
     def seconds(self) -> "Spent":
         """Processor time of one run, and the pairs it makes."""

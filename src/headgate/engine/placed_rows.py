@@ -5,7 +5,7 @@ from typing import Generic, Self, TypeVar
 
 import numpy as np
 
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class PlacedRows:
     """Rows of one side, and the position of each in their payload."""
 
     place: np.ndarray
-    rows: Batch
+    rows: Rows
 
     def __len__(self) -> int:
         return len(self.place)

@@ -15,7 +15,7 @@ from headgate.engine.placed_rows import Numbers, PlacedRows, Screened
 from headgate.engine.stats import Stats
 from headgate.kernel.event_order import event_order
 from headgate.kernel.pairs import PairBlock
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -56,8 +56,8 @@ class Replay:
     def __init__(
         self,
         terms: Terms,
-        left: Batch,
-        right: Batch,
+        left: Rows,
+        right: Rows,
         codes: int,
         *,
         learner: Learner | None = None,
@@ -70,7 +70,7 @@ class Replay:
         self._terms_at = terms_at or (lambda _: terms)
         self._pacing, self._learns = pacing, learner is not None
         self._learning_rows, self._most_at_once = learning_rows, most_at_once
-        nothing = PlacedRows(np.empty(0, np.int64), Batch.empty())
+        nothing = PlacedRows(np.empty(0, np.int64), Rows.empty())
         coding = FixedCoding[PlacedRows](codes, learner)
         self._driver = Driver[PlacedRows](coding, (nothing, nothing), pacing=pacing)
 
@@ -123,7 +123,7 @@ class Replay:
 
     def count_pairs(self) -> int:
         """Number of pairs, without listing them; for terms without limits."""
-        nothing = (Batch.empty(), Batch.empty())
+        nothing = (Rows.empty(), Rows.empty())
         return Step(StepInput(self._terms, nothing, self._sides, self._codes)).count_pairs()
 
     def _cuts(self) -> Iterator[Numbers]:
@@ -141,7 +141,7 @@ class Replay:
             at += size
 
 
-def observed_rates(left: Batch, right: Batch) -> tuple[float, float]:
+def observed_rates(left: Rows, right: Rows) -> tuple[float, float]:
     """Rows of each side a second, over the event time that both cover."""
     times = [side.time for side in (left, right) if len(side.time)]
     if not times:

@@ -13,7 +13,7 @@ from headgate.engine.placed_rows import Screened
 from headgate.engine.shape import Shape
 from headgate.engine.table_learner import TableLearner
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.learner import Learner
@@ -83,7 +83,7 @@ class TableCoding:
 
 def coded(
     shape: Shape, groups: Sequence[TableRows], definitions: Definitions | None = None
-) -> tuple[list[Batch], int]:
+) -> tuple[list[Rows], int]:
     """Rows as input for the kernel, and the number of codes.
 
     Groups are of the left and the right side in turn.
@@ -97,8 +97,8 @@ def coded(
 
 
 def judged(
-    batches: Sequence[Batch], groups: Sequence[TableRows], definitions: Definitions | None
-) -> list[Batch]:
+    batches: Sequence[Rows], groups: Sequence[TableRows], definitions: Definitions | None
+) -> list[Rows]:
     """The rows with their importance; groups are of the left and the right side in turn."""
     if definitions is None:
         return list(batches)

@@ -13,7 +13,7 @@ from headgate.columns.row_sizes import row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.placed_rows import PlacedRows, Screened
 from headgate.kernel.progress import NO_WATERMARK
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.spec import SpecError
 
 FARTHEST_TIME = 1 << 60
@@ -35,7 +35,7 @@ class TableRows(PlacedRows):
     def arriving(cls, table: pa.Table, time: np.ndarray, weight: np.ndarray) -> "TableRows":
         """Arriving rows: no match history yet."""
         none = np.empty(0, np.int64)
-        rows = Batch.of_arrivals(time, none.astype(np.int32), none, weight)
+        rows = Rows.of_arrivals(time, none.astype(np.int32), none, weight)
         return cls(np.arange(len(time)), rows._replace(recent=np.zeros(len(time))), table)
 
     @classmethod
@@ -52,7 +52,7 @@ class TableRows(PlacedRows):
             return table.slice(first, count)
         return table.take(pa.array(self.place))
 
-    def coded(self, code: np.ndarray, value: np.ndarray) -> Batch:
+    def coded(self, code: np.ndarray, value: np.ndarray) -> Rows:
         """The rows as input for the kernel, given the codes of their keys and their values."""
         return self.rows._replace(code=code, size=row_bytes(self.table)[self.place], value=value)
 

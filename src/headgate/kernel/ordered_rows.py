@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel import event_order
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 
 SIDES = np.array([0, 1, 0, 1, 0, 1], np.uint8)
@@ -17,7 +17,7 @@ ARRIVING = (2, 3)
 class OrderedRows(NamedTuple):
     """The rows of a step, group after group, and the position of each in event order."""
 
-    groups: tuple[Batch, ...]
+    groups: tuple[Rows, ...]
     ends: np.ndarray
     """End of each group among the rows in the order given."""
     time: np.ndarray

@@ -1,4 +1,4 @@
-"""Batches of rows of one side, as arrays of numbers: the input and output of a step."""
+"""Rows of one side as arrays of numbers: the input and output of a step."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(filled) if filled else parts[-1]
 
 
-class Batch(NamedTuple):
+class Rows(NamedTuple):
     """Rows of one side; each array has one entry per row.
 
     Code, size and value are empty where not known yet: rows of Arrow tables get theirs anew in
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
         size: np.ndarray,
         weight: np.ndarray,
         value: np.ndarray | None = None,
-    ) -> "Batch":
+    ) -> "Rows":
         """A batch of arriving rows: no matches yet, last touched on arrival."""
         return cls(
             time,
@@ -56,29 +56,29 @@ class Batch(NamedTuple):
         )
 
     @classmethod
-    def empty(cls) -> "Batch":
+    def empty(cls) -> "Rows":
         """No rows."""
         none = np.empty(0, np.int64)
         return cls.of_arrivals(none, none.astype(np.int32), none, none.astype(np.float64))
 
-    def take(self, numbers: np.ndarray) -> "Batch":
+    def take(self, numbers: np.ndarray) -> "Rows":
         """The rows with these numbers, in that order; drops the watch state."""
         columns = [column[numbers] if column.size else column for column in self[:8]]
-        taken = Batch(*columns)  # type: ignore[arg-type]  # all that may not be left out
+        taken = Rows(*columns)  # type: ignore[arg-type]  # all that may not be left out
         return taken._replace(
             importance=None if self.importance is None else self.importance[:, numbers],
             recent=None if self.recent is None else self.recent[numbers],
             effort=None if self.effort is None else self.effort[:, numbers],
         )
 
-    def where(self, keep: np.ndarray) -> "Batch":
+    def where(self, keep: np.ndarray) -> "Rows":
         """The rows selected by a mask; drops the watch state."""
         return self if keep.all() and self.watched is None else self.take(np.flatnonzero(keep))
 
-    def followed_by(self, other: "Batch") -> "Batch":
+    def followed_by(self, other: "Rows") -> "Rows":
         """Concatenate two batches, with all columns that persist between steps."""
         columns = [joined(both) for both in zip(self[:8], other[:8], strict=True)]
-        rows = Batch(*columns)  # type: ignore[arg-type]  # all that may not be left out
+        rows = Rows(*columns)  # type: ignore[arg-type]  # all that may not be left out
         important = [part.importance for part in (self, other) if part.importance is not None]
         if other.importance is not None:
             rows = rows._replace(importance=np.concatenate(important, axis=1))

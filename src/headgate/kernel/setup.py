@@ -11,7 +11,7 @@ from headgate.kernel.probe.index_list import INDEXES, number_of
 from headgate.kernel.probe.indexes import empty_windows
 from headgate.kernel.probe.windows import Windows
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watched, Watching, bucket_us
 from headgate.kernel.worth import definition_at
@@ -75,7 +75,7 @@ def groups_of(
 
 
 def watched_rows(
-    group: Batch, which: int, sequence: np.ndarray, watching: Watching | None
+    group: Rows, which: int, sequence: np.ndarray, watching: Watching | None
 ) -> Watched:
     """Watch state of a group's rows; watched arrivals are chosen here."""
     if which not in (2, 3) or watching is None:
@@ -86,7 +86,7 @@ def watched_rows(
     return Watched.none(0)._replace(state=state.astype(np.uint8))
 
 
-def importance_of(terms: Terms, groups: tuple[Batch, ...]) -> np.ndarray:
+def importance_of(terms: Terms, groups: tuple[Rows, ...]) -> np.ndarray:
     """Importance of all rows, by definition and row; ones where all count alike."""
     definitions = len(terms.changes) + 1
     if all(group.importance is None for group in groups):
@@ -121,14 +121,14 @@ def worth_of(
     )
 
 
-def weights_of(policy: Policy, groups: tuple[Batch, ...]) -> np.ndarray:
+def weights_of(policy: Policy, groups: tuple[Rows, ...]) -> np.ndarray:
     """The policy's weights of the keys, over all groups; empty where it uses none."""
     if not policy.weighs_keys:
         return np.empty(0)
     return np.concatenate([group.weight for group in groups])
 
 
-def may_run_full(terms: Terms, groups: tuple[Batch, ...]) -> bool:
+def may_run_full(terms: Terms, groups: tuple[Rows, ...]) -> bool:
     """Whether memory can run full, so that scores matter; False where all rows fit."""
     if terms.policy.samples:
         return True  # rows without a match in the sample are not stored
@@ -246,7 +246,7 @@ def buckets_of(terms: Terms, side: int, rows: int, codes: int) -> int:
 
 
 def ranges_of(
-    terms: Terms, groups: tuple[Batch, ...], side: np.ndarray, order: np.ndarray, codes: int
+    terms: Terms, groups: tuple[Rows, ...], side: np.ndarray, order: np.ndarray, codes: int
 ) -> ranges.Ranges:
     """Ranks by key and value; ``side`` is in the order given, ``order`` is the event order."""
     if not is_ranged(terms):

@@ -6,14 +6,14 @@ import numpy as np
 
 from headgate.kernel.layout import Skip
 from headgate.kernel.pace import SKIP_SALT
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.skipped_work import LOOKS
 from headgate.kernel.terms import Terms
 from headgate.policies.chance import uniform
 from headgate.policies.policy import Arrivals
 
 
-def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
+def most_at_once(terms: Terms, arriving: Sequence[Rows]) -> float:
     """How many rows can be stored if none is to be evicted within its window.
 
     Limited only where rows are equally likely to match throughout their window; otherwise storing
@@ -29,7 +29,7 @@ def most_at_once(terms: Terms, arriving: Sequence[Batch]) -> float:
 
 
 def skipped_parts(
-    terms: Terms, groups: tuple[Batch, ...], arrivals: Arrivals, ends: np.ndarray
+    terms: Terms, groups: tuple[Rows, ...], arrivals: Arrivals, ends: np.ndarray
 ) -> np.ndarray:
     """The work skipped for each row, as `Skip`; empty where none is.
 

@@ -16,7 +16,7 @@ from headgate.kernel.layout import Count
 from headgate.kernel.ordered_rows import OrderedRows
 from headgate.kernel.pairs import PairBlock
 from headgate.kernel.progress import Progress, Thresholds
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step_arrays import Records, arrays_of
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.watched import Watched
@@ -187,7 +187,7 @@ class Step:
             : self._given.without_ghosts(side)
         ]
 
-    def brought_forward(self, side: int, rows: Batch) -> Batch:
+    def brought_forward(self, side: int, rows: Rows) -> Rows:
         """A side's stored rows and arrivals with sequence numbers and updated history."""
         rows = rows._replace(sequence=self.sequences(side))
         if not self.keeps_history:
@@ -195,7 +195,7 @@ class Step:
         matches, touched = self.histories(side)
         return rows._replace(matches=matches, touched=touched, recent=self.recent(side))
 
-    def survivors(self, side: int, stored: Batch, arriving: Batch) -> Batch:
+    def survivors(self, side: int, stored: Rows, arriving: Rows) -> Rows:
         """The rows of a side that are stored now, as input for the next step."""
         return self.brought_forward(side, stored.followed_by(arriving)).where(self.alive(side))
 

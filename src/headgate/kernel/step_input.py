@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watching
 
@@ -16,9 +16,9 @@ class StepInput(NamedTuple):
 
     terms: Terms
     """Windows, policy and limits."""
-    stored: tuple[Batch, Batch]
+    stored: tuple[Rows, Rows]
     """Rows of the left and of the right side that earlier steps kept."""
-    arriving: tuple[Batch, Batch]
+    arriving: tuple[Rows, Rows]
     codes: int
     """How many different key codes there are."""
     progress: Progress = Progress()
@@ -30,11 +30,11 @@ class StepInput(NamedTuple):
     worth keeping while there is room."""
     watching: Watching | None = None
     """Which arrivals to watch through their whole window; None for no row."""
-    ghosts: tuple[Batch, Batch] | None = None
+    ghosts: tuple[Rows, Rows] | None = None
     """Rows watched by earlier steps that are no longer stored."""
 
     @property
-    def groups(self) -> tuple[Batch, ...]:
+    def groups(self) -> tuple[Rows, ...]:
         """Stored rows, arrivals and ghosts, each left and right."""
-        ghosts = self.ghosts or (Batch.empty(), Batch.empty())
+        ghosts = self.ghosts or (Rows.empty(), Rows.empty())
         return (*self.stored, *self.arriving, *ghosts)

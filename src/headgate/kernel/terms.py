@@ -32,7 +32,7 @@ class Terms:
     combine: Combine = Combine.NONE
     """How the importance of a pair is combined from those of its rows."""
     changes: tuple[int, ...] = ()
-    """Event times from which the next definition of importance holds; see `Batch.importance`."""
+    """Event times from which the next definition of importance holds; see `Rows.importance`."""
     fairness: float = 0.0
     """The share of evictions that take the oldest row, regardless of scores."""
     seed: int = 0

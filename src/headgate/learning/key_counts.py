@@ -4,10 +4,10 @@ import numpy as np
 
 from headgate.compiling import compiled
 from headgate.kernel.layout import NULL_KEY
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 
 
-def count_keys(counts: np.ndarray, arriving: tuple[Batch, Batch], most: int) -> np.ndarray:
+def count_keys(counts: np.ndarray, arriving: tuple[Rows, Rows], most: int) -> np.ndarray:
     """Add arrivals to the counts, by code and side; the codes of so many that come most often."""
     for side, batch in enumerate(arriving):
         _count(np.require(batch.code, np.int32, ["C", "W"]), side, counts)

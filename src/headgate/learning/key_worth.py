@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.learning import Monitor
 from headgate.models import AgeCurves
 
@@ -40,11 +40,11 @@ class Worth:
         weights: np.ndarray = self.by_code[code, 1 - side]
         return weights
 
-    def weighed(self, batch: Batch, side: int) -> Batch:
+    def weighed(self, batch: Rows, side: int) -> Rows:
         """Rows of a side with their weights."""
         return batch._replace(weight=self.weights(side, batch.code))
 
-    def with_history(self, batch: Batch, side: int, now: int, stay_us: float) -> Batch:
+    def with_history(self, batch: Rows, side: int, now: int, stay_us: float) -> Rows:
         """Rows of a side with the history that their keys suggest: as many matches as come in their
         time, the last of them as long ago as they are apart."""
         weights = self.weights(side, batch.code)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -236,7 +236,7 @@ class Learner:
         )
         return given._replace(arriving=(left, right))
 
-    def _as_expected(self, rows: Batch, side: int) -> Batch:
+    def _as_expected(self, rows: Rows, side: int) -> Rows:
         """Rows stored under a policy that kept no history, with the one that their keys suggest."""
         stay_us = self._stored_before / self.monitor.rate if self.monitor.rate else 0.0
         return self._worth.with_history(rows, side, self._given.progress.clock >> 1, stay_us)
@@ -317,7 +317,7 @@ class Learner:
         return tracked
 
 
-def _importance(step: Step, rows: Batch) -> np.ndarray:
+def _importance(step: Step, rows: Rows) -> np.ndarray:
     """The importance of rows, as defined by the end of a step."""
     if rows.importance is None:
         return np.ones(len(rows.time))
@@ -325,7 +325,7 @@ def _importance(step: Step, rows: Batch) -> np.ndarray:
     return last
 
 
-def _covered(arriving: tuple[Batch, Batch]) -> int:
+def _covered(arriving: tuple[Rows, Rows]) -> int:
     """How much time the very first arrivals cover."""
     times = np.concatenate([rows.time for rows in arriving])
     return int(times.max() - times.min()) if len(times) else 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch, joined
+from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -64,10 +64,10 @@ class RivalRows(NamedTuple):
         """The same rows after a step in which nothing was put to the rivals."""
         return self._replace(source=np.arange(len(self.time)))
 
-    def batch(self, rival: int) -> Batch:
+    def batch(self, rival: int) -> Rows:
         """What a rival stores, as a step wants it."""
         mine = self.held[rival]
-        rows = Batch.of_arrivals(
+        rows = Rows.of_arrivals(
             self.time[mine],
             self.code[mine],
             self.size[mine],
@@ -82,7 +82,7 @@ class RivalRows(NamedTuple):
 
 
 BothRows = tuple[RivalRows, RivalRows]
-Weigh = Callable[[Batch, int], Batch]
+Weigh = Callable[[Rows, int], Rows]
 """Gives rows of a side the weight that policies by key go by."""
 
 
@@ -138,9 +138,7 @@ class Round(NamedTuple):
         )
         return (left, right), made
 
-    def _step(
-        self, policy: Policy, stored: tuple[Batch, Batch], arriving: tuple[Batch, Batch]
-    ) -> Step:
+    def _step(self, policy: Policy, stored: tuple[Rows, Rows], arriving: tuple[Rows, Rows]) -> Step:
         """A rival's step: the join's own, with a share of its limits."""
         before = self.given.progress
         return Step(
@@ -192,7 +190,7 @@ class Round(NamedTuple):
         )
 
 
-def _put_to_rivals(arrivals: Batch, drawn: np.ndarray) -> Batch:
+def _put_to_rivals(arrivals: Rows, drawn: np.ndarray) -> Rows:
     """Arrivals all of which probe, as far as they do in the join, and of which some are stored."""
     effort = np.stack([np.ones(len(drawn)), drawn])
     if arrivals.effort is not None:
@@ -203,7 +201,7 @@ def _put_to_rivals(arrivals: Batch, drawn: np.ndarray) -> Batch:
 class _Gathering:
     """What becomes of a side's rows under one rival after the other."""
 
-    def __init__(self, stored: RivalRows, arrivals: Batch, rivals: int) -> None:
+    def __init__(self, stored: RivalRows, arrivals: Rows, rivals: int) -> None:
         self._stored, self._arrivals = stored, arrivals
         before, total = len(stored.time), len(stored.time) + len(arrivals.time)
         self.arrivals = np.arange(before, total)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import Watch
-from headgate.kernel.rows import Batch, joined
+from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.watched import Watched
 from headgate.learning import Evidence
@@ -60,7 +60,7 @@ class WatchedRows(NamedTuple):
         """Their evidence on recall so far."""
         return Evidence.of(self.met, self.made, self.share)
 
-    def are_among(self, stored: tuple[Batch, Batch]) -> bool:
+    def are_among(self, stored: tuple[Rows, Rows]) -> bool:
         """Whether the rows said to be stored are where they are said to be."""
         for side, rows in enumerate(stored):
             mine = self.stored(side)
@@ -70,7 +70,7 @@ class WatchedRows(NamedTuple):
                 return False
         return True
 
-    def marked(self, rows: Batch, side: int) -> Batch:
+    def marked(self, rows: Rows, side: int) -> Rows:
         """Stored rows of a side, the watched ones among them marked."""
         mine, watched = self.stored(side), Watched.none(len(rows.time))
         watched.state[mine.number] = Watch.OPEN
@@ -78,13 +78,13 @@ class WatchedRows(NamedTuple):
         watched.made[mine.number] = mine.made
         return rows._replace(watched=watched)
 
-    def as_ghosts(self, definitions: int) -> Batch:
+    def as_ghosts(self, definitions: int) -> Rows:
         """Rows that are not stored as a step wants them, under so many definitions of importance.
 
         What redefinitions would make of a row is not known: its columns are gone.
         """
         count = len(self.time)
-        rows = Batch.of_arrivals(
+        rows = Rows.of_arrivals(
             self.time, self.code, np.zeros(count, np.int64), np.zeros(count), self.value
         )
         return rows._replace(
@@ -104,7 +104,7 @@ class Beginning(NamedTuple):
     watched_rows: int
     """How many rows of the side were watched, including those no longer watched."""
     stored_rows: int
-    arriving: Batch
+    arriving: Rows
     importance: np.ndarray
     """Of the arrivals."""
     share: float

@@ -20,7 +20,7 @@ from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -97,12 +97,12 @@ class LookupStep:
         self._weight = np.zeros(self._known) if weight is None else weight
         size = row_bytes(self._rows)[self._row_of_supply]
         nothing = np.zeros(self._known, np.int64)
-        self._supplies = Batch.of_arrivals(2 * number + 1, code, size, self._weight)
-        reads = Batch.of_arrivals(2 * number, code, nothing, self._weight)
+        self._supplies = Rows.of_arrivals(2 * number + 1, code, size, self._weight)
+        reads = Rows.of_arrivals(2 * number, code, nothing, self._weight)
         self._step = Step(
             StepInput(
                 terms,
-                (stored.coded(codes[STORED], np.empty(0)), Batch.empty()),
+                (stored.coded(codes[STORED], np.empty(0)), Rows.empty()),
                 (self._supplies, reads),
                 count,
                 progress,

@@ -18,7 +18,7 @@ from headgate.models import (
 from headgate.models.frequencies import KeyFrequencies
 from headgate.profiles.aged_matches import Aged
 from headgate.profiles.kept_rows import KeptRows
-from headgate.profiles.match_counts import Rows
+from headgate.profiles.match_counts import KeyedRows
 from headgate.spec import SpecError
 
 Span = tuple[int, int]
@@ -56,7 +56,7 @@ def ages_between(kept: KeptRows, windows: tuple[int, int], span: Span | None) ->
         part = _within(kept, side, span)
         time, code = kept.time[side][part], kept.code[side][part]
         whole = every[code]
-        rows.append(Rows.unweighted(time[whole], code[whole], kept.codes))
+        rows.append(KeyedRows.unweighted(time[whole], code[whole], kept.codes))
     end = (span or span_of(kept))[1] - 1
     left, right = (
         Aged.of(rows[side], rows[1 - side], windows[side], side, end).curve for side in (0, 1)

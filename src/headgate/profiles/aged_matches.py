@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 
 from headgate.models import AgeCurve
-from headgate.profiles.match_counts import Matches, Rows, count_matches, fine_edges
+from headgate.profiles.match_counts import KeyedRows, Matches, count_matches, fine_edges
 
 MOST_BUCKETS = 60
 MATCHES_A_BUCKET = 30
@@ -28,10 +28,10 @@ class Aged:
     seen_us: np.ndarray
     """For each bucket, how long rows were of that age, summed over rows and weighted."""
     lived_us: np.ndarray
-    """For each row, in the order of `Rows`, how long it was seen within its window."""
+    """For each row, in the order of `KeyedRows`, how long it was seen within its window."""
 
     @classmethod
-    def of(cls, stored: Rows, other: Rows, window: int, side: int, end: int) -> "Aged":
+    def of(cls, stored: KeyedRows, other: KeyedRows, window: int, side: int, end: int) -> "Aged":
         """Count matches of rows observed up to the time ``end``."""
         width = max(1, -(-window // MOST_BUCKETS))
         buckets = max(1, -(-window // width))
@@ -63,7 +63,7 @@ class Aged:
         rate = np.divide(matches, seen, out=np.zeros(len(seen)), where=seen > 0)
         return AgeCurve(max(int(edges[1]), 1), rate * np.diff(edges))
 
-    def windows_needed(self, rows: Rows, end: int) -> dict[int, timedelta]:
+    def windows_needed(self, rows: KeyedRows, end: int) -> dict[int, timedelta]:
         """The age by which each of `PERCENTS` of the matches was made; empty without matches."""
         found = self.matches
         if found.oldest < 0:

@@ -17,7 +17,7 @@ MOST_LOOKED_AT = 128
 FINE_BUCKETS = 2048
 
 
-class Rows(NamedTuple):
+class KeyedRows(NamedTuple):
     """Rows of one side in order of (key, time)."""
 
     time: np.ndarray  # int64, microseconds
@@ -29,29 +29,31 @@ class Rows(NamedTuple):
     @classmethod
     def sorted(
         cls, time: np.ndarray, code: np.ndarray, weight: np.ndarray, drawn: np.ndarray
-    ) -> "Rows":
+    ) -> "KeyedRows":
         """Rows in any order, put in order."""
         order = np.lexsort((time, code))
         return cls(time, code, np.empty(0, np.int64), weight, drawn).take(order)
 
     @classmethod
-    def unweighted(cls, time: np.ndarray, code: np.ndarray, keys: int) -> "Rows":
+    def unweighted(cls, time: np.ndarray, code: np.ndarray, keys: int) -> "KeyedRows":
         """Rows of all keys, none left out."""
         return cls.sorted(time, code, np.ones(keys), np.ones(keys, np.bool_))
 
-    def between(self, start: int, end: int) -> "Rows":
+    def between(self, start: int, end: int) -> "KeyedRows":
         """Those with start ≤ time < end."""
         return self.take((self.time >= start) & (self.time < end))
 
-    def fair(self) -> "Rows":
+    def fair(self) -> "KeyedRows":
         """Those of the drawn keys."""
         return self.take(self.drawn[self.code])
 
-    def take(self, which: np.ndarray) -> "Rows":
+    def take(self, which: np.ndarray) -> "KeyedRows":
         """Those at given places or under a mask, in that order; it must be one of key and time."""
         time, code = self.time[which], self.code[which]
         counts = np.bincount(code, minlength=len(self.weight))
-        return Rows(time, code, np.concatenate([[0], np.cumsum(counts)]), self.weight, self.drawn)
+        return KeyedRows(
+            time, code, np.concatenate([[0], np.cumsum(counts)]), self.weight, self.drawn
+        )
 
     @property
     def row_weight(self) -> np.ndarray:
@@ -65,7 +67,7 @@ class Matches:
     """Matches that the stored rows of one side made."""
 
     of_row: np.ndarray
-    """For each stored row, in the order of `Rows`; as found, not weighted."""
+    """For each stored row, in the order of `KeyedRows`; as found, not weighted."""
     ages: np.ndarray
     """For each of the even buckets of age, weighted."""
     fine: np.ndarray
@@ -82,7 +84,7 @@ class Matches:
 
 
 def count_matches(
-    stored: Rows, other: Rows, window: int, side: int, width: int, buckets: int
+    stored: KeyedRows, other: KeyedRows, window: int, side: int, width: int, buckets: int
 ) -> Matches:
     """The matches that stored rows make with later rows of the other side.
 
@@ -114,8 +116,8 @@ def count_matches(
 
 @compiled
 def _count(
-    stored: Rows,
-    other: Rows,
+    stored: KeyedRows,
+    other: KeyedRows,
     terms: np.ndarray,
     of_row: np.ndarray,
     ages: np.ndarray,

@@ -11,13 +11,13 @@ import numpy as np
 
 from headgate.engine.limits import terms_for
 from headgate.engine.replay import Replay
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.models import AgeCurves
 from headgate.policies import Age, Policy, Prob, Random
 from headgate.profiles.aged_matches import Aged
 from headgate.profiles.durations import about
 from headgate.profiles.facts import Both, Explains
-from headgate.profiles.match_counts import Rows
+from headgate.profiles.match_counts import KeyedRows
 from headgate.profiles.peak_rows import peak_rows
 from headgate.spec import Budget, TimeWindow
 
@@ -30,7 +30,7 @@ MOST_MATCHES_RUN = 200_000_000
 """Joins with more matches than this in the second half are not run; it would take minutes."""
 
 
-def explain(rows: Both[Rows], windows: Both[int], first_us: int, last_us: int) -> Explains:
+def explain(rows: Both[KeyedRows], windows: Both[int], first_us: int, last_us: int) -> Explains:
     """Fit both models to the first half of the time and score them on the second."""
     half = (last_us - first_us) // 2
     longest = max(windows)
@@ -91,11 +91,11 @@ def _cannot(why: str) -> Explains:
     return Explains(None, 0.0, 0.0, 0.0, 0, why_not=why)
 
 
-def _aged(rows: Both[Rows], windows: Both[int], end: int) -> Both[Aged]:
+def _aged(rows: Both[KeyedRows], windows: Both[int], end: int) -> Both[Aged]:
     return Both(*(Aged.of(rows[side], rows[1 - side], windows[side], side, end) for side in (0, 1)))
 
 
-def _times(rows: Both[Rows]) -> Both[np.ndarray]:
+def _times(rows: Both[KeyedRows]) -> Both[np.ndarray]:
     return Both(rows.left.time, rows.right.time)
 
 
@@ -119,7 +119,7 @@ def _by_age(before: Aged, after: Aged) -> float:
     return _log_likelihood(after.matches.ages, rate[bucket], after.seen_us)
 
 
-def _by_frequency(others: np.ndarray, over_us: int, rows: Rows, after: Aged) -> float:
+def _by_frequency(others: np.ndarray, over_us: int, rows: KeyedRows, after: Aged) -> float:
     """Score of the frequency model, given ``others`` rows of each key on the other side."""
     rate = np.maximum(others[rows.code], FLOOR) / over_us
     weight = rows.row_weight
@@ -127,7 +127,11 @@ def _by_frequency(others: np.ndarray, over_us: int, rows: Rows, after: Aged) -> 
 
 
 def _pairs_of_policies(
-    learned: Both[Rows], judged: Both[Rows], windows: Both[int], curves: AgeCurves, budget: int
+    learned: Both[KeyedRows],
+    judged: Both[KeyedRows],
+    windows: Both[int],
+    curves: AgeCurves,
+    budget: int,
 ) -> Iterator[tuple[str, int]]:
     policies: tuple[Policy, ...] = (Age(curves), Prob(None), Random())
     spans = (TimeWindow(windows.left), TimeWindow(windows.right))
@@ -140,7 +144,7 @@ def _pairs_of_policies(
         in_order = np.argsort(rows.time, kind="stable")
         size = np.zeros(len(in_order), np.int64)
         batches.append(
-            Batch.of_arrivals(rows.time[in_order], rows.code[in_order], size, weight[in_order])
+            Rows.of_arrivals(rows.time[in_order], rows.code[in_order], size, weight[in_order])
         )
     for policy in policies:
         terms = terms_for(Budget(rows=budget), spans, policy)

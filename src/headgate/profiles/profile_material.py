@@ -13,7 +13,7 @@ from headgate.columns.key_codes import NULL
 from headgate.columns.times import NO_TIME
 from headgate.profiles.facts import Both, SideRows
 from headgate.profiles.key_choice import Choice
-from headgate.profiles.match_counts import Rows
+from headgate.profiles.match_counts import KeyedRows
 from headgate.profiles.skew import KeyCounts
 from headgate.spec import Keys, RowWindow, Side, SpecError
 
@@ -57,7 +57,7 @@ class Material:
 
     rows: Both[SideRows]
     keys: Both[KeyCounts]
-    sample: Both[Rows]
+    sample: Both[KeyedRows]
     choice: Choice
     """Which keys the sample has."""
     values: np.ndarray | None = None
@@ -72,7 +72,7 @@ class Material:
 
 def sampled(
     choice: Choice, codes: Both[np.ndarray], times: Both[np.ndarray], hashes: np.ndarray
-) -> Both[Rows]:
+) -> Both[KeyedRows]:
     """The rows of the chosen keys, in order of key and time.
 
     Rows without a key or a time can match nothing and are left out.
@@ -92,7 +92,7 @@ def sampled(
     for code, time in zip(codes, times, strict=True):
         keep = (code != NULL) & (time != NO_TIME)
         keep[keep] = taken[code[keep]]
-        kept.append(Rows.sorted(time[keep], code[keep], weight, drawn))
+        kept.append(KeyedRows.sorted(time[keep], code[keep], weight, drawn))
     return Both(kept[0], kept[1])
 
 

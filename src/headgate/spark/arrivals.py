@@ -14,7 +14,7 @@ from headgate.spark.state.blobs import from_blob
 from headgate.spark.table_buffer import TableBuffer
 
 
-class Rows(NamedTuple):
+class SideRows(NamedTuple):
     """The rows of a side, and the policy's weights of their keys, if it uses any."""
 
     table: pa.Table
@@ -35,7 +35,7 @@ class Arrivals:
         Whether there was not even an empty blob: the batch has no input.
     """
 
-    sides: Mapping[int, Rows]
+    sides: Mapping[int, SideRows]
     notices: pd.DataFrame
     is_nothing: bool
 
@@ -81,7 +81,7 @@ class _Reader:
     def notices(self) -> pd.DataFrame:
         return pd.DataFrame(self._notices, columns=["side", "part", "ordinal", "blob"])
 
-    def sides(self) -> dict[int, Rows]:
+    def sides(self) -> dict[int, SideRows]:
         tables = self._buffer.tables()
         order = sorted(range(len(tables)), key=self._blobs.__getitem__)
         found = {}
@@ -89,7 +89,7 @@ class _Reader:
             mine = [place for place in order if self._blobs[place][0] == side]
             weights = [weight for place in mine if (weight := self._weights[place]) is not None]
             parts = [tables[place] for place in mine] or [no_rows(schema)]
-            found[side] = Rows(
+            found[side] = SideRows(
                 pa.concat_tables(parts), np.concatenate(weights) if weights else None
             )
         return found

@@ -7,7 +7,7 @@ import numpy as np
 from headgate.columns.key_codes import NULL
 from headgate.engine.placed_rows import Numbers
 from headgate.engine.replay import LEARNING_ROWS_AT_ONCE, Replay
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor, Part, Room
@@ -55,7 +55,7 @@ def scaled(terms: Terms, scale: Scale) -> Terms:
 
 
 def drawn_replay(
-    terms: Terms, trace: Trace, rows: tuple[Batch, Batch], monitor: Monitor | None
+    terms: Terms, trace: Trace, rows: tuple[Rows, Rows], monitor: Monitor | None
 ) -> Replay:
     """Replay a trace with memory scaled to the share of the windows it holds at each time, and with
     rows weighted in the monitor by what they represent.

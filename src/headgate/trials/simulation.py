@@ -9,7 +9,7 @@ from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
 from headgate.engine.stats import Stats
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.learning import Estimate
 from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
@@ -200,7 +200,7 @@ def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
     )
 
 
-def _weighed(trace: Trace, policy: Policy) -> tuple[Batch, Batch]:
+def _weighed(trace: Trace, policy: Policy) -> tuple[Rows, Rows]:
     """The rows with the policy's scores of their keys."""
     if not policy.weighs_keys:
         return trace.rows

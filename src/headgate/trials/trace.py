@@ -18,7 +18,7 @@ from headgate.engine.stats import Stats
 from headgate.engine.table_coding import coded
 from headgate.engine.table_rows import screen
 from headgate.kernel.relation import Relation
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.spec import RowWindow, Sample, SpecError, TimeWindow, Window
 from headgate.trials.draw import Draw, count_by_hash, draw_rows
@@ -78,7 +78,7 @@ class Trace:
     """
 
     request: Request
-    rows: tuple[Batch, Batch]
+    rows: tuple[Rows, Rows]
     codes: int
     tables: tuple[pa.Table, pa.Table]
     shape: Shape
@@ -324,6 +324,6 @@ class Trace:
         return self._exact[1]
 
 
-def _moved(batch: Batch, stretches: Stretches) -> Batch:
+def _moved(batch: Rows, stretches: Stretches) -> Rows:
     time = stretches.closed_up(batch.time)
     return batch._replace(time=time, touched=time)

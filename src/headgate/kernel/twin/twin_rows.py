@@ -4,7 +4,7 @@ import numpy as np
 
 from headgate.kernel.layout import NULL_KEY, Skip, Watch
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watched, Watching
 from headgate.policies.kinds.plain_chance import lot
@@ -15,7 +15,7 @@ SKIP_SALT = 0x2545F4914F6CDD1D
 """Separates the random draws for skipped work from those that choose watched or stored rows."""
 
 
-def rows_of(side: int, stored: Batch, arriving: Batch, definitions: int) -> list[PlainRow]:
+def rows_of(side: int, stored: Rows, arriving: Rows, definitions: int) -> list[PlainRow]:
     """A side's rows, stored rows first, with their importance under each definition."""
     rows: list[PlainRow] = []
     for batch, is_arriving in ((stored, False), (arriving, True)):
@@ -58,7 +58,7 @@ def choose_watched(rows: list[PlainRow], watching: Watching) -> None:
 
 
 def skip_parts(
-    by_side: list[list[PlainRow]], arriving: tuple[Batch, Batch], terms: Terms, definition: int
+    by_side: list[list[PlainRow]], arriving: tuple[Rows, Rows], terms: Terms, definition: int
 ) -> None:
     """Choose the work skipped for each arrival, to stay within the CPU budget."""
     came = [[row for row in rows if row.arriving] for rows in by_side]
@@ -78,7 +78,7 @@ def skip_parts(
                 row.skip |= Skip.STORE
 
 
-def _most_at_once(terms: Terms, arriving: tuple[Batch, Batch]) -> float:
+def _most_at_once(terms: Terms, arriving: tuple[Rows, Rows]) -> float:
     """How many rows can be stored, if rows are equally likely to match throughout their window."""
     if not (terms.policy.weighs_matches or terms.policy.by_lot):
         return float("inf")

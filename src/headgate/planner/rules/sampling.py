@@ -16,7 +16,7 @@ from headgate.planner.draft import Draft, Sampling
 from headgate.planner.fitted_models import counts_between, span_of
 from headgate.planner.planning_case import Case
 from headgate.profiles.kept_rows import KeptRows
-from headgate.profiles.match_counts import Rows, count_matches
+from headgate.profiles.match_counts import KeyedRows, count_matches
 from headgate.sampling.cluster import RARE
 from headgate.sampling.fractions import fraction_for
 from headgate.spec import Sample, SpecError
@@ -87,8 +87,8 @@ def _clusters(case: Case, kept: KeptRows) -> Clusters:
             continue
         window = case.windows_us[side]
         keep = kept.stored[side]
-        own = Rows.unweighted(kept.time[side][keep], kept.code[side][keep], kept.codes)
-        other = Rows.unweighted(kept.time[1 - side], kept.code[1 - side], kept.codes)
+        own = KeyedRows.unweighted(kept.time[side][keep], kept.code[side][keep], kept.codes)
+        other = KeyedRows.unweighted(kept.time[1 - side], kept.code[1 - side], kept.codes)
         found = count_matches(own, other, window, side, max(window, 1), 1).of_row
         looking = kept.looking[1 - side][own.code]
         made.append(found / np.where(looking > 0, looking, 1.0))

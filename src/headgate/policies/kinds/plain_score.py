@@ -15,7 +15,7 @@ from headgate.policies.policy import Arrivals
 
 @dataclass(eq=False)
 class PlainRow:
-    """A stored or arriving row: its identity, its columns of `Batch`, and its positions."""
+    """A stored or arriving row: its identity, its columns of `Rows`, and its positions."""
 
     side: int
     number: int

@@ -17,7 +17,7 @@ from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.policies.kinds.residence_score import Residing
 from headgate.spark.join.shard_plan import ShardPlan, check_same_join
 from headgate.spark.state.blobs import from_blob, to_blob
@@ -324,13 +324,13 @@ class ShardState:
         return len(blob)
 
 
-def has_history(rows: Batch) -> np.ndarray:
+def has_history(rows: Rows) -> np.ndarray:
     """Which rows have changed since they arrived."""
     changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (_recent(rows) > 0)
     return changed
 
 
-def _changed(before: Batch, now: Batch) -> np.ndarray:
+def _changed(before: Rows, now: Rows) -> np.ndarray:
     """Which stored rows differ from the state, which holds the rows stored before."""
     count = len(before.time)
     differs = has_history(now)
@@ -342,7 +342,7 @@ def _changed(before: Batch, now: Batch) -> np.ndarray:
     return differs
 
 
-def _history_table(rows: list[Batch], which: list[np.ndarray]) -> pa.Table:
+def _history_table(rows: list[Rows], which: list[np.ndarray]) -> pa.Table:
     return pa.table(
         {
             "side": np.repeat(np.array([0, 1], np.int8), [int(w.sum()) for w in which]),
@@ -354,5 +354,5 @@ def _history_table(rows: list[Batch], which: list[np.ndarray]) -> pa.Table:
     )
 
 
-def _recent(rows: Batch) -> np.ndarray:
+def _recent(rows: Rows) -> np.ndarray:
     return np.zeros(len(rows.time)) if rows.recent is None else rows.recent

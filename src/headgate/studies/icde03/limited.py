@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import StrMethodFormatter
 
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -53,7 +53,7 @@ class Case:
     fills_s: float
 
 
-def streams_of(case: Case, seed: int) -> tuple[Batch, Batch]:
+def streams_of(case: Case, seed: int) -> tuple[Rows, Rows]:
     """Poisson arrivals at the case's rates, with uniform keys."""
     draw = np.random.default_rng(seed)
     sides = []
@@ -62,7 +62,7 @@ def streams_of(case: Case, seed: int) -> tuple[Batch, Batch]:
         until = round((case.fills_s + case.lasts_s) * SECOND_US)
         time = np.sort(draw.integers(0, until, count))
         code = draw.integers(0, keys, count).astype(np.int32)
-        sides.append(Batch.of_arrivals(time, code, np.zeros(count, np.int64), np.zeros(count)))
+        sides.append(Rows.of_arrivals(time, code, np.zeros(count, np.int64), np.zeros(count)))
     return sides[0], sides[1]
 
 
@@ -84,7 +84,7 @@ def measure_allocation(case: Case, given: Allocation, seed: int) -> list[Row]:
         seed=seed,
     )
     step = Step(
-        StepInput(terms, (Batch.empty(), Batch.empty()), (arriving[0], arriving[1]), max(case.keys))
+        StepInput(terms, (Rows.empty(), Rows.empty()), (arriving[0], arriving[1]), max(case.keys))
     )
     # The later row of a pair made it.
     made = [

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
@@ -47,10 +47,10 @@ OUTPUT = {
 """The values of the result rows of each tick, sorted."""
 
 
-def arrivals(values: str) -> Batch:
+def arrivals(values: str) -> Rows:
     """A stream's rows, one a tick."""
     codes = np.array([ord(value) - ord("a") for value in values], np.int32)
-    batch = Batch.of_arrivals(
+    batch = Rows.of_arrivals(
         np.arange(1, len(values) + 1), codes, np.zeros(len(values), np.int64), np.zeros(len(values))
     )
     return batch._replace(importance=1.0 + codes.astype(np.float64)[None, :])
@@ -68,7 +68,7 @@ def after(ticks: int, scheme: str, order: str) -> PlainStep:
         combine=Combine.MIN,
     )
     streams = (arrivals(R[:ticks]), arrivals(S[:ticks]))
-    nothing = (Batch.empty(), Batch.empty())
+    nothing = (Rows.empty(), Rows.empty())
     return PlainStep(StepInput(terms, nothing, streams, codes=4), admit_first=order == ADMIT)
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -74,12 +74,10 @@ def measure(cell: Cell) -> Sequence[Row]:
     ]
 
 
-def run(
-    terms: Terms, sides: tuple[Batch, Batch], codes: int, lasts: float
-) -> tuple[float, int, int]:
+def run(terms: Terms, sides: tuple[Rows, Rows], codes: int, lasts: float) -> tuple[float, int, int]:
     """Rows stored on average, pairs sampled, and pairs of the exact result, past the start."""
     moments = START_US + np.arange(0, lasts + 1, 20) * SECOND_US
-    kept, progress = (Batch.empty(), Batch.empty()), Progress()
+    kept, progress = (Rows.empty(), Rows.empty()), Progress()
     stored, pairs = [], 0
     for low, high in pairwise(moments):
         within = [(side.time >= low) & (side.time < high) for side in sides]
@@ -98,12 +96,12 @@ def run(
             pairs += made
     later = sides[1].time >= START_US + 2 * WINDOW_S * SECOND_US
     every = (sides[0], sides[1].take(np.flatnonzero(later)))
-    nothing = (Batch.empty(), Batch.empty())
+    nothing = (Rows.empty(), Rows.empty())
     exact = Step(StepInput(terms.exact(), nothing, every, codes)).count_pairs()
     return float(np.mean(stored)), pairs, exact
 
 
-def keyed_streams(lasts: float) -> tuple[tuple[Batch, Batch], int]:
+def keyed_streams(lasts: float) -> tuple[tuple[Rows, Rows], int]:
     """A row of S1 just after each of S2: the i-th of n matches then comes at i/n of the window."""
     left, right = [], []
     for code, matches in enumerate(KEY_MATCHES):
@@ -114,7 +112,7 @@ def keyed_streams(lasts: float) -> tuple[tuple[Batch, Batch], int]:
     return (_batch(left, KEY_MATCHES), _batch(right, KEY_MATCHES)), len(KEY_MATCHES)
 
 
-def aged_streams(lasts: float, ages_us: Sequence[float]) -> tuple[tuple[Batch, Batch], int]:
+def aged_streams(lasts: float, ages_us: Sequence[float]) -> tuple[tuple[Rows, Rows], int]:
     """A row of S1 a second, and its matches at exactly these ages."""
     start = np.arange(0.0, lasts)
     code = np.arange(len(start))
@@ -123,7 +121,7 @@ def aged_streams(lasts: float, ages_us: Sequence[float]) -> tuple[tuple[Batch, B
     return (_batch([(start, code)], matches), _batch(right, matches)), len(start)
 
 
-def made_streams(lasts: float, seed: int) -> tuple[tuple[Batch, Batch], int]:
+def made_streams(lasts: float, seed: int) -> tuple[tuple[Rows, Rows], int]:
     """The paper's BELL streams."""
     trial = age_streams(matches_of(SHAPES["BELL"]), lasts, seed)
     rows = trial.left.num_rows
@@ -132,17 +130,17 @@ def made_streams(lasts: float, seed: int) -> tuple[tuple[Batch, Batch], int]:
         time = table.column(1).cast("int64").to_numpy()
         code = table.column("key").to_numpy().astype(np.int32)
         weight = np.full(len(time), float(R2))
-        sides.append(Batch.of_arrivals(time, code, np.ones(len(time), np.int64), weight))
+        sides.append(Rows.of_arrivals(time, code, np.ones(len(time), np.int64), weight))
     return (sides[0], sides[1]), rows
 
 
-def _batch(parts: list[tuple[np.ndarray, np.ndarray]], matches: np.ndarray) -> Batch:
+def _batch(parts: list[tuple[np.ndarray, np.ndarray]], matches: np.ndarray) -> Rows:
     seconds = np.concatenate([part[0] for part in parts])
     code = np.concatenate([part[1] for part in parts]).astype(np.int32)
     time = START_US + np.rint(seconds * SECOND_US).astype(np.int64)
     order = np.argsort(time, kind="stable")
     weight = matches[code].astype(np.float64)
-    rows = Batch.of_arrivals(time, code, np.ones(len(time), np.int64), weight)
+    rows = Rows.of_arrivals(time, code, np.ones(len(time), np.int64), weight)
     return rows.take(order)
 
 

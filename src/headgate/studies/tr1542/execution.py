@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from headgate.kernel.layout import Count
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -65,7 +65,7 @@ def workload(
 @lru_cache(maxsize=2)
 def streams(
     keys: str, rates: tuple[float, float], seed: int, exponent: float = 1.0
-) -> tuple[Batch, Batch]:
+) -> tuple[Rows, Rows]:
     """As many blocks as are ever needed, rows at random times within their block."""
     random = np.random.default_rng(seed)
     sides = []
@@ -76,7 +76,7 @@ def streams(
         seconds = (np.arange(MOST_BLOCKS)[:, np.newaxis] + within) * BLOCK_S
         time = START_US + (seconds.ravel() * SECOND_US).astype(np.int64)
         ones = np.ones(code.size)
-        sides.append(Batch.of_arrivals(time, code.ravel(), ones.astype(np.int64), ones))
+        sides.append(Rows.of_arrivals(time, code.ravel(), ones.astype(np.int64), ones))
     return sides[0], sides[1]
 
 
@@ -112,14 +112,14 @@ class Measured:
 
 
 def execute(
-    join: Workload, plan: Plan, sides: tuple[Batch, Batch], blocks: int, seed: int
+    join: Workload, plan: Plan, sides: tuple[Rows, Rows], blocks: int, seed: int
 ) -> Measured:
     """Execute a plan on so many blocks of the streams, after one that fills the windows."""
     left_window, right_window = (TimeWindow(round(each * SECOND_US)) for each in join.windows)
     terms = Terms((left_window, right_window), Fifo(), seed=seed)
     left_start, right_start = (_told(sides[side], side, plan, 0, 1) for side in (0, 1))
     left, right = (_told(sides[side], side, plan, 1, 1 + blocks) for side in (0, 1))
-    nothing = (Batch.empty(), Batch.empty())
+    nothing = (Rows.empty(), Rows.empty())
     start = Step(StepInput(terms, nothing, (left_start, right_start), KEYS))
     for _ in start.pairs():
         pass
@@ -135,7 +135,7 @@ def execute(
     return Measured(pairs / lasts, cost / lasts, pairs)
 
 
-def _told(rows: Batch, side: int, plan: Plan, first: int, last: int) -> Batch:
+def _told(rows: Rows, side: int, plan: Plan, first: int, last: int) -> Rows:
     """Some blocks of a side, each row with its shares."""
     block = len(rows.time) // MOST_BLOCKS
     own = rows.take(np.arange(first * block, last * block))

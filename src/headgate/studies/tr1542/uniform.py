@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.kernel.layout import Count
-from headgate.kernel.rows import Batch
+from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -54,7 +54,7 @@ def measure(cell: Cell) -> Sequence[Row]:
     share = model.fraction_for(budget)
     policy = Uniform(model.frequencies, share, seed=cell.seed, as_printed=True)
     terms = Terms((TimeWindow(round(WINDOW_S * SECOND_US)), TimeWindow(0)), policy)
-    nothing = (Batch.empty(), Batch.empty())
+    nothing = (Rows.empty(), Rows.empty())
     step = Step(StepInput(terms, nothing, sides, codes, watching=EVERY_ROW))
     output = sum(len(block.left) for block in step.pairs())
     exact = Step(StepInput(terms.exact(), nothing, sides, codes)).count_pairs()
