@@ -38,6 +38,8 @@ WARM_UP = 3
 CORES = 2
 AMPLE = Budget(memory="1 GB")
 TENTH = 0.1
+PHASES = "phases.json"
+"""Where the phases of each batch are written, beside the event log."""
 PEER = "Spark's join"
 UNCUT = "DuckDB, all rows at once"
 JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
@@ -106,7 +108,7 @@ def measure_batches(rounds: int) -> Iterator[tuple[int, str, Batches]]:
             Workload((rows // 2,) * batches).write(place)
             for _ in range(rounds):
                 for name in CONTENDERS:
-                    yield rows, name, _in_a_process(name, place)
+                    yield rows, name, in_a_process(name, place)
                 yield rows, UNCUT, without_streaming(place, batches)
 
 
@@ -126,23 +128,29 @@ def without_streaming(place: Path, batches: int) -> Batches:
     return Batches(took, took, None)
 
 
-def _in_a_process(name: str, place: Path) -> Batches:
+def in_a_process(name: str, place: Path, events: Path | None = None) -> Batches:
+    """Measure a contender in a process of its own; ``events`` is a folder for Spark's event log."""
     command = [sys.executable, "-W", "ignore", "-m", "headgate.bench.batch_sizes", name, str(place)]
+    command += [] if events is None else [str(events)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
     return Batches(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def run_one(name: str, place: Path) -> Batches:
+def run_one(name: str, place: Path, events: Path | None = None) -> Batches:
     """Start a session, run the join over all files, and time its batches."""
-    session = (
+    builder = (
         SparkSession.builder.master(f"local[{CORES}]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
-        .getOrCreate()
     )
+    if events is not None:
+        builder = builder.config("spark.eventLog.enabled", "true")
+        builder = builder.config("spark.eventLog.compress", "false")
+        builder = builder.config("spark.eventLog.dir", events.as_uri())
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     # Spark's default of 200 suits no machine of two cores, and hides all else.
     session.conf.set("spark.sql.shuffle.partitions", str(CORES))
@@ -161,6 +169,9 @@ def run_one(name: str, place: Path) -> Batches:
             (bool(report["numInputRows"]), float(report["durationMs"]["triggerExecution"]))
             for report in query.recentProgress
         ]
+        if events is not None:
+            phases = [report["durationMs"] for report in query.recentProgress]
+            (events / PHASES).write_text(json.dumps(phases))
         session.stop()
     full = [took for has_rows, took in seen if has_rows]
     empty = [took for has_rows, took in seen if not has_rows]
@@ -168,4 +179,5 @@ def run_one(name: str, place: Path) -> Batches:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asdict(run_one(sys.argv[1], Path(sys.argv[2])))) + "\n")
+    measured = run_one(sys.argv[1], *map(Path, sys.argv[2:]))
+    sys.stdout.write(json.dumps(asdict(measured)) + "\n")

@@ -19,9 +19,10 @@ from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
 from headgate.bench.ratio_spread import Spread
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
+from headgate.bench.stage_times import measure_stages, stage_lines
 from headgate.bench.whatif_bench import ROWS, SHARE, Compared, measure_whatif
 from headgate.spark.session import check_ready, start_session
-from headgate.spec import Budget
+from headgate.spec import Budget, SpecError
 from headgate.spec.quantity import format_bytes
 
 SETTINGS = {
@@ -32,13 +33,19 @@ SETTINGS = {
 }
 """The same for all contenders."""
 AMPLE = Budget(rows=50_000_000)
-PARTS = ("kernel", "learning", "offline", "whatif", "batches", "uniform", "skew", "budgets", "cpu")
+PARTS = (
+    *("kernel", "learning", "offline", "whatif", "batches", "stages"),
+    *("uniform", "skew", "budgets", "cpu"),
+)
 ROWS_A_BATCH = 1_600_000
 
 
 def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
     """Run the selected benchmarks and print a table for each."""
     console = Console()
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(PARTS)}")
     if "kernel" in parts:
         _kernel(console, rounds)
     if "learning" in parts:
@@ -50,6 +57,9 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
     if "batches" in parts:
         check_ready()
         _batches(console, rounds)
+    if "stages" in parts:
+        check_ready()
+        _stages(console)
     if set(parts) & {"uniform", "skew", "budgets", "cpu"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
@@ -100,6 +110,19 @@ def _batches(console: Console, rounds: int) -> None:
     PAGE.write_text(page)
     console.print(Markdown(page))
     console.print(f"written to {PAGE}")
+
+
+def _stages(console: Console) -> None:
+    """Print where the time of a batch goes."""
+    table = Table(title="Milliseconds of a batch, first and usual: phases, and stages of its job")
+    for heading in ("rows", "", "part", "first", "usual"):
+        table.add_column(heading, justify="right" if heading in ("first", "usual") else "left")
+    with console.status("profiling batches"):
+        for rows, name, first, usual in measure_stages():
+            for part, took, usually in stage_lines(first, usual):
+                table.add_row(f"{rows:,}", name, part, f"{took:,.0f}", f"{usually:,.0f}")
+            table.add_section()
+    console.print(table)
 
 
 def _whatif(console: Console) -> None:
