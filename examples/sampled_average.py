@@ -1,4 +1,4 @@
-"""The average price of bids by category and quarter of an hour, from a sampled join on Spark.
+"""The average price of bids by quarter of an hour, from a sampled join on Spark.
 
 Auctions and bids are joined within a tenth of the memory that the exact join would take, with
 `hg.Sample` as the goal, so that averages over the result are right on average and come with an

@@ -28,6 +28,8 @@ def lazy_names(
         return value
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *modules})
+        # Without what the package itself imports, which is nobody's business.
+        own = {name for name in vars(sys.modules[package]) if name.startswith("__")}
+        return sorted({*own, *modules})
 
     return load, listed
