@@ -101,8 +101,8 @@ def count_matches(
     Examples
     --------
     >>> one = np.zeros(1, np.int32)
-    >>> left = Rows.unweighted(np.array([10]), one, 1)
-    >>> right = Rows.unweighted(np.array([10, 12, 19, 21]), np.repeat(one, 4), 1)
+    >>> left = KeyedRows.unweighted(np.array([10]), one, 1)
+    >>> right = KeyedRows.unweighted(np.array([10, 12, 19, 21]), np.repeat(one, 4), 1)
     >>> found = count_matches(left, right, 10, side=0, width=5, buckets=2)
     >>> found.count, found.ages.tolist(), found.oldest
     (3.0, [2.0, 1.0], 9)
