@@ -49,7 +49,7 @@ def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
         return carried_table(table, f"the {which} side")
     if isinstance(given, str | os.PathLike):
         return carried_table(read_table(Path(given), which), f"the {which} side")
-    if hasattr(given, "__arrow_c_stream__"):
+    if hasattr(given, "__arrow_c_stream__") and not is_spark(given):
         return carried_table(pa.table(given), f"the {which} side")
     raise SpecError(f"the {which} side is a {type(given).__name__}: {takes}")
 
