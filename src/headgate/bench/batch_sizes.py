@@ -5,6 +5,7 @@ batch of a warm process tells nothing. Contenders take turns, several rounds.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -132,7 +133,9 @@ def in_a_process(name: str, place: Path, events: Path | None = None) -> Batches:
     """Measure a contender in a process of its own; ``events`` is a folder for Spark's event log."""
     command = [sys.executable, "-W", "ignore", "-m", "headgate.bench.batch_sizes", name, str(place)]
     command += [] if events is None else [str(events)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Queries without a join of ours would start the first python3 on PATH.
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{name}: {done.stderr[-2000:]}")
     return Batches(**json.loads(done.stdout.splitlines()[-1]))
