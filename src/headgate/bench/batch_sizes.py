@@ -118,7 +118,7 @@ def without_streaming(place: Path, batches: int) -> Batches:
     import duckdb
 
     began = time.perf_counter()
-    duckdb.connect().execute(
+    duckdb.connect().sql(
         f"""
         SELECT l.*, r.r_time, r.r_value, r.r_text
         FROM '{place}/left/*.parquet' l JOIN '{place}/right/*.parquet' r ON l.key = r.key

@@ -21,7 +21,7 @@ session, one without rows, and those after the first three. "times" is how many 
 through in steady batches, to those of Spark's own join in the same round. Two queries join nothing:
 they show what Spark itself takes to pass rows through Python, and to keep state there.
 
-Written by `headgate bench --part batches` on {day}: {rounds} round(s), {cores} cores,
+Written by `headgate bench --part batches` on {day}: {rounds}, {cores} cores,
 Spark {spark}, Python {python}. Shuffle partitions are as many as cores for all; nothing else is set
 but the state store that each needs, and what `hg.configure` sets.
 """
@@ -33,7 +33,7 @@ def batches_page(found: Mapping[tuple[int, str], Sequence[Batches]]) -> str:
     parts = [
         _HEAD.format(
             day=date.today(),
-            rounds=rounds,
+            rounds="1 round" if rounds == 1 else f"{rounds} rounds",
             cores=os.cpu_count(),
             spark=version("pyspark"),
             python=platform.python_version(),
@@ -64,4 +64,6 @@ def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str
 
 def _milliseconds(values: Sequence[float]) -> str:
     spread = Spread.of(values)
+    if spread.least == spread.most:
+        return f"{spread.middle:,.0f}"
     return f"{spread.middle:,.0f} ({spread.least:,.0f} to {spread.most:,.0f})"

@@ -25,4 +25,6 @@ class Spread:
         return cls(median(values), min(values), max(values))
 
     def __str__(self) -> str:
+        if self.least == self.most:
+            return f"{self.middle:.3g}"
         return f"{self.middle:.3g} ({self.least:.3g} to {self.most:.3g})"
