@@ -19,6 +19,7 @@ from headgate.engine.table_rows import TableRows
 from headgate.kernel.event_order import event_order
 from headgate.kernel.terms import Terms
 from headgate.policies import Policy
+from headgate.spec.budget import UNLIMITED
 
 Arriving = tuple[Screened[TableRows], Screened[TableRows]]
 
@@ -72,16 +73,21 @@ def step_rows(driver: Driver[TableRows], policy: Policy, learns: bool) -> int | 
 
 def all_fit(terms: Terms, stored: tuple[TableRows, TableRows], arriving: Arriving) -> bool:
     """Whether the stored rows and all arrivals fit the limits together, so none is given up."""
-    rows = [len(old) + len(new) for old, new in zip(stored, arriving, strict=True)]
-    sizes = [_bytes(old) + _bytes(new.rows) for old, new in zip(stored, arriving, strict=True)]
-    if terms.pooled:
-        rows, sizes = [sum(rows)], [sum(sizes)]
-    return all(
-        count <= most_rows and size <= most_bytes
-        for count, size, most_rows, most_bytes in zip(
-            rows, sizes, terms.most_rows, terms.most_bytes, strict=False
-        )
-    )
+    both = list(zip(stored, arriving, strict=True))
+    rows = [len(old) + len(new) for old, new in both]
+    if not _within(rows, terms.most_rows, terms.pooled):
+        return False
+    if min(terms.most_bytes[:1] if terms.pooled else terms.most_bytes) >= UNLIMITED:
+        return True  # sizes are not looked at where nothing depends on them
+    sizes = [_bytes(old) + _bytes(new.rows) for old, new in both]
+    return _within(sizes, terms.most_bytes, terms.pooled)
+
+
+def _within(amounts: list[int], most: tuple[int, int], pooled: bool) -> bool:
+    """Whether both sides are within a limit: together, or each within its own."""
+    if pooled:
+        return sum(amounts) <= most[0]
+    return all(amount <= limit for amount, limit in zip(amounts, most, strict=True))
 
 
 def _bytes(rows: TableRows) -> int:

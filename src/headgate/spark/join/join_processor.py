@@ -85,8 +85,8 @@ class JoinProcessor(ShardProcessor):
         watch.lap("join_ms")
         if pacing is not None:
             state.pacing = pacing.text
-        one = len(part.arriving[0]) + len(part.arriving[1]) == len(arriving[0]) + len(arriving[1])
-        done = step if one else FinishedBatch(progress, held, step, driver.stats)
+        whole = part.arriving is arriving
+        done = step if whole else FinishedBatch(progress, held, step, driver.stats)
         state.write(done, held, driver.learned)
         watch.lap("write_ms")
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
