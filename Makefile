@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests help venv kernel wheel java postgres demo test test-plain test-jit test-long check format bench study soak golden docs lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long check format bench study soak golden docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,9 +36,14 @@ postgres: ## check for a PostgreSQL server, for tests; install it when root on D
 demo: kernel java ## a join under a budget, on Spark
 	@$(BIN)/headgate demo
 
-test: check kernel java postgres ## check, then the usual round of tests
-	@echo "== tests, in two processes side by side"
-	@$(BIN)/pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+test: venv ## check, then the usual round of tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target kernel check-code servers
+	@echo "== tests and doctests, in two processes side by side"
+	@$(BIN)/pytest --numprocesses=2 --dist=worksteal --doctest-modules tests src/headgate
+
+# One after the other: both may install packages.
+servers:
+	@$(MAKE) --no-print-directory --jobs=1 java postgres
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 

@@ -3,11 +3,12 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from headgate.compiling.kernel_mode import MODE, PYTHON
@@ -29,8 +30,15 @@ if MODE == PYTHON:
 os.environ["HEADGATE_CALIBRATION"] = str(Path(__file__).parent / "not-calibrated.json")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Doctests are those of the package: tests have none."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, so that both processes end together: those on Spark, with few tests."""
+    """Long tests first, so that both processes end together: those on Spark, in files with few."""
     tests = Counter(item.path for item in items)
     on_spark = {item.path for item in items if item.get_closest_marker("spark")}
     items.sort(key=lambda item: (item.path not in on_spark, tests[item.path], item.path))

@@ -45,7 +45,8 @@ elif ! with_virtualenv && ! with_apt; then
     exit 1
 fi
 
-pip=("$venv/bin/python" -m pip install -qq --disable-pip-version-check)
+# Modules are compiled when they are first imported; most of the packages' never are.
+pip=("$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-compile)
 echo "Installing the locked packages (PySpark is large; this takes a few minutes)"
 "${pip[@]}" --require-hashes -r requirements.lock
 echo "Installing headgate, editable"

@@ -3,9 +3,23 @@
 from tests.thoroughness import LONG
 
 QUICK_TO_START: dict[str, str] = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": " ".join(
+        (
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            # Classes of the installed jars, loaded by the ten thousand, need no verification.
+            "-XX:+UnlockDiagnosticVMOptions",
+            "-XX:-BytecodeVerificationRemote",
+            "-Djdk.lang.Process.launchMechanism=VFORK",
+        )
+    ),
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Hadoop runs chmod or readlink for every step of writing a local file, and does all of it twice
+    # where it keeps checksums of its own beside the files.
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    # Nobody reads the plans that Spark would otherwise write out for its user interface.
+    "spark.sql.ui.explainMode": "simple",
 }
 """Tests run many queries over few rows, which are planned and compiled far longer than they run."""
 

@@ -1,11 +1,12 @@
 """The base class of the join and lookup processors: a shard, its plan and its state."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
     StatefulProcessor,
@@ -13,15 +14,17 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from headgate.deferred_processor import DeferredProcessor, Variables, declared
 from headgate.spark.join.shard_plan import ShardPlan, check_same_join
 from headgate.spark.packing import padded
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import to_blob
-from headgate.spark.state.shard_state import ShardStore
+from headgate.spark.state.shard_state import VARIABLES, ShardStore
 
 FRAME_BYTES = 1 << 23
 FIRST_TIMER_MS = -1
 """Before the first watermark, which is 0: due in every batch."""
+_VARIABLES: Variables = (*VARIABLES, ("control", "description string"))
 
 
 class Stopwatch:
@@ -50,11 +53,22 @@ class ShardProcessor(StatefulProcessor):
     def __init__(self, plan: ShardPlan) -> None:
         self._plan = plan
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Spark gets a stand-in, which declares the state without loading all that is needed here.
+
+        Users' own policies may be pickled with it, by value, as Spark does with functions.
+        """
+        return DeferredProcessor, (_VARIABLES, cloudpickle.dumps((type(self), self._plan)))
+
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
+        self.begin(handle, declared(handle, _VARIABLES))
+
+    def begin(self, handle: StatefulProcessorHandle, states: Mapping[str, Any]) -> None:
+        """Use state variables that have been declared."""
         self._handle = handle
-        self._store = ShardStore.of(handle)
-        self._control = handle.getValueState("control", "description string")
+        self._store = ShardStore.of(states)
+        self._control = states["control"]
         self._done: set[int] = set()
         """Shards that had rows in this batch; every task creates a new processor."""
 

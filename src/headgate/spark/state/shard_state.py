@@ -7,12 +7,14 @@ the history, and the head. Everything is Arrow IPC behind a version number.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from headgate.deferred_processor import Variables
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
@@ -73,6 +75,16 @@ class FinishedStep(Protocol):
     def survivors(self, side: int) -> TableRows: ...
 
 
+VARIABLES: Variables = (
+    ("head", "blob binary"),
+    ("watermark", "micros long"),
+    ("segments", KEY, VALUE),
+    ("histories", KEY, VALUE),
+    ("lessons", LEARNED),
+)
+"""State variables as checkpoints have them."""
+
+
 @dataclass
 class ShardStore:
     """The state variables of a shard, as Spark hands them out."""
@@ -84,14 +96,14 @@ class ShardStore:
     learned: Any
 
     @classmethod
-    def of(cls, handle: Any) -> "ShardStore":
-        """Declare the variables; only in a processor's ``init``."""
+    def of(cls, states: Mapping[str, Any]) -> "ShardStore":
+        """The variables among the declared ones."""
         return cls(
-            head=handle.getValueState("head", "blob binary"),
-            watermark=handle.getValueState("watermark", "micros long"),
-            segments=handle.getMapState("segments", KEY, VALUE),
-            histories=handle.getMapState("histories", KEY, VALUE),
-            learned=handle.getValueState("lessons", LEARNED),
+            head=states["head"],
+            watermark=states["watermark"],
+            segments=states["segments"],
+            histories=states["histories"],
+            learned=states["lessons"],
         )
 
 
