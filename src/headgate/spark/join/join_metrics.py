@@ -1,6 +1,6 @@
 """Metrics of a streaming join: one row per shard and batch, summed by ``observe``."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
 from typing import Any
 
@@ -24,9 +24,6 @@ _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """Evidence about recall from watched rows, in this batch and since the start."""
-
-Formula = Callable[[Column], Column]
-"""A figure, given the sums over all shards."""
 
 
 def shard_output(groups: tuple[type, ...]) -> ShardOutput:
@@ -110,9 +107,9 @@ def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list
 
 def _fairness(shard: ShardOutput) -> Column:
     """Jain's index over the lifetimes of the rows that left in the batch; as `Stats.fairness`."""
-    rows, squared = shard.total(*LEFT), shard.total("lifetimes_squared")
-    index = F.try_divide(shard.total("lifetimes") ** 2, rows * squared)
-    return F.coalesce(index, F.lit(1.0)).alias("fairness")
+    squared = f"{shard.total(*LEFT)} * {shard.total('lifetimes_squared')}"
+    index = f"try_divide(power({shard.total('lifetimes')}, 2.0D), {squared})"
+    return F.expr(f"coalesce({index}, 1.0D) AS fairness")
 
 
 def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Column]:
@@ -128,40 +125,29 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         "by_importance": shard.total("shards_by_importance"),
     }
 
-    def figure(name: str, needed: Iterable[str], sure: Formula, estimated: Formula) -> Column:
-        """A figure computed from some of the sums, each of which is then summed only once."""
-        given = F.struct(*(sums[each].alias(each) for each in (*needed, "monitored", "lost")))
-        exact = F.transform(
-            F.array(given),
-            lambda s: F.when((s.monitored > 0) & (s.lost == 0), sure(s)).otherwise(estimated(s)),
-        )
-        return exact[0].alias(f"{prefix}{name}")
+    def figure(name: str, needed: Iterable[str], sure: str, estimated: str) -> Column:
+        """A figure computed from some of the sums ``s``, each of which is then summed only once."""
+        given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, "monitored", "lost"))
+        exact = f"CASE WHEN s.monitored > 0 AND s.lost = 0 THEN {sure} ELSE {estimated} END"
+        return F.expr(f"transform(array(named_struct({given})), s -> {exact})[0] AS {prefix}{name}")
 
     return [
-        figure("recall", ("met", "made"), _one, _share),
-        figure("recall_low", _SUMS, _one, lambda s: F.greatest(_share(s) - _error(s), F.lit(0.0))),
-        figure("recall_high", _SUMS, _one, lambda s: F.least(_share(s) + _error(s), F.lit(1.0))),
+        figure("recall", ("met", "made"), "1.0D", _SHARE),
+        figure("recall_low", _SUMS, "1.0D", f"greatest({_SHARE} - {_ERROR}, 0.0D)"),
+        figure("recall_high", _SUMS, "1.0D", f"least({_SHARE} + {_ERROR}, 1.0D)"),
         figure(
             "exact_pairs",
             ("met", "made", "pairs", "by_importance"),
-            lambda s: s.pairs.cast("double"),
+            "cast(s.pairs AS double)",
             # The share of importance does not give the number of pairs.
-            lambda s: F.when(s.by_importance == 0, F.try_divide(s.pairs, _share(s))),
+            f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {_SHARE}) END",
         ),
     ]
 
 
-def _one(_: Column) -> Column:
-    return F.lit(1.0)
-
-
-def _share(s: Column) -> Column:
-    return F.try_divide(s.made, s.met)
-
-
-def _error(s: Column) -> Column:
-    share = _share(s)
-    variance = s.made_made - 2 * share * s.met_made + share * share * s.met_met
-    few = F.try_divide(NONE_OF_MANY * s.met_met, s.met)
-    spread = CONFIDENCE * F.sqrt(F.greatest(variance, F.lit(0.0)))
-    return F.try_divide(F.greatest(spread, few), s.met)
+_SHARE = "try_divide(s.made, s.met)"
+_VARIANCE = f"s.made_made - 2 * {_SHARE} * s.met_made + {_SHARE} * {_SHARE} * s.met_met"
+_SPREAD = f"{CONFIDENCE}D * sqrt(greatest({_VARIANCE}, 0.0D))"
+_FEW = f"try_divide({NONE_OF_MANY}D * s.met_met, s.met)"
+_ERROR = f"try_divide(greatest({_SPREAD}, {_FEW}), s.met)"
+"""Formulas of `Evidence.recall` in SQL, given the sums over all shards as ``s``."""
