@@ -188,11 +188,6 @@ class WhatIf:
             raise SpecError("this answer does not know its join: ask with hg.whatif")
         return self.build(chosen.upper(), memory.budget)
 
-    def best_at(self, rows: int) -> str:
-        """The best policy at a memory size that was tried."""
-        at = [point for point in self.points if point.rows == rows]
-        return max(at, key=lambda point: point.recall).policy
-
     def to_pandas(self) -> "pd.DataFrame":
         """One row per policy and memory size, the optimum last."""
         import pandas as pd
