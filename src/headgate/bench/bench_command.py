@@ -1,6 +1,7 @@
 """``headgate bench``: runs Spark's join and Headgate in turn on the same rows."""
 
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from headgate.bench.batch_sizes import Batches, measure_batches
+from headgate.bench.batch_sizes import Batches, measure_batches, runs
 from headgate.bench.batches_page import PAGE, batches_page
 from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
@@ -101,10 +102,15 @@ def _kernel(console: Console, rounds: int) -> None:
 def _batches(console: Console, rounds: int) -> None:
     """Print how long batches take as users have them, and write it as a page."""
     found: dict[tuple[int, str], list[Batches]] = {}
-    with console.status("measuring batches") as status:
-        for rows, name, batches in measure_batches(rounds):
-            status.update(f"measuring batches of {rows:,} rows: {name}")
-            found.setdefault((rows, name), []).append(batches)
+    planned, began = runs(rounds), time.monotonic()
+    for done, (run, batches) in enumerate(measure_batches(planned), start=1):
+        found.setdefault((run.rows, run.name), []).append(batches)
+        console.print(
+            f"{done} of {len(planned)}, {(time.monotonic() - began) / 60:.0f} min: "
+            f"{run.rows:,} rows a batch, {run.name}: first batch {batches.first:,.0f} ms, "
+            f"then {batches.steady:,.0f} ms",
+            highlight=False,
+        )
     page = batches_page(found)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page)
