@@ -18,6 +18,7 @@ from headgate.bench.cpu_bench import CPU, Held, burst, overloads
 from headgate.bench.kernel_bench import measure_kernel
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
+from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library
 from headgate.bench.ratio_spread import Spread
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.stage_times import measure_stages, stage_lines
@@ -44,9 +45,15 @@ ROWS_A_BATCH = 1_600_000
 def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
     """Run the selected benchmarks and print a table for each."""
     console = Console()
-    unknown = [part for part in parts if part not in PARTS]
+    known = (*PARTS, *ON_DEMAND)
+    unknown = [part for part in parts if part not in known]
     if unknown:
-        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(PARTS)}")
+        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(known)}")
+    if "library" in parts:
+        show_library(console, rounds)
+    if "flink" in parts:
+        check_ready()
+        show_flink(console, rounds)
     if "kernel" in parts:
         _kernel(console, rounds)
     if "learning" in parts:
