@@ -145,7 +145,7 @@ def source_hash(path: Path) -> str:
 
 def package_bytes(path: Path) -> bytes:
     """A file of the package, which may be in a zip file, as Spark's ``--py-files`` are."""
-    loader = None if __spec__ is None else __spec__.loader
+    loader = globals().get("__loader__")
     if isinstance(loader, zipimport.zipimporter):
         try:
             return loader.get_data(str(path))
