@@ -125,6 +125,25 @@ def test_without_library_and_numba_the_error_says_what_to_install(tmp_path: Path
     assert "pip install headgate[jit]" in done.stderr.splitlines()[-1]
 
 
+def test_the_library_is_loaded_from_a_zip_file(tmp_path: Path) -> None:
+    zipped = Path(shutil.make_archive(str(tmp_path / "files"), "zip", PACKAGE.parent, "headgate"))
+    assert joined("no numba", package=zipped / "headgate") == joined("no numba")
+
+
+def test_a_zip_file_without_the_library_says_so(tmp_path: Path) -> None:
+    copy = tmp_path / "headgate"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.nb?"))
+    zipped = Path(shutil.make_archive(str(tmp_path / "files"), "zip", tmp_path, "headgate"))
+    done = subprocess.run(
+        [sys.executable, "-c", JOIN, "no numba"],
+        env=os.environ | {"PYTHONPATH": str(zipped)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "pip install headgate[jit]" in done.stderr.splitlines()[-1]
+
+
 def test_the_library_needs_nothing_but_the_c_library() -> None:
     """A symbol of Python or Numba would tie the wheel to one version of them."""
     needed = undefined_symbols(machine_library.library_path())

@@ -12,7 +12,7 @@ import headgate as hg
 from headgate.learning.recall import Evidence
 from headgate.metrics import names_of
 from headgate.metrics.metric_groups import JOIN_SUMS
-from headgate.spark.join.join_metrics import EVIDENCE, SHARD, observed
+from headgate.spark.join.join_metrics import DOUBT, EVIDENCE, SHARD, doubt, observed
 from headgate.spark.shard_output import SCHEMA
 from headgate.studies.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
@@ -25,7 +25,8 @@ NAMES = (*SHARD.counts, *SHARD.reals)
 
 def summed(spark: SparkSession, shards: list[dict[str, float]]) -> Row:
     """What ``observe`` would make of the rows of some shards."""
-    rows = pd.concat([SHARD.figures(dict.fromkeys(NAMES, 0) | shard) for shard in shards])
+    told = [dict.fromkeys(NAMES, 0) | shard for shard in shards]
+    rows = pd.concat([SHARD.figures(figures | {DOUBT: doubt(figures)}) for figures in told])
     emitted = spark.createDataFrame([tuple(row) for row in rows.to_numpy()], SCHEMA)
     return emitted.agg(*observed()).collect()[0]
 

@@ -42,6 +42,20 @@ def test_a_pyspark_that_is_not_installed_stays_where_it_is(tmp_path: Path) -> No
     assert str(folder) in said(SAY_WHERE, folder / "pyspark.zip", START)
 
 
+def test_no_archive_of_an_installed_pyspark_is_read_again_by_every_task() -> None:
+    jar = next((LIB.parents[1] / "jars").glob("spark-core*.jar"))
+    ask = "import sys; print([p for p in [*sys.path, *sys.path_importer_cache] if 'spark' in p])"
+    archives = (LIB / "pyspark.zip", jar)
+    assert all(str(each) in said(ask, *archives) for each in archives)
+    assert not any(str(each) in said(ask, *archives, START) for each in archives)
+
+
+def test_what_all_workers_have_loaded_is_left_out_of_their_garbage_collections() -> None:
+    ask = "import gc; print(gc.get_freeze_count() > 10_000)"
+    assert said(ask, START) == "False"
+    assert said(ask, START, more=("pyspark.daemon",)) == "True"
+
+
 def test_another_sitecustomize_is_still_run(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("print('the other')")
     assert said("", START, tmp_path) == "the other"

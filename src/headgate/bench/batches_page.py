@@ -21,8 +21,9 @@ session, one without rows, and those after the first three. "times" is how many 
 through in steady batches, to those of Spark's own join in the same round. Two queries join nothing:
 they show what Spark itself takes to pass rows through Python, and to keep state there.
 
-Written by `headgate bench --part batches` on {day}: {rounds}, {cores} cores,
-Spark {spark}, Python {python}. Shuffle partitions are as many as cores for all; nothing else is set
+Written by `headgate bench --part batches` on {day}: {rounds} (one of what joins nothing
+and of what is on RocksDB, at most two of the largest batches), {cores} cores, Spark {spark}, Python
+{python}. Shuffle partitions are as many as cores for all; nothing else is set
 but the state store that each needs, and what `hg.configure` sets.
 """
 
@@ -50,7 +51,7 @@ def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str
     for (size, name), runs in found.items():
         if size != rows:
             continue
-        times = Spread.of([a.steady / b.steady for a, b in zip(peer, runs, strict=True)])
+        times = Spread.of([a.steady / b.steady for a, b in zip(peer, runs, strict=False)])
         empty = [run.empty for run in runs if run.empty is not None]
         cells = (
             _milliseconds([run.first for run in runs]),

@@ -1,6 +1,7 @@
 """``headgate bench``: runs Spark's join and Headgate in turn on the same rows."""
 
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from headgate.bench.batch_sizes import Batches, measure_batches
+from headgate.bench.batch_sizes import Batches, measure_batches, runs
 from headgate.bench.batches_page import PAGE, batches_page
 from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
@@ -17,6 +18,7 @@ from headgate.bench.cpu_bench import CPU, Held, burst, overloads
 from headgate.bench.kernel_bench import measure_kernel
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
+from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library
 from headgate.bench.ratio_spread import Spread
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.stage_times import measure_stages, stage_lines
@@ -43,9 +45,15 @@ ROWS_A_BATCH = 1_600_000
 def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
     """Run the selected benchmarks and print a table for each."""
     console = Console()
-    unknown = [part for part in parts if part not in PARTS]
+    known = (*PARTS, *ON_DEMAND)
+    unknown = [part for part in parts if part not in known]
     if unknown:
-        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(PARTS)}")
+        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(known)}")
+    if "library" in parts:
+        show_library(console, rounds)
+    if "flink" in parts:
+        check_ready()
+        show_flink(console, rounds)
     if "kernel" in parts:
         _kernel(console, rounds)
     if "learning" in parts:
@@ -101,10 +109,15 @@ def _kernel(console: Console, rounds: int) -> None:
 def _batches(console: Console, rounds: int) -> None:
     """Print how long batches take as users have them, and write it as a page."""
     found: dict[tuple[int, str], list[Batches]] = {}
-    with console.status("measuring batches") as status:
-        for rows, name, batches in measure_batches(rounds):
-            status.update(f"measuring batches of {rows:,} rows: {name}")
-            found.setdefault((rows, name), []).append(batches)
+    planned, began = runs(rounds), time.monotonic()
+    for done, (run, batches) in enumerate(measure_batches(planned), start=1):
+        found.setdefault((run.rows, run.name), []).append(batches)
+        console.print(
+            f"{done} of {len(planned)}, {(time.monotonic() - began) / 60:.0f} min: "
+            f"{run.rows:,} rows a batch, {run.name}: first batch {batches.first:,.0f} ms, "
+            f"then {batches.steady:,.0f} ms",
+            highlight=False,
+        )
     page = batches_page(found)
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page)

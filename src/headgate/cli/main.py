@@ -257,7 +257,7 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets "
-            "or cpu; may be repeated."
+            "or cpu; or, on demand, flink or library; may be repeated."
         ),
     ] = None,
 ) -> None:

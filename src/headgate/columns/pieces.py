@@ -19,7 +19,9 @@ PIECE_BYTES = 1 << 21
 CHUNK_BYTES = 1 << 28
 """A chunk of a table that is kept whole; Arrow's columns of text end at eight times as much."""
 SMALL_BYTES = 1 << 24
-"""A table of no more than this is put together once, and then read faster."""
+"""What is copied at a time where a table is copied piece by piece."""
+JOINED_BYTES = 1 << 26
+"""A table of no more than this is put together once, and then read twice as fast."""
 
 
 def payload_bytes(table: pa.Table) -> np.ndarray:
@@ -70,7 +72,7 @@ class RowSource:
         A table of no more than this is put together.
     """
 
-    def __init__(self, table: pa.Table, small_bytes: int = SMALL_BYTES) -> None:
+    def __init__(self, table: pa.Table, small_bytes: int = JOINED_BYTES) -> None:
         self.schema = table.schema
         self.sizes = payload_bytes(table)
         """Bytes of each row."""

@@ -10,6 +10,8 @@ import hashlib
 import json
 import platform
 import sys
+import tempfile
+import zipimport
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,7 +78,13 @@ class Library:
     """A library that has been loaded."""
 
     def __init__(self, path: Path) -> None:
-        self._code = ctypes.CDLL(str(path))
+        if path.exists():
+            self._code = ctypes.CDLL(str(path))
+        else:  # in a zip file, which the operating system cannot load from
+            with tempfile.NamedTemporaryFile(suffix=path.suffix) as copy:
+                copy.write(package_bytes(path))
+                copy.flush()
+                self._code = ctypes.CDLL(copy.name)
         self.contents = read_contents(self._code)
 
     def entries(self, name: str) -> tuple[Entry, ...]:
@@ -103,10 +111,10 @@ def read_contents(code: ctypes.CDLL) -> dict[str, Any]:
 def _looked_for() -> tuple[Library | None, str]:
     """The library of this machine, or why there is none."""
     path = library_path()
-    if not path.exists():
-        return None, f"no library of machine code for {path.stem}"
     try:
         library = Library(path)
+    except FileNotFoundError:
+        return None, f"no library of machine code for {path.stem}"
     except (OSError, ValueError) as error:  # another C library, or a damaged file
         return None, f"the library of machine code cannot be loaded ({error})"
     if library.contents.get("format") != FORMAT:
@@ -130,9 +138,20 @@ def why_not() -> str:
 def source_hash(path: Path) -> str:
     """A hash of a source file, as in a table of contents."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(package_bytes(path)).hexdigest()[:16]
     except OSError:
         return "unreadable"
+
+
+def package_bytes(path: Path) -> bytes:
+    """A file of the package, which may be in a zip file, as Spark's ``--py-files`` are."""
+    loader = globals().get("__loader__")
+    if isinstance(loader, zipimport.zipimporter):
+        try:
+            return loader.get_data(str(path))
+        except OSError:
+            raise FileNotFoundError(path) from None
+    return path.read_bytes()
 
 
 def described(arguments: tuple[Any, ...]) -> str:

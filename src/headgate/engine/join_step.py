@@ -120,7 +120,7 @@ def results(
     sources: list[RowSource] = []
     for block in step.pairs():
         sources = sources or [
-            RowSource(pa.concat_tables([stored.table, came.rows.table]))
-            for stored, came in zip(step.stored, step.arriving, strict=True)
+            shape.source(pa.concat_tables([stored.table, came.rows.table]), side)
+            for side, (stored, came) in enumerate(zip(step.stored, step.arriving, strict=True))
         ]
         yield from shape.results(sources[0], sources[1], block.of_shard(shard), most_bytes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate.columns.pieces import CHUNK_BYTES, RowSource
+from headgate.columns.pieces import CHUNK_BYTES
 from headgate.columns.plain_form import no_rows
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.inputs import as_arrow
@@ -124,7 +124,7 @@ def _pacing(request: Request, before_s: float, rows: int) -> EventPacing | None:
 
 def _results(replay: Replay, shape: Shape, held: tuple[TableRows, TableRows]) -> Iterator[pa.Table]:
     """Result rows, piece by piece."""
-    sources = [RowSource(side.table) for side in held]
+    sources = [shape.source(rows.table, side) for side, rows in enumerate(held)]
     for block in replay.pairs():
         pairs = block.placed(held[0].place, held[1].place).of_shard()
         yield from shape.results(sources[0], sources[1], pairs, CHUNK_BYTES)

@@ -170,6 +170,12 @@ class Shape:
             ]
         )
 
+    def source(self, table: pa.Table, side: int) -> RowSource:
+        """The rows of a side, to take those from that make results."""
+        shown = [name for _, of, name in self.output if of == side]
+        # Without any column Arrow would forget how many rows there are.
+        return RowSource(table.select(shown) if shown else table)
+
     def results(
         self, left: RowSource, right: RowSource, pairs: PairBlock, most_bytes: int
     ) -> Iterator[pa.Table]:

@@ -24,11 +24,13 @@ _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """Evidence about recall from watched rows, in this batch and since the start."""
+DOUBT = "doubt"
+"""Zero if it is known that no pair is missing; see `doubt`."""
 
 
 def shard_output(groups: tuple[type, ...]) -> ShardOutput:
     """What the shards of a join emit, where these groups of metrics are declared."""
-    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *EXPECTED))
+    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, DOUBT, *EXPECTED))
 
 
 SHARD = shard_output(JOIN_SUMS)
@@ -45,7 +47,18 @@ def stats_row(
     """The row of metrics that a shard emits once per batch."""
     figures: dict[str, Any] = {**asdict(stats), **state, **spent, **expected}
     more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
-    return SHARD.figures(figures | more)
+    figures |= more
+    return SHARD.figures(figures | {DOUBT: doubt(figures)})
+
+
+def doubt(figures: Mapping[str, Any]) -> float:
+    """What a shard has given up so far; without a monitor, which would know, never zero.
+
+    A batch that lost no rows may still miss pairs with rows lost earlier. Shards tell one number,
+    since every sum that figures are computed from is planned anew in every batch.
+    """
+    lost = sum(figures[name] for name in ("total_lost", *GIVEN_UP))
+    return float(lost) if figures["shards_monitored"] else 1.0
 
 
 def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
@@ -119,16 +132,14 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
     """
     sums = {name: shard.total(f"{when}_{name}") for name in _SUMS} | {
         "pairs": shard.total(pairs),
-        "monitored": shard.total("shards_monitored"),
-        # A batch that lost no rows may still miss pairs with rows lost earlier.
-        "lost": shard.total("total_lost", *GIVEN_UP),
+        DOUBT: shard.total(DOUBT),
         "by_importance": shard.total("shards_by_importance"),
     }
 
     def figure(name: str, needed: Iterable[str], sure: str, estimated: str) -> Column:
         """A figure computed from some of the sums ``s``, each of which is then summed only once."""
-        given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, "monitored", "lost"))
-        exact = f"CASE WHEN s.monitored > 0 AND s.lost = 0 THEN {sure} ELSE {estimated} END"
+        given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, DOUBT))
+        exact = f"CASE WHEN s.{DOUBT} = 0 THEN {sure} ELSE {estimated} END"
         return F.expr(f"transform(array(named_struct({given})), s -> {exact})[0] AS {prefix}{name}")
 
     return [
