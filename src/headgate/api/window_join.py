@@ -272,6 +272,7 @@ class WindowJoin(Request):
         name: str = "headgate",
         redefined: "str | os.PathLike[str] | DataFrame | None" = None,
         watermark: bool = True,
+        balance: "str | os.PathLike[str] | None" = None,
     ) -> "DataFrame":
         """Join two streaming DataFrames into one streaming DataFrame.
 
@@ -304,6 +305,13 @@ class WindowJoin(Request):
             cost. Without a watermark results can be aggregated in any mode but append, but
             stateful operators after the join never drop their state.
             The time of a side whose window is in rows never has a watermark.
+        balance
+            A folder, to move memory between shards while the query runs. By default every shard
+            keeps an equal part of the budget. With skewed keys some shards need far more than
+            others; each then reports what more memory would bring, and memory goes where it makes
+            the most results. A shard that loses memory evicts rows first, so together they never
+            store more than the budget. The folder is local, reached by Spark under the same path,
+            for this join alone, and kept between runs like a checkpoint.
 
         Examples
         --------
@@ -315,7 +323,9 @@ class WindowJoin(Request):
         self.budget.check_settled()
         from headgate.spark import stream
 
-        return stream(self, left, right, shards, name, redefined, watermark=watermark)
+        return stream(
+            self, left, right, shards, name, redefined, watermark=watermark, balance=balance
+        )
 
     def batch(
         self,

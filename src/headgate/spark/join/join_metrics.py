@@ -29,9 +29,23 @@ Formula = Callable[[Column], Column]
 """A figure, given the sums over all shards."""
 
 
+BALANCED = (
+    "limit",
+    "left_rows",
+    "right_rows",
+    "pairs",
+    "total_lost",
+    *GIVEN_UP,
+    "batch_met",
+    "batch_made",
+    *EXPECTED,
+)
+"""What is observed of each shard by itself where memory moves between shards."""
+
+
 def shard_output(groups: tuple[type, ...]) -> ShardOutput:
     """What the shards of a join emit, where these groups of metrics are declared."""
-    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *EXPECTED))
+    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *EXPECTED), ("shard",))
 
 
 SHARD = shard_output(JOIN_SUMS)
@@ -90,13 +104,16 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
         ) from error
 
 
-def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list[Column]:
+def observed(
+    shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS, each_of: int = 0
+) -> list[Column]:
     """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so they are upper bounds. Recall is null if unknown: no
     row was watched, or no watched row has matched. If the goal is importance, recall is the share
     of importance. Joins that share their budget (``shared``) also report what they expect to gain
-    from more memory and lose with less.
+    from more memory and lose with less. ``each_of`` so many shards also reports `BALANCED`, as an
+    array under ``shard_0``, ``shard_1`` …; null for a shard that was not in the batch.
     """
     shard = shard_output(groups)
     return [
@@ -105,7 +122,25 @@ def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list
         *_recall(shard, "batch", "", "pairs"),
         *_recall(shard, "total", "total_", "total_pairs"),
         *(shard.totals(EXPECTED) if shared else ()),
+        *(shard.only(number, BALANCED).alias(f"shard_{number}") for number in range(each_of)),
     ]
+
+
+def of_shard(figures: Mapping[str, Any], number: int) -> dict[str, float | None] | None:
+    """A shard's own figures among those observed; None if it was not in the batch.
+
+    ``exact_pairs`` is what its part of the exact join would have made, None where not known.
+    """
+    told = figures[f"shard_{number}"]
+    if told is None:
+        return None
+    own = dict(zip(BALANCED, told, strict=True))
+    lost = own["total_lost"] + sum(own[name] for name in GIVEN_UP)
+    exact: float | None = own["pairs"]
+    if lost:
+        made = own["batch_made"]
+        exact = max(own["pairs"] * own["batch_met"] / made, own["pairs"]) if made > 0 else None
+    return {**own, "exact_pairs": exact}
 
 
 def _fairness(shard: ShardOutput) -> Column:
