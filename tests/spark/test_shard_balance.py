@@ -13,6 +13,7 @@ from headgate.planner.balancer import SETTLES, Balancer, Member, MostResults
 from headgate.spark.join.join_metrics import BALANCED, of_shard
 from headgate.spark.join.limits_folder import KEPT
 from headgate.spark.join.shard_balance import ShardLimits, balance_shards
+from headgate.spark.join.split_keys import SplitKeys
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
 
@@ -104,6 +105,48 @@ def read(spark: SparkSession, folder: Path) -> tuple[DataFrame, DataFrame]:
     return left, right
 
 
+@pytest.mark.parametrize(("windows", "dealt"), [((300, 300), 0), ((0, 300), 1), ((300, 0), 0)])
+def test_every_pair_of_a_split_key_meets_in_one_shard(windows: tuple[int, int], dealt: int) -> None:
+    join = hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="left_at", window=f"{windows[0]} seconds"),
+        right=hg.Side(time="right_at", window=f"{windows[1]} seconds"),
+        budget=hg.Budget(rows=10),
+    )
+    tables = [side(1, "left_at", 300), side(2, "right_at", 300)]
+    shape = join.bind((tables[0].schema, tables[1].schema)).shape
+    split = SplitKeys.of(join, shape, [0, 2, 12_345_678])
+    assert split is not None
+    assert split.dealt == dealt
+    places: list[dict[int, set[int]]] = []
+    for number, table in enumerate(tables):
+        keys = table.column("key").to_numpy()
+        sent, shard = split.route(table, number, shard_of(keys), SHARDS)
+        at: dict[int, set[int]] = {}
+        for row, place in zip(sent.tolist(), shard.tolist(), strict=True):
+            assert place not in at.setdefault(row, set())
+            at[row].add(place)
+        assert len(at) == len(keys)
+        hot = np.isin(keys, [0, 2])
+        for row, where in at.items():
+            assert len(where) == (SHARDS if hot[row] and number != dealt else 1)
+        assert len(set().union(*(at[row] for row in np.flatnonzero(hot)))) == SHARDS
+        places.append(at)
+    left, right = (table.column("key").to_pylist() for table in tables)
+    for row, key in enumerate(left):
+        for other in (number for number, same in enumerate(right) if same == key):
+            assert len(places[0][row] & places[1][other]) == 1
+
+
+def test_keys_that_cannot_be_split_are_refused() -> None:
+    tables = [side(1, "left_at", 3), side(2, "right_at", 3)]
+    join = make_join(10)
+    shape = join.bind((tables[0].schema, tables[1].schema)).shape
+    assert SplitKeys.of(join, shape, []) is None
+    with pytest.raises(hg.SpecError, match="a value for each key column"):
+        SplitKeys.of(join, shape, [(1, 2)])
+
+
 def test_a_query_with_moving_memory_tells_each_shards_figures_and_goes_on_after_a_stop(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -116,7 +159,12 @@ def test_a_query_with_moving_memory_tells_each_shards_figures_and_goes_on_after_
 
     def batches() -> list[Row]:
         frame = join.stream(
-            *read(spark, tmp_path), shards=shards, name="moved", watermark=False, balance=limits
+            *read(spark, tmp_path),
+            shards=shards,
+            name="moved",
+            watermark=False,
+            balance=limits,
+            split_keys=[0, 1],
         )
         query = (
             frame.writeStream.format("parquet")
@@ -134,6 +182,13 @@ def test_a_query_with_moving_memory_tells_each_shards_figures_and_goes_on_after_
     for name in ("left_rows", "right_rows", "pairs"):
         assert sum(own[name] for own in told if own is not None) == first[name]
     assert (limits / KEPT).exists()
+    # Of split keys one side is copied to the other shard, and nothing is joined twice.
+    keys = tables[1].column("key").slice(0, rows // 2).to_numpy()
+    assert first["copied"] == np.count_nonzero(keys < 2) > 0
+    exact = multiset(
+        make_join(10 * rows, "fifo").run(*(t.slice(0, rows // 2) for t in tables)).pairs
+    )
+    assert multiset(spark.read.parquet(out).toArrow()) == exact
     # As if memory had moved: the limits are published, and in force with the next batch.
     listener = balance_shards(spark, "moved", 4 * rows, shards, limits)
     assert isinstance(listener, ShardLimits)

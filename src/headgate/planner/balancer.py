@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from headgate.models.memory_curve import MemoryCurve
 from headgate.planner.budget_allocation import alloc, in_whole
 from headgate.planner.live_curve import FIGURES, FULL, PASSED, live_curve, live_output
@@ -89,7 +91,7 @@ class Member:
         """Pairs against memory, in proportion to those it makes now; flat where it is not known."""
         curve = live_output(self.figures, self.in_force) if self.figures else None
         if curve is None or curve.at(self.in_force) <= 0:
-            return MemoryCurve([0.0], [self.made])
+            return MemoryCurve(np.zeros(1), np.array([self.made]))
         return MemoryCurve(curve.rows, curve.output * self.made / curve.at(self.in_force))
 
 

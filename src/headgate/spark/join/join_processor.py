@@ -69,6 +69,11 @@ class JoinProcessor(ShardProcessor):
         coding = TableCoding(plan.shape, definitions, state.learned_before())
         driver = Driver[TableRows](coding, held, progress, pacing)
         arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
+        if plan.split is not None:
+            number = plan.labels.index(shard)
+            state.figures["copied"] = sum(
+                plan.split.copies(came.sides[side].table, side, number) for side in (0, 1)
+            )
         watch.lap("read_ms")
         terms = plan.terms_of(shard)
         cut = pacing is None and not all_fit(terms, held, arriving)

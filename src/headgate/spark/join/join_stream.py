@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -30,6 +31,7 @@ from headgate.spark.join.published_changes import Redefined, packed_changes, pac
 from headgate.spark.join.shard_balance import PUBLISHED, amount_to_balance, balance_shards
 from headgate.spark.join.shard_plan import ShardPlan, Sharing, shard_plan
 from headgate.spark.join.shard_replay import ReplayShards, tagged
+from headgate.spark.join.split_keys import SplitKeys
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.requirements import (
     WATERMARK,
@@ -63,6 +65,7 @@ def stream(
     most: int | None = None,
     watermark: bool = True,
     balance: str | os.PathLike[str] | None = None,
+    split_keys: Sequence[Any] = (),
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there.
 
@@ -98,6 +101,7 @@ def stream(
         partitions=partitions,
         columns=_described(frames),
         sharing=None if limits is None else Sharing(most),
+        split=SplitKeys.of(join, shape, split_keys),
     )
     plan = replace(plan, row_bytes=bytes_a_row(session))
     forget_when_queries_end(session)
@@ -264,6 +268,7 @@ def _packed(
         timed=_timed(plan),
         key_types=shape.key_types,
         row_bytes=plan.row_bytes,
+        split=plan.split,
     )
     return numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
 
