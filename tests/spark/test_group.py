@@ -17,8 +17,8 @@ from pyspark.sql.streaming import StreamingQuery
 import headgate as hg
 from headgate.planner.balancer import Member
 from headgate.spark.join.join_stream import stream
+from headgate.spark.join.limits_folder import KEPT, members_before
 from headgate.spark.join.published_changes import publish_limit
-from headgate.spark.join.shared_streams import KEPT, members_before
 from headgate.spark.state.blobs import from_blob, to_blob
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
@@ -309,7 +309,7 @@ def test_a_folder_remembers_who_was_told_what(tmp_path: Path) -> None:
     assert members_before(tmp_path, {"ads": 1}) is None
     (tmp_path / KEPT).write_text('{"ads": {"told": 30, "in_force": 50}}')
     assert members_before(tmp_path, {"ads": 2}) == {"ads": Member(30, 50, shards=2)}
-    with pytest.raises(hg.SpecError, match="belongs to a group of ads, and this one is of orders"):
+    with pytest.raises(hg.SpecError, match="holds the limits of ads, and these are orders"):
         members_before(tmp_path, {"orders": 1})
 
 

@@ -272,6 +272,8 @@ class WindowJoin(Request):
         name: str = "headgate",
         redefined: "str | os.PathLike[str] | DataFrame | None" = None,
         watermark: bool = True,
+        balance: "str | os.PathLike[str] | None" = None,
+        split_keys: Sequence[Any] = (),
     ) -> "DataFrame":
         """Join two streaming DataFrames into one streaming DataFrame.
 
@@ -304,6 +306,19 @@ class WindowJoin(Request):
             cost. Without a watermark results can be aggregated in any mode but append, but
             stateful operators after the join never drop their state.
             The time of a side whose window is in rows never has a watermark.
+        balance
+            A folder, to move memory between shards while the query runs. By default every shard
+            keeps an equal part of the budget. With skewed keys some shards need far more than
+            others; each then reports what more memory would bring, and memory goes where it makes
+            the most results. A shard that loses memory evicts rows first, so together they never
+            store more than the budget. The folder is local, reached by Spark under the same path,
+            for this join alone, and kept between runs like a checkpoint. A query that only
+            processes what is there (``availableNow``) takes up no limits on the way.
+        split_keys
+            Keys too frequent for one shard, such as `Profile.hot_keys` finds; of several columns,
+            tuples. Their rows on the side with the longer window are dealt out to all shards, and
+            those of the other side are copied to every shard (counted: ``copied``). The result is
+            the same, and no shard has to do most of the work.
 
         Examples
         --------
@@ -315,7 +330,17 @@ class WindowJoin(Request):
         self.budget.check_settled()
         from headgate.spark import stream
 
-        return stream(self, left, right, shards, name, redefined, watermark=watermark)
+        return stream(
+            self,
+            left,
+            right,
+            shards,
+            name,
+            redefined,
+            watermark=watermark,
+            balance=balance,
+            split_keys=split_keys,
+        )
 
     def batch(
         self,

@@ -20,6 +20,7 @@ from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
 from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library
 from headgate.bench.ratio_spread import Spread
+from headgate.bench.shard_bench import shards_table
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.stage_times import measure_stages, stage_lines
 from headgate.bench.whatif_bench import ROWS, SHARE, Compared, measure_whatif
@@ -37,7 +38,7 @@ SETTINGS = {
 AMPLE = Budget(rows=50_000_000)
 PARTS = (
     *("kernel", "learning", "offline", "whatif", "batches", "stages"),
-    *("uniform", "skew", "budgets", "cpu"),
+    *("uniform", "skew", "budgets", "cpu", "shards"),
 )
 ROWS_A_BATCH = 1_600_000
 
@@ -68,7 +69,7 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
     if "stages" in parts:
         check_ready()
         _stages(console)
-    if set(parts) & {"uniform", "skew", "budgets", "cpu"}:
+    if set(parts) & {"uniform", "skew", "budgets", "cpu", "shards"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
         session = start_session("headgate bench", log, cores=2, settings=SETTINGS)
@@ -83,6 +84,10 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
                     _budgets(console, session, place / "budgets")
                 if "cpu" in parts:
                     _cpu(console, session, place / "cpu")
+                if "shards" in parts:
+                    with console.status("sharing memory between shards"):
+                        table = shards_table(session, place / "shards")
+                    console.print(table)
         finally:
             session.stop()
 

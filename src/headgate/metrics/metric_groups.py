@@ -103,6 +103,9 @@ class StateFigures:
     written_bytes: int = metric("bytes", "Written to the state store.")
     rebuilt: int = metric("shards", "Shards read anew from the state store.")
     compacted: int = metric("segments", "Segments rewritten to reclaim dead rows.")
+    copied: int = metric(
+        "rows", "Rows of split keys sent to further shards, each of which stores its own."
+    )
     misdefined: int = metric(
         "times", "Redefinitions of importance, and limits, that could not be taken up."
     )

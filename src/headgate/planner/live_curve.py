@@ -126,6 +126,34 @@ def expected_figures(
     return told
 
 
+def live_output(figures: Mapping[str, float], limit: float) -> MemoryCurve | None:
+    """Matches a second against memory, as a running join's models expect; None if they do not know.
+
+    Parameters
+    ----------
+    figures
+        `FIGURES`.
+    limit
+        The memory it has now.
+
+    Examples
+    --------
+    >>> told = {EXACT: 100.0, FULL: 1000.0, "expected_quarter": 10.0, "expected_half": 20.0,
+    ...         "expected_now": 40.0, "expected_double": 80.0, "expected_fourfold": 100.0}
+    >>> curve = live_output(told, limit=400)
+    >>> curve.at(400), curve.at(900), curve.at(2000)
+    (40.0, 90.0, 100.0)
+    """
+    full, exact = figures[FULL], figures[EXACT]
+    if full <= 0 or exact <= 0:
+        return None
+    amounts = limit * np.array([0.0, *TIMES.values()])
+    made = np.array([0.0, *(figures[f"expected_{name}"] for name in TIMES)])
+    inside = amounts < full
+    output = np.append(made[inside], exact)
+    return MemoryCurve(np.append(amounts[inside], full), np.maximum.accumulate(output))
+
+
 def live_curve(figures: Mapping[str, float], limit: float, recall: float) -> QualityCurve | None:
     """Recall against memory of a running join; None while nothing is known of it.
 

@@ -90,6 +90,35 @@ class Profile:
         lasts = [side.last_us for side in self.rows if side.last_us is not None]
         return max(lasts) - min(firsts) if firsts else 0
 
+    def hot_keys(self, shards: int) -> list[Any]:
+        """Keys that alone have as many rows as half a shard, for ``stream(split_keys=)``.
+
+        Of one key column values, of several tuples; the most frequent first.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import headgate as hg
+        >>> at = pa.array(range(8), pa.timestamp("s"))
+        >>> rows = pa.table({"id": ["a"] * 6 + ["b", "c"], "at": at})
+        >>> side = hg.Side(time="at", window="5 seconds")
+        >>> hg.profile(rows, rows.rename_columns(["id", "then"]), on="id", left=side,
+        ...            right=hg.Side(time="then", window="5 seconds")).hot_keys(shards=2)
+        ['a']
+        """
+        if shards < 2:
+            return []
+        rows = [side.rows - side.null_keys for side in self.rows]
+        shares: dict[Any, float] = {}
+        for known, part in zip((self.frequencies.left, self.frequencies.right), rows, strict=True):
+            for *key, share in zip(
+                *(column.to_pylist() for column in known.columns), known.share, strict=True
+            ):
+                named = key[0] if len(key) == 1 else tuple(key)
+                shares[named] = shares.get(named, 0.0) + float(share) * part / max(sum(rows), 1)
+        hot = [key for key, share in shares.items() if share > 1 / (2 * shards)]
+        return sorted(hot, key=lambda key: -shares[key])
+
     def plot(self) -> "Figure":
         """Age curves and key frequencies as a Matplotlib figure."""
         from headgate.profiles.profile_picture import draw

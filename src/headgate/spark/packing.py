@@ -17,6 +17,7 @@ from headgate.columns.pieces import SMALL_BYTES, in_pieces
 from headgate.engine.shape import keys_as
 from headgate.policies import Policy
 from headgate.spark.join.band_cells import Spread
+from headgate.spark.join.split_keys import SplitKeys
 from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import from_blob, to_blob
@@ -60,6 +61,8 @@ class Pack:
     """The types in which keys are compared, as of `Shape`."""
     row_bytes: int | None = None
     """See `padded`."""
+    split: SplitKeys | None = None
+    """Keys whose rows are spread over all shards."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed, PACK):
@@ -93,6 +96,8 @@ class Pack:
         if self.spread is not None:
             name = self.spread.condition.columns[self.side]
             sent, shard = self.spread.route(rows.column(name), self.side)
+        elif self.split is not None:
+            sent, shard = self.split.route(rows, self.side, shard, len(self.labels))
         order = np.argsort(shard.astype(np.uint16), kind="stable")
         ends = np.searchsorted(shard[order], np.arange(len(self.labels) + 1))
         for index, label in enumerate(self.labels):

@@ -27,11 +27,13 @@ class ShardOutput:
     reals: tuple[str, ...]
 
     @classmethod
-    def of(cls, figures: Iterable[Metric], reals: Iterable[str] = ()) -> "ShardOutput":
-        """These metrics, and further real numbers."""
+    def of(
+        cls, figures: Iterable[Metric], reals: Iterable[str] = (), counts: Iterable[str] = ()
+    ) -> "ShardOutput":
+        """These metrics, and further real and whole numbers."""
         figures = list(figures)
         return cls(
-            tuple(each.name for each in figures if not each.is_real),
+            (*(each.name for each in figures if not each.is_real), *counts),
             (*(each.name for each in figures if each.is_real), *reals),
         )
 
@@ -60,6 +62,12 @@ class ShardOutput:
         if name in self.counts:
             return f"counts[{self.counts.index(name)}]"
         return f"reals[{self.reals.index(name)}]"
+
+    def only(self, shard: int, names: Sequence[str]) -> Column:
+        """Figures of one shard alone, as an array; its number is among the figures."""
+        own = F.array(*(self.column(name).cast("double") for name in names))
+        # It emits them once a batch, so there is one to choose from.
+        return F.max(F.when(self.column("shard") == shard, own))
 
 
 def result_rows(blobs: Sequence[bytes]) -> pd.DataFrame:

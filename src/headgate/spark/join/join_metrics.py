@@ -26,11 +26,13 @@ EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SU
 """Evidence about recall from watched rows, in this batch and since the start."""
 DOUBT = "doubt"
 """Zero if it is known that no pair is missing; see `doubt`."""
+BALANCED = ("limit", "left_rows", "right_rows", "pairs", *EXPECTED)
+"""What is observed of each shard by itself where memory moves between shards."""
 
 
 def shard_output(groups: tuple[type, ...]) -> ShardOutput:
     """What the shards of a join emit, where these groups of metrics are declared."""
-    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, DOUBT, *EXPECTED))
+    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, DOUBT, *EXPECTED), ("shard",))
 
 
 SHARD = shard_output(JOIN_SUMS)
@@ -100,13 +102,16 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
         ) from error
 
 
-def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list[Column]:
+def observed(
+    shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS, each_of: int = 0
+) -> list[Column]:
     """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so they are upper bounds. Recall is null if unknown: no
     row was watched, or no watched row has matched. If the goal is importance, recall is the share
     of importance. Joins that share their budget (``shared``) also report what they expect to gain
-    from more memory and lose with less.
+    from more memory and lose with less. ``each_of`` so many shards also reports `BALANCED`, as an
+    array under ``shard_0``, ``shard_1`` …; null for a shard that was not in the batch.
     """
     shard = shard_output(groups)
     return [
@@ -115,7 +120,17 @@ def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list
         *_recall(shard, "batch", "", "pairs"),
         *_recall(shard, "total", "total_", "total_pairs"),
         *(shard.totals(EXPECTED) if shared else ()),
+        *(shard.only(number, BALANCED).alias(f"shard_{number}") for number in range(each_of)),
     ]
+
+
+def of_shard(figures: Mapping[str, Any], number: int) -> dict[str, float | None] | None:
+    """A shard's own figures among those observed; None if it was not in the batch.
+
+    Its recall is not told: watched rows are too few in a single shard.
+    """
+    told = figures[f"shard_{number}"]
+    return None if told is None else {**dict(zip(BALANCED, told, strict=True)), "exact_pairs": None}
 
 
 def _fairness(shard: ShardOutput) -> Column:

@@ -59,7 +59,7 @@ class JoinProcessor(ShardProcessor):
         came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
         state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
         held = (state.held(0), state.held(1))
-        self._hear_limit(came.notices, state)
+        self._hear_limits(came.notices, state, self._plan.labels.index(shard))
         plan = state.plan
         definitions, progress = self._definitions(came.notices, state)
         pacing = None
@@ -69,6 +69,11 @@ class JoinProcessor(ShardProcessor):
         coding = TableCoding(plan.shape, definitions, state.learned_before())
         driver = Driver[TableRows](coding, held, progress, pacing)
         arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
+        if plan.split is not None:
+            number = plan.labels.index(shard)
+            state.figures["copied"] = sum(
+                plan.split.copies(came.sides[side].table, side, number) for side in (0, 1)
+            )
         watch.lap("read_ms")
         terms = plan.terms_of(shard)
         cut = pacing is None and not all_fit(terms, held, arriving)
@@ -90,11 +95,13 @@ class JoinProcessor(ShardProcessor):
         state.write(done, held, driver.learned)
         watch.lap("write_ms")
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
-        yield self._figures(driver, state, watch, (progress.clock, step.after.clock), definitions)
+        clocks = (progress.clock, step.after.clock)
+        yield self._figures(shard, driver, state, watch, clocks, definitions)
         settle()
 
     def _figures(
         self,
+        shard: int,
         driver: Driver[TableRows],
         state: ShardState,
         watch: Stopwatch,
@@ -107,6 +114,7 @@ class JoinProcessor(ShardProcessor):
         important = definitions is not None
         if definitions is not None:
             stats = replace(stats, redefined=stats.redefined + definitions.at_once)
+        figures["shard"] = self._plan.labels.index(shard)
         return stats_row(stats, figures, watch.laps, driver.learned, important, expected)
 
     def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
@@ -116,12 +124,17 @@ class JoinProcessor(ShardProcessor):
         self._store.watermark.update((millis * 1000,))
         return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
-    def _hear_limit(self, notices: pd.DataFrame, state: ShardState) -> None:
-        """Apply new limits that came with this batch."""
+    def _hear_limits(self, notices: pd.DataFrame, state: ShardState, own: int) -> None:
+        """Apply new limits that came with this batch: those of the join, and this shard's own."""
         allowance = self._plan.allowance
         for _, told in read_changes(notices[notices["side"] == LIMITS]):
             try:
-                state.limit_to(read_limit(told, None if allowance is None else allowance.most))
+                shard, limit = read_limit(told, None if allowance is None else allowance.most)
+                if shard is None:
+                    state.limit_to(limit)
+                elif shard == own:
+                    # A shard's part is that of a join in which all have as much.
+                    state.limit_to(limit * len(self._plan.labels))
             except SpecError:
                 # An invalid limit must not fail the query; it shows in the metrics.
                 state.figures["misdefined"] += 1

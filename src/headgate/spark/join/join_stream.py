@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -26,8 +28,10 @@ from headgate.spark.join.join_processor import JoinProcessor
 from headgate.spark.join.joined_frame import JoinedFrame
 from headgate.spark.join.output_watermark import STORES, held_back
 from headgate.spark.join.published_changes import Redefined, packed_changes, packed_limits
+from headgate.spark.join.shard_balance import PUBLISHED, amount_to_balance, balance_shards
 from headgate.spark.join.shard_plan import ShardPlan, Sharing, shard_plan
 from headgate.spark.join.shard_replay import ReplayShards, tagged
+from headgate.spark.join.split_keys import SplitKeys
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
 from headgate.spark.requirements import (
     WATERMARK,
@@ -60,6 +64,8 @@ def stream(
     limits: str | os.PathLike[str] | None = None,
     most: int | None = None,
     watermark: bool = True,
+    balance: str | os.PathLike[str] | None = None,
+    split_keys: Sequence[Any] = (),
 ) -> DataFrame:
     """The streaming form of `WindowJoin`; see there.
 
@@ -81,6 +87,10 @@ def stream(
     check_state_store(session)
     check_workers(session.sparkContext)
     count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
+    if balance is not None:
+        most, place = amount_to_balance(join.budget), Path(balance).absolute()
+        limits = place / PUBLISHED
+        balance_shards(session, name, most, count, place)
     held = watermark and any(isinstance(window, TimeWindow) for window in join.windows)
     partitions = shuffle_partitions(session, count, stores=1 + STORES * held)
     plan = shard_plan(
@@ -91,6 +101,7 @@ def stream(
         partitions=partitions,
         columns=_described(frames),
         sharing=None if limits is None else Sharing(most),
+        split=SplitKeys.of(join, shape, split_keys),
     )
     plan = replace(plan, row_bytes=bytes_a_row(session))
     forget_when_queries_end(session)
@@ -101,7 +112,7 @@ def stream(
             packed = packed.unionAll(packed_changes(session, redefined, plan.labels))
         if limits is not None:
             packed = packed.unionAll(packed_limits(session, limits, plan.labels))
-        blobs = _joined(packed, plan, name)
+        blobs = _joined(packed, plan, name, each_of=0 if balance is None else count)
         at_once = _unpacked(blobs, plan, _shown(shape, frames))
         if not watermark:
             return at_once
@@ -163,15 +174,18 @@ def _timed(plan: ShardPlan) -> str | None:
     return None if plan.pacer is None else plan.operator
 
 
-def _joined(packed: DataFrame, plan: ShardPlan, name: str) -> DataFrame:
-    """The results of all shards as blobs; metrics go to the observation of this name."""
+def _joined(packed: DataFrame, plan: ShardPlan, name: str, each_of: int = 0) -> DataFrame:
+    """The results of all shards as blobs; metrics go to the observation of this name.
+
+    Those of ``each_of`` so many shards are observed by themselves, too.
+    """
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=SCHEMA,
         outputMode="append",
         timeMode="EventTime",
     )
-    figures = join_metrics.observed(shared=plan.allowance is not None)
+    figures = join_metrics.observed(shared=plan.allowance is not None, each_of=each_of)
     return join_metrics.observe(joined, name, figures).select("blob")
 
 
@@ -254,6 +268,7 @@ def _packed(
         timed=_timed(plan),
         key_types=shape.key_types,
         row_bytes=plan.row_bytes,
+        split=plan.split,
     )
     return numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
 

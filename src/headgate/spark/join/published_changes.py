@@ -28,7 +28,9 @@ CHANGES, LIMITS = 2, 3
 PUBLISHED = "definition string, at timestamp"
 LONGEST_LIMIT = 15
 """Digits of a limit: a thousand terabytes."""
-_LIMIT = re.compile(f"[0-9]{{1,{LONGEST_LIMIT}}}")
+LONGEST_SHARD = 5
+"""Digits of a shard's number."""
+_LIMIT = re.compile(f"(?:([0-9]{{1,{LONGEST_SHARD}}}):)?([0-9]{{1,{LONGEST_LIMIT}}})")
 FORGIVING = {
     "mode": "PERMISSIVE",
     "pathGlobFilter": "*.json",
@@ -71,16 +73,16 @@ def packed_limits(
 ) -> DataFrame:
     """Limits published in a folder as blobs for every shard, to add to those of the sides."""
     told = _published(session, folder).select(
-        _bounded(F.col("definition"), LONGEST_LIMIT),
+        _bounded(F.col("definition"), LONGEST_SHARD + 1 + LONGEST_LIMIT),
         F.lit(None).cast("long").alias("at"),
         F.col("_metadata.file_name").alias("name"),
     )
     return told.mapInArrow(PackChanges(labels, LIMITS), PACKED)
 
 
-def publish_limit(folder: str | os.PathLike[str], limit: int) -> None:
-    """Publish how many rows or bytes a running join may store from now on."""
-    write_definition(folder, str(limit), at=None)
+def publish_limit(folder: str | os.PathLike[str], limit: int, shard: int | None = None) -> None:
+    """Publish the rows or bytes that a running join, or one of its shards, may now store."""
+    write_definition(folder, str(limit) if shard is None else f"{shard}:{limit}", at=None)
 
 
 def _bounded(text: Column, longest: int) -> Column:
@@ -125,19 +127,23 @@ def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
     return [(change["at"], change["definition"] or "") for change in told]
 
 
-def read_limit(text: str, most: int | None) -> int:
-    """Parse a published limit, in rows or bytes; ``most`` is the budget of the whole group.
+def read_limit(text: str, most: int | None) -> tuple[int | None, int]:
+    """Parse a published limit: the number of its shard, if it is for one alone; rows or bytes.
+
+    ``most`` is the whole budget, which no limit may pass.
 
     Examples
     --------
-    >>> read_limit("5000", most=10_000)
-    5000
+    >>> read_limit("5000", most=10_000), read_limit("3:2500", most=10_000)
+    ((None, 5000), (3, 2500))
     """
-    if not _LIMIT.fullmatch(text):
+    found = _LIMIT.fullmatch(text)
+    if found is None:
         raise SpecError(
             f"{shortened(text)} is not a limit: give a whole number of at most {LONGEST_LIMIT} "
-            f"digits"
+            f"digits, behind the number of a shard and a colon if it is for one shard"
         )
-    if most is not None and int(text) > most:
-        raise SpecError(f"limit {text} is more than the whole budget: give at most {most:,}")
-    return int(text)
+    shard, limit = found.groups()
+    if most is not None and int(limit) > most:
+        raise SpecError(f"limit {limit} is more than the whole budget: give at most {most:,}")
+    return (None if shard is None else int(shard)), int(limit)

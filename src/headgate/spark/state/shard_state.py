@@ -132,7 +132,7 @@ class ShardState:
         state = cls(
             plan, store, StoredTables(store.segments, local), StoredTables(store.histories, local)
         )
-        state.figures = {"compacted": 0, "misdefined": 0}
+        state.figures = {"compacted": 0, "misdefined": 0, "copied": 0}
         head = store.head.get()
         if head is None:
             local.keep_only(())
