@@ -61,19 +61,19 @@ RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the rig
 @app.command()
 def demo(
     rows: Annotated[
-        int | None, typer.Option(min=1000, help="Rows of both streams; 1,000,000 unless --quick.")
+        int | None, typer.Option(min=1000, help="Rows of both streams; 600,000 unless --quick.")
     ] = None,
     memory: Annotated[
         float, typer.Option(min=0.0, help="Budget, in percent of what the exact join stores.")
-    ] = 10.0,
+    ] = 20.0,
     policy: Annotated[str, typer.Option(help="Which rows stay when memory is full.")] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for pictures and Spark's log.")] = Path(
         "out/demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up auctions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up shop.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller stream.")] = False,
 ) -> None:
-    """Join auctions and their bids on Spark within a budget, live, and compare the policies."""
+    """Join a shop's clicks and orders on Spark within a budget, live, and compare the policies."""
     with _plain_errors():
         from headgate.demo.demo_command import QUICK_ROWS, ROWS, Settings, run
 
