@@ -42,8 +42,8 @@ class Section:
             [self.title, *(f"  {line}" for line in (*self.above, *shown, *self.below))]
         )
 
-    def shown(self, apart: int = 2) -> "list[RenderableType]":
-        """Render for Rich, with this spacing between columns."""
+    def shown(self) -> "list[RenderableType]":
+        """Render for Rich."""
         from rich import box
         from rich.padding import Padding
         from rich.table import Table
@@ -52,9 +52,8 @@ class Section:
         parts: list[RenderableType] = [Text(self.title, style="bold")]
         parts += [Padding(Text(line), (0, 0, 0, 2)) for line in self.above]
         if self.rows:
-            table = Table(
-                box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, apart, 0, 0)
-            )
+            between = (0, 1, 0, 0)
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=between)
             for place, head in enumerate(self.heads):
                 side: JustifyMethod = "left" if place == 0 else "right"
                 table.add_column(head, justify=side, overflow="fold", no_wrap=place == 0)

@@ -28,7 +28,7 @@ def sections(found: "WhatIf") -> tuple[Section, ...]:
         _best(found),
         _recalls(found),
         _how(found),
-        _to_use(found),
+        to_use(found),
     )
 
 
@@ -173,7 +173,8 @@ def _how(found: "WhatIf") -> Section:
     return Section("How it was found", (how, *found.notes))
 
 
-def _to_use(found: "WhatIf") -> Section:
+def to_use(found: "WhatIf") -> Section:
+    """What to paste into a program or a job file for the headline's recall."""
     claim = strongest(found, TARGETS)
     if claim is None:
         return Section("To use it")
