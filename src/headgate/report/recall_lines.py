@@ -91,7 +91,7 @@ def draw_lines(
             marker=marker,
             markersize=5.5,
             linewidth=1.8,
-            label=", ".join(line.names),
+            label=_wrapped(line.names),
             zorder=10 - place,
         )
         if beside is not None:
@@ -113,9 +113,13 @@ def legend_in_order(axes: "Axes", first: Sequence[str] = (), **more: Any) -> Non
 
 
 def _others(grey: Sequence[Line]) -> str:
-    names = [name for line in grey for name in line.names]
+    return f"others: {_wrapped([name for line in grey for name in line.names])}"
+
+
+def _wrapped(names: Sequence[str]) -> str:
+    """Names two a line."""
     rows = [", ".join(names[start : start + 2]) for start in range(0, len(names), 2)]
-    return "others: " + ",\n".join(rows)
+    return ",\n".join(rows)
 
 
 def _plain(name: str) -> str:
