@@ -89,8 +89,9 @@ golden: venv ## accept changed results: write the files that tests compare them 
 	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.results
 	@git --no-pager diff --stat -- tests/golden
 
-docs: venv ## write the page of metrics from their declarations
+docs: kernel ## write the page of metrics from their declarations, and the pictures
 	@$(BIN)/python -m headgate.metrics.metrics_page > docs/metrics.md
+	@$(BIN)/python tools/docs_images.py
 
 MACHINE ?= $(shell uname -m)
 

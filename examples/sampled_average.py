@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.demo.auction_source import AuctionSource
 from headgate.demo.auctions import auction_stream
+from headgate.demo.made_source import AuctionSource
 from headgate.spark.session import start_session
 
 WINDOW = "15 minutes"

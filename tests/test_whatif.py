@@ -1,5 +1,6 @@
 """What-ifs: the curves are those of the join itself, and the words say what the curves say."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from headgate.demo.auctions import auction_stream
 from headgate.sizing import Point, WhatIf
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of
 from headgate.sizing.repeated_buffers import material_of_buffers
+from headgate.sizing.strongest import rounded_up
 from headgate.spec import TimeWindow
 from headgate.studies.streams import zipf
 
@@ -106,11 +108,57 @@ def test_memory_is_told_with_the_interval_of_the_recall() -> None:
 
 def test_the_answer_in_words(found: WhatIf) -> None:
     text = str(found)
-    assert f"exact join holds up to {float(f'{found.needs.rows:.3g}'):,.0f} rows" in text
-    for part in ("Rows and bytes for 90, 95 and 99 %", "PROB", "OPT (knows the future)", "Exact"):
+    assert f"exact join holds up to {rounded_up(found.needs.rows):,} rows" in text
+    for part in ("Rows and bytes for 90, 95 and 99 %", "PROB", "OPT", "Exact"):
         assert part in text
-    assert "99 % of the results in " in text
-    assert "For your WindowJoin: budget=hg.Budget(rows=" in text
+
+
+def test_the_headline_the_tables_and_the_lines_to_paste_tell_the_same_numbers() -> None:
+    told = curve_of([(10, 0.5), (50, 0.9), (100, 0.98)], "PROB")
+    text = str(told)
+    needed = told.memory_for(0.9, "prob")
+    assert needed is not None
+    assert text.startswith("90 % of the results in 625 B, 62 % of what the exact join holds, with")
+    assert f"{needed.rows}, 625 B" in text
+    assert f'hg.WindowJoin(..., budget=hg.Budget(rows={needed.rows}), policy="prob")' in text
+    assert f"budget = {{ rows = {needed.rows} }}" in text
+
+
+def test_policies_with_the_same_recalls_share_a_line_and_few_lines_have_colours() -> None:
+    names = ("PROB", "LIFE", "AUTO", "TTL", "LFU", "LRU", "RANDOM", "FIFO", "IJOIN")
+    heights = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.2, 0.1, 0.4)
+    points = tuple(
+        Point(name, rows, rows * 10, top * rows / 100, 0.0, 1.0)
+        for name, top in zip(names, heights, strict=True)
+        for rows in (10, 100)
+    )
+    told = WhatIf(points, (), Needs(100, 1000), 1e6, (10, 10), 20, 1.0, "Join.")
+    assert "on one line: LRU and IJOIN." in str(told)
+    labels = [line.get_label() for line in told.plot().lines if line.get_marker() not in ("None",)]
+    coloured = [label for label in labels if not str(label).startswith(("_", "others"))]
+    assert coloured == ["PROB", "LIFE", "AUTO", "RANDOM", "FIFO"]
+
+
+def test_a_report_without_matplotlib_says_how_to_get_its_chart(
+    found: WhatIf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    page = found.to_html(tmp_path / "report.html").read_text()
+    assert "<svg" not in page
+    assert "pip install" in page
+    assert "headgate[cli]" in page
+
+
+def test_without_a_flow_solver_the_optimum_is_left_out_with_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ortools"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ortools", None)
+    short = [table.slice(0, 1500) for table in STREAMS.tables]
+    told = hg.whatif(*short, join=JOIN, policies="fifo", memory=["20 %"])
+    assert told.optimum == ()
+    assert 'OPT needs a flow solver: pip install "headgate[offline]".' in str(told)
 
 
 @pytest.mark.parametrize("memory", [[300, "10 %"], ["20 kB"]])
@@ -213,21 +261,26 @@ def test_the_command_answers_from_files(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert "To make them all, the exact join holds" in done.output
+    assert "by headgate" in done.output
+    assert "hg.WindowJoin(..., budget=" in done.output or "No policy makes" in done.output
     for name in ("report.html", "whatif.csv", "whatif.png"):
         assert (tmp_path / "out" / name).stat().st_size > 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["whatif"], "--left-time is missing"),
-        (["whatif", "--left-time", "a", "--right-time", "b"], "--left-window is missing"),
-    ],
-)
-def test_the_command_says_what_is_missing(arguments: list[str], says: str) -> None:
-    done = CliRunner().invoke(app, arguments)
+@pytest.mark.parametrize("command", ["whatif", "profile"])
+def test_the_commands_say_all_that_is_missing_at_once(command: str) -> None:
+    done = CliRunner().invoke(app, [command, "nowhere", "--left-window", "10 mins"])
     assert done.exit_code == 2
-    assert says in done.output
+    for said in (
+        "nowhere does not exist",
+        "the right side is missing",
+        "--left-time is missing",
+        '--left-window: window "10 mins" is not a duration',
+        "--right-time is missing",
+        "--right-window is missing",
+        "--on is missing",
+    ):
+        assert said in done.output
 
 
 def test_what_cannot_be_asked_is_refused() -> None:

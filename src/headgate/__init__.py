@@ -4,7 +4,7 @@ Examples
 --------
 >>> import headgate as hg
 >>> hg.Budget(memory="64 MB")
-Budget(rows=None, memory=64000000, split='pooled', monitor=None, cpu=None)
+Budget(memory="64 MB")
 """
 
 from typing import TYPE_CHECKING

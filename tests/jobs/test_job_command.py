@@ -25,7 +25,7 @@ from tests.jobs.job_files import GOOD, REFERENCE, changed, job_of, profiled_auct
 class TestTheCommand:
     def test_checks_and_says_what_would_run(self) -> None:
         Path("job.toml").write_text(GOOD)
-        shown = CliRunner().invoke(app, ["run", "--check", "job.toml"])
+        shown = CliRunner().invoke(app, ["run", "--check", "--no-look", "job.toml"])
         assert shown.exit_code == 0
         assert "within 1,000 rows and 64 MB" in shown.output
         assert "job.toml is in order" in shown.output

@@ -1,5 +1,6 @@
 """`profile`: measure the rates, keys and matches of two streams, in process or on Spark."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,7 @@ from headgate.engine.inputs import is_spark
 from headgate.profiles.facts import Both
 from headgate.profiles.profile import Profile
 from headgate.profiles.profile_material import HEAVY_KEYS, MOST_ROWS, Question
+from headgate.report.long_work import LongWork
 from headgate.spec import Keys, Side
 
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ Columns = str | Sequence[str]
 
 
 def profile(
-    left_rows: "pa.Table | pd.DataFrame | DataFrame",
-    right_rows: "pa.Table | pd.DataFrame | DataFrame",
+    left_rows: "pa.Table | pd.DataFrame | DataFrame | str | os.PathLike[str]",
+    right_rows: "pa.Table | pd.DataFrame | DataFrame | str | os.PathLike[str]",
     /,
     *,
     left: Side,
@@ -30,6 +32,7 @@ def profile(
     right_on: Columns | None = None,
     most_rows: int = MOST_ROWS,
     heavy_keys: int = HEAVY_KEYS,
+    progress: bool | None = None,
 ) -> Profile:
     """Measure two streams, and what joining them needs.
 
@@ -40,7 +43,8 @@ def profile(
     Parameters
     ----------
     left_rows, right_rows
-        Bounded inputs: Arrow tables, pandas frames, or two Spark DataFrames.
+        Bounded inputs: Arrow tables, pandas frames, paths of Parquet or CSV files, what hands out
+        Arrow data (Polars frames, DuckDB relations), or two Spark DataFrames.
     left, right
         Each side's time column and window; windows in time. Give the longest you would consider.
     on, left_on, right_on
@@ -49,6 +53,8 @@ def profile(
         The most rows to join, both sides together.
     heavy_keys
         The most keys per side that `Profile.frequencies` names.
+    progress
+        Where it takes long, a terminal or notebook says so. False turns that off.
 
     Examples
     --------
@@ -71,12 +77,15 @@ def profile(
     datetime.timedelta(seconds=4)
     """
     question = Question(Keys.parse(on, left_on, right_on), Both(left, right), most_rows, heavy_keys)
-    if any(is_spark(given) for given in (left_rows, right_rows)):
-        from headgate.spark.spark_profile import profile_frames
+    with LongWork("Reading and counting the rows", progress) as work:
+        if any(is_spark(given) for given in (left_rows, right_rows)):
+            from headgate.spark.spark_profile import profile_frames
 
-        return profile_frames(question, left_rows, right_rows)
-    from headgate.profiles.measurement import measure
-    from headgate.profiles.table_material import as_table, material_of
+            return profile_frames(question, left_rows, right_rows)
+        from headgate.profiles.measurement import measure
+        from headgate.profiles.table_material import as_table, material_of
 
-    tables = Both(as_table(left_rows, "left"), as_table(right_rows, "right"))
-    return measure(question, material_of(question, tables))
+        tables = Both(as_table(left_rows, "left"), as_table(right_rows, "right"))
+        material = material_of(question, tables)
+        work.say("Joining them and comparing models")
+        return measure(question, material)

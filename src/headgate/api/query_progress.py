@@ -1,11 +1,12 @@
 """`progress`: how good a running query's answer is, in a few lines."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headgate.engine.row_flow import FATES, as_html
+from headgate.engine.row_flow import FATES
 from headgate.learning import Estimate
+from headgate.report.section_html import as_html
 from headgate.report.sections import Section
 from headgate.spec import SpecError
 from headgate.spec.quantity import format_bytes
@@ -31,10 +32,12 @@ class Progress:
     Examples
     --------
     >>> figures = {"total_recall": 0.91, "total_recall_low": 0.89, "total_recall_high": 0.93}
-    >>> print(Progress.of(7, figures | {"stored_rows": 1200, "stored_bytes": 96_000, "shed": 40}))
+    >>> figures |= {"stored_rows": 1200, "stored_bytes": 96_000, "room_rows": 1500, "shed": 40}
+    >>> print(Progress.of(7, figures))
     batch 7: recall 0.910 (0.890 to 0.930) since the query began
-                                                   rows
-      stored, 96 kB                               1,200
+                                                           of
+      rows stored                                 1,200  1,500
+      bytes stored                                96 kB
       in this batch: evicted within their window     40
     """
 
@@ -57,24 +60,40 @@ class Progress:
 
     @property
     def _section(self) -> Section:
-        figures = self.figures
         known = "recall not known yet"
         if self.recall is not None:
             known = f"recall {self.recall} since the query began"
-        size = format_bytes(figures.get("stored_bytes", 0))
-        rows = [(f"stored, {size}", f"{figures.get('stored_rows', 0):,}")]
-        since = {"results": "total_pairs", "given up": "total_lost"}
-        rows += [
-            (f"{words} since the query began", f"{figures[name]:,}")
-            for words, name in since.items()
-            if name in figures
-        ]
-        rows += [
-            (f"in this batch: {FATES[name]}", f"{figures[name]:,}")
-            for name in LOSSES
-            if figures.get(name)
-        ]
-        return Section(f"batch {self.batch}: {known}", heads=("", "rows"), rows=tuple(rows))
+        rows = (*self._stored, *self._since, *self._lost)
+        return Section(f"batch {self.batch}: {known}", heads=("", "", "of"), rows=rows)
+
+    @property
+    def _stored(self) -> Iterator[tuple[str, str, str]]:
+        """What is stored, and what there is room for."""
+        figures = self.figures
+        room, size = figures.get("room_rows"), figures.get("room_bytes")
+        stored = figures.get("stored_bytes", 0)
+        yield "rows stored", f"{figures.get('stored_rows', 0):,}", f"{room:,}" if room else ""
+        yield "bytes stored", format_bytes(stored), format_bytes(size) if size else ""
+
+    @property
+    def _since(self) -> Iterator[tuple[str, str, str]]:
+        """Results, and rows given up, since the query began."""
+        figures = self.figures
+        if "total_pairs" in figures:
+            exact = figures.get("total_exact_pairs")
+            whole = f"about {exact:,.0f}" if exact and self.recall is not None else ""
+            yield "results since the query began", f"{figures['total_pairs']:,}", whole
+        if "total_lost" in figures:
+            yield "rows given up since then", f"{figures['total_lost']:,}", ""
+
+    @property
+    def _lost(self) -> Iterator[tuple[str, str, str]]:
+        """Why rows are missing, in this batch."""
+        came = self.figures.get("left_rows", 0) + self.figures.get("right_rows", 0)
+        for name in LOSSES:
+            if self.figures.get(name):
+                words = f"in this batch: {FATES[name]}"
+                yield words, f"{self.figures[name]:,}", f"{came:,} rows" if came else ""
 
 
 def progress(query: Any, name: str = "headgate") -> Progress | None:

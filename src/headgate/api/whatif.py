@@ -1,7 +1,8 @@
 """`whatif`: recall against memory for every policy, in process or on Spark."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,9 +11,11 @@ from headgate.api.window_join import WindowJoin
 from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
 from headgate.policies import Policy
+from headgate.report.long_work import Asked, LongWork
 from headgate.sizing.answer import answer
 from headgate.sizing.findings import WhatIf
 from headgate.sizing.grid import Run, try_cells
+from headgate.sizing.origin import Origin
 from headgate.sizing.trial_material import Material, material_of_tables
 from headgate.spec import Budget, Goal, Predicate, Side, SpecError
 
@@ -50,7 +53,7 @@ def whatif(
     optimum: bool = True,
     jobs: int | None = None,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Asked = None,
 ) -> WhatIf:
     """Tell how much memory a join needs: recall against memory for every policy.
 
@@ -61,8 +64,9 @@ def whatif(
     Parameters
     ----------
     left_rows, right_rows
-        Arrow tables, pandas frames, Parquet or CSV files (or folders of them), or two bounded Spark
-        DataFrames, of which only the sample leaves Spark.
+        Arrow tables, pandas frames, Parquet or CSV files (or folders of them), what hands out Arrow
+        data (Polars, DuckDB), or two bounded Spark DataFrames, of which only the sample leaves
+        Spark.
     join
         The join to examine; its budget and policy are ignored. Or give its parts:
     left, right, on, left_on, right_on, where, goal
@@ -88,7 +92,9 @@ def whatif(
     seed
         Random seed for drawing keys.
     progress
-        Called with the number of trials done and the number in all.
+        Where it takes long, a terminal or notebook shows how far it is. False turns that off, True
+        shows it anywhere; a function is called with the number of trials done and the number in
+        all.
 
     Examples
     --------
@@ -114,24 +120,22 @@ def whatif(
         left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal
     )
     extent = _Extent(most_rows, share, seed, optimum)
-    if checkpoint is not None:
-        if left_rows is not None or right_rows is not None:
-            raise SpecError("give either rows or a checkpoint, not both")
-        material, run = _of_checkpoint(request, os.fspath(checkpoint), operator, spark, extent)
-    elif left_rows is None or right_rows is None:
+    if checkpoint is not None and (left_rows is not None or right_rows is not None):
+        raise SpecError("give either rows or a checkpoint, not both")
+    if checkpoint is None and (left_rows is None or right_rows is None):
         raise SpecError("whatif needs the rows of both sides, or checkpoint=: give one of them")
-    else:
-        rows = (_read(left_rows, "left"), _read(right_rows, "right"))
-        material, run = _of_rows(request, rows, spark, extent)
-    return answer(
-        material,
-        policies,
-        memory,
-        jobs or _cores(),
-        progress or _say_nothing,
-        run,
-        build=partial(_with_policy, request),
-    )
+    with LongWork("Looking at the rows", progress) as work:
+        if checkpoint is not None:
+            origin = Origin.now(checkpoint)
+            material, run = _of_checkpoint(request, os.fspath(checkpoint), operator, spark, extent)
+        else:
+            origin = Origin.now(left_rows, right_rows)
+            rows = (_read(left_rows, "left"), _read(right_rows, "right"))
+            material, run = _of_rows(request, rows, spark, extent)
+        work.say("Trying policies")
+        build = partial(_with_policy, request)
+        found = answer(material, policies, memory, jobs or _cores(), work.report, run, build=build)
+    return replace(found, origin=origin)
 
 
 def _with_policy(asked: Request, policy: Policy, budget: Budget) -> WindowJoin:
@@ -228,7 +232,3 @@ def _read(given: Any, which: str) -> Any:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _say_nothing(done: int, of: int) -> None:
-    pass

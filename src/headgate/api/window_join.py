@@ -5,11 +5,13 @@ import os
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from headgate.api.asked_policy import AskedPolicy, check_budget, check_time_for_a_sample
+from headgate.api.join_text import written
 from headgate.engine.outcome import Outcome
 from headgate.engine.request import Request
 from headgate.engine.run import run
@@ -20,6 +22,7 @@ from headgate.planner.plan import Plan, make_plan
 from headgate.policies import Policy
 from headgate.policies.policy import Sampler
 from headgate.profiles.profile import Profile
+from headgate.report.long_work import LongWork
 from headgate.sampling import sampler_within
 from headgate.spec import (
     Budget,
@@ -97,6 +100,14 @@ class WindowJoin(Request):
     ...     right=hg.Side(time="bought", window="0 seconds"),
     ...     budget=hg.Budget(rows=1000),
     ... )
+    >>> print(join)
+    WindowJoin(
+        on="user",
+        left=Side(time="clicked", window="5 minutes"),
+        right=Side(time="bought", window="0 seconds"),
+        budget=Budget(rows=1_000),
+        policy="auto",
+    )
     >>> join.run(clicks, buys)
     Outcome(1 pairs, recall 1.000, peak 2 rows)
 
@@ -181,6 +192,15 @@ class WindowJoin(Request):
             rates=known_rates,
         )
 
+    def __repr__(self) -> str:
+        return written(self, lines=False)
+
+    def __str__(self) -> str:
+        return written(self, lines=True)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
     def within(self, budget: Budget) -> "WindowJoin":
         """The same join with another budget.
 
@@ -203,7 +223,12 @@ class WindowJoin(Request):
         return other
 
     def plan(
-        self, profile: Profile, *, shards: int | None = None, live: bool = False
+        self,
+        profile: Profile,
+        *,
+        shards: int | None = None,
+        live: bool = False,
+        progress: bool | None = None,
     ) -> "Plan[WindowJoin]":
         """Plan the join within its budget, and predict its quality.
 
@@ -221,8 +246,11 @@ class WindowJoin(Request):
         live
             Whether it will run as a stream: a monitor then takes a twentieth of the budget to
             estimate recall, and a fifth of a budget in bytes is held in reserve.
+        progress
+            Where it takes long, a terminal or notebook says so. False turns that off.
         """
-        return make_plan(self, profile, shards, live, self._as_planned)
+        with LongWork("Trying candidates on the profile's rows", progress):
+            return make_plan(self, profile, shards, live, self._as_planned)
 
     def _as_planned(self, draft: Draft) -> "WindowJoin":
         asked = self.budget

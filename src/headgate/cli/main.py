@@ -18,8 +18,13 @@ except ModuleNotFoundError as missing:
         f'{missing.name} is missing, and the command line needs it: pip install "headgate[cli]"'
     )
 
+from headgate.cli import help_texts
+from headgate.cli.plain_help import PlainCommand, PlainGroup
+
 app = typer.Typer(
     help="Window joins on Spark streams that live within a memory budget.",
+    cls=PlainGroup,
+    epilog=help_texts.EVERY,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -45,6 +50,10 @@ def headgate(
 
 
 # Options shared by all commands that read two sides.
+LeftFile = Annotated[
+    Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
+]
+RightFile = Annotated[Path | None, typer.Argument(help="Right side, likewise.")]
 LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
 RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
 LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
@@ -58,22 +67,22 @@ LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left
 RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.DEMO)
 def demo(
     rows: Annotated[
-        int | None, typer.Option(min=1000, help="Rows of both streams; 1,000,000 unless --quick.")
+        int | None, typer.Option(min=1000, help="Rows of both streams; 600,000 unless --quick.")
     ] = None,
     memory: Annotated[
         float, typer.Option(min=0.0, help="Budget, in percent of what the exact join stores.")
-    ] = 10.0,
+    ] = 20.0,
     policy: Annotated[str, typer.Option(help="Which rows stay when memory is full.")] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for pictures and Spark's log.")] = Path(
         "out/demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up auctions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up shop.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller stream.")] = False,
 ) -> None:
-    """Join auctions and their bids on Spark within a budget, live, and compare the policies."""
+    """Join a shop's clicks and orders on Spark within a budget, live, and compare the policies."""
     with _plain_errors():
         from headgate.demo.demo_command import QUICK_ROWS, ROWS, Settings, run
 
@@ -81,12 +90,18 @@ def demo(
         run(Settings(wanted, memory, policy, out, seed), Console())
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.RUN)
 def run(
     job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
     check: Annotated[
-        bool, typer.Option("--check", help="Only check the file, and say what it would do.")
+        bool,
+        typer.Option(
+            "--check", help="Only check it: the file, and on Spark its formats and columns."
+        ),
     ] = False,
+    look: Annotated[
+        bool, typer.Option(help="With --check: also try formats and columns, on Spark.")
+    ] = True,
     log: Annotated[
         Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
     ] = None,
@@ -95,13 +110,14 @@ def run(
     with _plain_errors():
         from headgate.jobs import job_command
 
-        status = (
-            job_command.check(job, Console()) if check else job_command.run(job, log, Console())
-        )
+        if check:
+            status = job_command.check(job, log, look, Console())
+        else:
+            status = job_command.run(job, log, Console())
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.PLAN)
 def plan(
     job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
     look: Annotated[
@@ -119,14 +135,14 @@ def plan(
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.PROFILE)
 def profile(
-    left: Annotated[Path, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")],
-    right: Annotated[Path, typer.Argument(help="Right side, likewise.")],
-    left_time: LeftTime,
-    right_time: RightTime,
-    left_window: LeftWindow,
-    right_window: RightWindow,
+    left: LeftFile = None,
+    right: RightFile = None,
+    left_time: LeftTime = "",
+    right_time: RightTime = "",
+    left_window: LeftWindow = "",
+    right_window: RightWindow = "",
     on: Keys = None,
     left_on: LeftKeys = None,
     right_on: RightKeys = None,
@@ -140,38 +156,22 @@ def profile(
 ) -> None:
     """Tell what two streams are like, and what joining them needs."""
     with _plain_errors():
-        from headgate.api.profiler import profile as profiled
-        from headgate.engine.table_files import read_table
-        from headgate.profiles.profile_picture import save_picture
-        from headgate.profiles.terminal import as_tables
-        from headgate.spec import Side
+        from headgate.cli import profile_command
+        from headgate.cli.asked_sides import AskedSides
 
-        found = profiled(
-            read_table(left, "left"),
-            read_table(right, "right"),
-            left=Side(left_time, left_window),
-            right=Side(right_time, right_window),
-            on=on,
-            left_on=left_on,
-            right_on=right_on,
-            most_rows=most_rows,
+        asked = AskedSides(
+            (left, right),
+            (left_time, right_time),
+            (left_window, right_window),
+            (on, left_on, right_on),
         )
-        saved = (*save_picture(found, out), out / "profile.json")
-        saved[-1].write_text(found.to_json())
-        if json:
-            typer.echo(found.to_json())
-            return
-        screen = Console(highlight=False)
-        screen.print(as_tables(found))
-        screen.print(f"Saved {', '.join(str(path) for path in saved)}", soft_wrap=True)
+        profile_command.run(asked, most_rows, out, json, Console(highlight=False))
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.WHATIF)
 def whatif(
-    left: Annotated[
-        Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
-    ] = None,
-    right: Annotated[Path | None, typer.Argument(help="Right side, likewise.")] = None,
+    left: LeftFile = None,
+    right: RightFile = None,
     left_time: LeftTime = "",
     right_time: RightTime = "",
     left_window: LeftWindow = "",
@@ -210,13 +210,16 @@ def whatif(
     """Tell how much memory a join needs: recall against memory for every policy."""
     with _plain_errors():
         from headgate.cli import whatif_command
+        from headgate.cli.asked_sides import AskedSides
 
         whatif_command.run(
             whatif_command.Settings(
-                files=(left, right),
-                times=(left_time, right_time),
-                windows=(left_window, right_window),
-                keys=(on, left_on, right_on),
+                asked=AskedSides(
+                    (left, right),
+                    (left_time, right_time),
+                    (left_window, right_window),
+                    (on, left_on, right_on),
+                ),
                 policies=policy,
                 memory=memory,
                 checkpoint=checkpoint,
@@ -230,7 +233,7 @@ def whatif(
         )
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.CALIBRATE)
 def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     out: Annotated[
@@ -249,7 +252,7 @@ def calibrate(
         run(QUICK if quick else THOROUGH, out, Console())
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.BENCH)
 def bench(
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each figure.")] = 3,
     rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 12_800_000,
@@ -268,7 +271,7 @@ def bench(
         run(tuple(part or PARTS), rounds, rows)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)
 def reproduce(
     names: Annotated[
         list[str] | None, typer.Argument(help="Papers or studies; all of them when not given.")
@@ -309,7 +312,7 @@ def reproduce(
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(cls=PlainCommand, epilog=help_texts.VERSION)
 def version() -> None:
     """Print the version."""
     from headgate import __version__
@@ -321,6 +324,7 @@ def version() -> None:
 def _plain_errors() -> Iterator[None]:
     """Print errors that the user can fix as one line; let bugs show a traceback."""
     from headgate.spec import SpecError
+    from headgate.spec.extras import to_install
 
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     try:
@@ -331,9 +335,8 @@ def _plain_errors() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("headgate"):
             raise
-        errors.print(
-            f'{error.name} is missing: pip install "headgate[cli,spark]"', style="red", markup=False
-        )
+        missing = f"{error.name.partition('.')[0]} is missing: {to_install(error.name)}"
+        errors.print(missing, style="red", markup=False)
         raise typer.Exit(1) from None
     except RuntimeError as error:
         if type(error).__name__ != "NotReady":

@@ -1,6 +1,8 @@
 """`headgate whatif`: reads files or a checkpoint, prints the answer and saves a report."""
 
-from dataclasses import dataclass
+import shlex
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,25 +10,19 @@ from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from headgate.api.whatif import whatif
+from headgate.cli.asked_sides import AskedSides, Names
 from headgate.sizing.findings import WhatIf
 from headgate.sizing.whatif_picture import save_picture
-from headgate.sizing.wording import sections
-from headgate.spec import Side, SpecError
-
-Names = list[str] | None
+from headgate.sizing.wording import sections, to_use
 
 FIRST = "Looking at the rows"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The command-line options; pairs hold the left and the right side's values."""
+    """The command-line options."""
 
-    files: tuple[Path | None, Path | None]
-    times: tuple[str, str]
-    windows: tuple[str, str]
-    keys: tuple[Names, Names, Names]
-    """``on``, ``left_on``, ``right_on``."""
+    asked: AskedSides
     policies: Names
     memory: Names
     checkpoint: Path | None
@@ -39,8 +35,9 @@ class Settings:
 
 def run(settings: Settings, console: Console) -> None:
     """Run the what-if, print the answer and save the report."""
-    sides = _sides(settings)
-    on, left_on, right_on = settings.keys
+    asked = settings.asked
+    sides = asked.checked(files=settings.checkpoint is None)
+    on, left_on, right_on = asked.keys
     more: dict[str, Any] = {}
     if settings.checkpoint is not None:
         more = {
@@ -48,8 +45,6 @@ def run(settings: Settings, console: Console) -> None:
             "operator": settings.operator,
             "spark": _session(settings, console),
         }
-    elif None in settings.files:
-        raise SpecError("give the files of both sides, or --checkpoint")
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -63,7 +58,7 @@ def run(settings: Settings, console: Console) -> None:
             progress.update(task, description="Trying policies", completed=done, total=of)
 
         found = whatif(
-            *(settings.files if settings.checkpoint is None else ()),
+            *(asked.files if settings.checkpoint is None else ()),
             left=sides[0],
             right=sides[1],
             on=on,
@@ -77,6 +72,8 @@ def run(settings: Settings, console: Console) -> None:
             progress=report,
             **more,
         )
+    if found.origin is not None:
+        found = replace(found, origin=replace(found.origin, command=_command()))
     console.print(as_tables(found))
     saved = (
         found.to_html(settings.out / "report.html"),
@@ -84,20 +81,20 @@ def run(settings: Settings, console: Console) -> None:
         save_picture(found, settings.out)[0],
     )
     console.print(f"Saved {', '.join(str(path) for path in saved)}", soft_wrap=True)
+    for part in to_use(found).shown():
+        console.print(part, soft_wrap=True)
 
 
 def as_tables(found: WhatIf) -> Group:
     """Render the answer's sections for the terminal."""
-    return Group(*(part for section in sections(found) for part in section.shown(apart=1)))
+    *parts, how, _ = sections(found)
+    made = () if found.origin is None else found.origin.lines
+    told = [*parts, replace(how, above=(*how.above, *made))]
+    return Group(*(part for section in told for part in section.shown()))
 
 
-def _sides(settings: Settings) -> tuple[Side, Side]:
-    for name, given in (("time", settings.times), ("window", settings.windows)):
-        for which, value in zip(("left", "right"), given, strict=True):
-            if not value:
-                raise SpecError(f"--{which}-{name} is missing: say what the join looks like")
-    left, right = zip(settings.times, settings.windows, strict=True)
-    return Side(*left), Side(*right)
+def _command() -> str:
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def _memory(given: str) -> int | str:

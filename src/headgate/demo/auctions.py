@@ -12,13 +12,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from headgate.spec.quantity import SECOND_US
+from headgate.demo.made_stream import INSTANT, MINUTE_US, START_US, MadeStream, numbered
 
 SideName = Literal["auctions", "bids"]
 
-MINUTE_US = 60 * SECOND_US
-START_US = 1_767_268_800 * SECOND_US
-"""The event clock starts on 2026-01-01 at 12:00 UTC."""
 OPEN_US = 6 * MINUTE_US
 """How long an auction is open."""
 WINDOW_US = 10 * MINUTE_US
@@ -31,11 +28,10 @@ AGE_EXPONENT = 2.0
 """A bid's age u, as a fraction of the auction's life, has density proportional to u²."""
 
 CATEGORIES = ("art", "books", "clocks", "coins", "garden", "music", "stamps", "tools", "toys")
-INSTANT = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True, eq=False)
-class AuctionStream:
+class AuctionStream(MadeStream):
     """Both sides of the stream, each in event order.
 
     Attributes
@@ -44,24 +40,10 @@ class AuctionStream:
         Columns id, seller, category, opened_at, closes_at.
     bids
         Columns auction, bidder, price, bid_at.
-    arrivals
-        For each side, the number of each of its rows among the arrivals of both, ascending.
     """
 
     auctions: pa.Table
     bids: pa.Table
-    arrivals: dict[SideName, np.ndarray]
-
-    @property
-    def rows(self) -> int:
-        """Rows of both sides."""
-        return int(self.auctions.num_rows + self.bids.num_rows)
-
-    def between(self, side: SideName, first: int, last: int) -> pa.Table:
-        """A side's rows among the arrivals from number ``first`` up to, not including, ``last``."""
-        start, end = np.searchsorted(self.arrivals[side], [first, last])
-        table = self.auctions if side == "auctions" else self.bids
-        return table.slice(int(start), int(end - start))
 
     def exact_pairs(self, arrivals: int) -> int:
         """Number of result rows of the exact join after this many arrivals.
@@ -99,10 +81,8 @@ def auction_stream(rows: int, seed: int = 0) -> AuctionStream:
         }
     )
     bids, bid_us = _bids(random, rows - count, opened_us, opening_price)
-    order = np.argsort(np.concatenate([opened_us, bid_us]), kind="stable")
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    return AuctionStream(auctions, bids, {"auctions": number[:count], "bids": number[count:]})
+    numbers = numbered(("auctions", opened_us), ("bids", bid_us))
+    return AuctionStream(numbers, auctions, bids)
 
 
 def _bids(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from headgate.demo.auctions import AuctionStream
+from headgate.demo.shop import ShopStream
 from headgate.learning import Estimate
 
 METRICS = "headgate"
@@ -24,7 +24,7 @@ class Tally:
         The most rows the join may store, and the most the exact join stores.
     """
 
-    stream: AuctionStream
+    stream: ShopStream
     budget_rows: int
     exact_rows: int
     rows: int = 0
@@ -39,7 +39,7 @@ class Tally:
     watched_rows: int = 0
     tracked_keys: int = 0
     following: str = ""
-    """What rows are ranked by."""
+    """What rows are ranked by, in words."""
     recalls: list[float] = field(default_factory=list)
     """Of the exact result so far, after each batch."""
     _batches: list[tuple[int, float]] = field(default_factory=list)
@@ -70,10 +70,7 @@ class Tally:
             self.estimate = Estimate(
                 figures["total_recall"], figures["total_recall_low"], figures["total_recall_high"]
             )
-        kinds = {"age": "shards_by_age", "key": "shards_by_key", "nothing yet": "shards_neutral"}
-        self.following = ", ".join(
-            f"{name} on {figures[kind]} shards" for name, kind in kinds.items() if figures[kind]
-        )
+        self.following = _following(figures)
         self._batches.append((arrived, seconds))
         self.recalls.append(self.recall)
 
@@ -94,9 +91,9 @@ class Tally:
 
     @property
     def event_time(self) -> datetime | None:
-        """The event time reached: that of the last bid."""
-        bids = self.stream.between("bids", 0, self.rows).column("bid_at")
-        return bids[-1].as_py() if len(bids) else None
+        """The event time reached: that of the last click."""
+        clicks = self.stream.between("clicks", 0, self.rows).column("clicked_at")
+        return clicks[-1].as_py() if len(clicks) else None
 
     @property
     def last_rate(self) -> float:
@@ -112,3 +109,21 @@ class Tally:
 def _rate(batches: list[tuple[int, float]]) -> float:
     seconds = sum(took for _, took in batches)
     return sum(rows for rows, _ in batches) / seconds if seconds else 0.0
+
+
+RANKINGS = {
+    "shards_by_key": "how often their product is ordered",
+    "shards_by_age": "how long they have waited",
+    "shards_by_recency": "when they last matched",
+    "shards_neutral": "nothing yet, at random",
+}
+"""What shards may rank rows by, by metric, in the demo's words."""
+
+
+def _following(figures: Any) -> str:
+    ranked = {words: figures[name] for name, words in RANKINGS.items() if figures[name]}
+    if len(ranked) == 1:
+        return next(iter(ranked))
+    return ", ".join(
+        f"{words} ({shards} shard{'s' if shards > 1 else ''})" for words, shards in ranked.items()
+    )

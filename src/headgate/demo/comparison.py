@@ -3,17 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from headgate.api.window_join import WindowJoin
-from headgate.demo.auctions import WINDOW_US, AuctionStream, bid_ages_us
+from headgate.demo.shop import ShopStream
 from headgate.engine.outcome import Outcome
-from headgate.models import AgeCurves
-from headgate.policies import ALL_POLICIES, Age, Learned, Policy, make_policy
+from headgate.policies import ALL_POLICIES, Learned, Policy, make_policy
 from headgate.spec import Budget, Side
 from headgate.spec.budget import AMPLE
 
-AGE_BUCKETS = 40
 AUTO = Learned("auto")
 PERCENTS = (5, 10, 20, 50)
 """Memory sizes compared, in percent of the rows the exact join stores."""
@@ -41,57 +37,46 @@ class Exact:
         return Budget(rows=max(1, round(self.peak_rows * percent / 100)))
 
 
-def auction_join(budget: Budget, policy: str | Policy = "auto") -> WindowJoin:
-    """The join of the demo: bids with the auction they bid in, open for ten minutes."""
+def shop_join(budget: Budget, policy: str | Policy = "auto") -> WindowJoin:
+    """The join of the demo: orders with the clicks on their product in the ten minutes before."""
     return WindowJoin(
-        left_on="id",
-        right_on="auction",
-        left=Side(time="opened_at", window="10 minutes"),
-        right=Side(time="bid_at", window="0 seconds"),
+        on="product",
+        left=Side(time="clicked_at", window="10 minutes"),
+        right=Side(time="ordered_at", window="0 seconds"),
         budget=budget,
         policy=policy,
     )
 
 
-def contenders(stream: AuctionStream) -> dict[str, Policy]:
-    """The policies to compare, by the name the table prints.
-
-    Policies that need a model learn it as they run; AGE is also given the true one, to see what
-    learning costs.
-    """
+def contenders() -> dict[str, Policy]:
+    """The policies to compare, by the name the table prints; those that need a model learn it."""
     named: dict[str, Policy] = {f"{AUTO.label} *": AUTO}
     for policy in ALL_POLICIES:
         made = make_policy(policy.name)
         named[f"{made.label} *" if policy.model else made.label] = made
-        if policy is Age:
-            named["AGE, told"] = Age(count_ages(stream))
     return named
 
 
-def count_ages(stream: AuctionStream) -> AgeCurves:
-    """Count bids by the age of their auction; bids are not stored."""
-    bids, _ = np.histogram(bid_ages_us(stream), bins=AGE_BUCKETS, range=(0, WINDOW_US))
-    return AgeCurves.of_buckets((WINDOW_US, 0), (bids / stream.auctions.num_rows, (0,)))
-
-
-def run_exact(stream: AuctionStream) -> Exact:
+def run_exact(stream: ShopStream) -> Exact:
     """Run the join with unlimited memory."""
-    stats = _run(stream, AMPLE, "fifo").stats
+    stats = run_with(stream, AMPLE, "fifo").stats
     return Exact(stats.pairs, stats.peak_rows)
 
 
 def compare(
-    stream: AuctionStream, exact: Exact, percents: tuple[int, ...] = PERCENTS
+    stream: ShopStream, exact: Exact, percents: tuple[int, ...] = PERCENTS
 ) -> Iterator[Result]:
     """Run every policy at every memory size."""
-    for label, policy in contenders(stream).items():
+    for label, policy in contenders().items():
         for percent in percents:
-            outcome = _run(stream, exact.budget(percent), policy)
+            outcome = run_with(stream, exact.budget(percent), policy)
             yield Result(label, percent, outcome.recall, outcome.stats.peak_rows)
 
 
-def _run(stream: AuctionStream, budget: Budget, policy: str | Policy) -> Outcome:
+def run_with(stream: ShopStream, budget: Budget, policy: str | Policy) -> Outcome:
+    """Run the join of the demo in process."""
     # A budget in rows ignores the other columns, and results are built faster without them.
-    return auction_join(budget, policy).run(
-        stream.auctions.select(["id", "opened_at"]), stream.bids.select(["auction", "bid_at"])
+    return shop_join(budget, policy).run(
+        stream.clicks.select(["product", "clicked_at"]),
+        stream.orders.select(["product", "ordered_at"]),
     )

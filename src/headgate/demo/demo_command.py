@@ -14,27 +14,22 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from headgate.demo.auctions import (
-    MINUTE_US,
-    OPEN_US,
-    WINDOW_US,
-    AuctionStream,
-    SideName,
-    auction_stream,
-)
 from headgate.demo.batch_tally import METRICS, Tally
 from headgate.demo.comparison import (
     PERCENTS,
     Exact,
     Result,
-    auction_join,
     compare,
     contenders,
     run_exact,
+    run_with,
+    shop_join,
 )
 from headgate.demo.comparison_table import comparison_table, save_terminal
 from headgate.demo.demo_picture import save_picture
 from headgate.demo.demo_view import View
+from headgate.demo.made_stream import MINUTE_US
+from headgate.demo.shop import WINDOW_US, ShopStream, shop_stream
 from headgate.policies import Policy, make_policy
 from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget
@@ -42,9 +37,11 @@ from headgate.spec import Budget
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS = 1_000_000
+ROWS = 600_000
 QUICK_ROWS = 120_000
-PARTITIONS: dict[SideName, int] = {"auctions": 1, "bids": 2}
+PARTITIONS = {"clicks": 2, "orders": 1}
+YARDSTICKS = ("fifo", "random")
+"""Policies that know nothing of the streams, run beside for comparison."""
 LATENESS = "1 second"
 SHORT_SESSION = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 """Settings for a session of a minute, too short for the optimising compiler to pay off."""
@@ -55,7 +52,7 @@ class Settings:
     """The demo's settings."""
 
     rows: int = ROWS
-    percent: float = 10.0
+    percent: float = 20.0
     policy: str = "auto"
     out: Path = Path("out/demo")
     seed: int = 0
@@ -76,34 +73,37 @@ def run(settings: Settings, console: Console) -> None:
     """Run the whole demo."""
     check_ready()
     started = time.monotonic()
-    stream = auction_stream(settings.rows, settings.seed)
+    stream = shop_stream(settings.rows, settings.seed)
     policy = make_policy(settings.policy)
     console.print(introduction := _introduction(stream), highlight=False)
-    with ThreadPoolExecutor(1) as beside, console.status("starting Spark…") as status:
-        exact_run = beside.submit(run_exact, stream)
+    with ThreadPoolExecutor(1) as other, console.status("starting Spark…") as status:
+        exact_run = other.submit(run_exact, stream)
         spark = start_session("headgate demo", settings.log, settings=SHORT_SESSION)
         status.update("joining without a budget, to compare with…")
         exact = exact_run.result()
-    tally = Tally(stream, exact.budget(settings.percent).rows or 0, exact.peak_rows)
+    budget = exact.budget(settings.percent)
+    tally = Tally(stream, budget.rows or 0, exact.peak_rows)
     view = View(tally, f"{settings.percent:g} % memory · policy {policy.label}", str(settings.log))
     try:
         with Live(view, console=console, refresh_per_second=5):
             join_stream(spark, settings, policy, tally)
     finally:
         spark.stop()
+    beside = {label: run_with(stream, budget, label).recall for label in YARDSTICKS}
     results = _compare(stream, exact, console)
     console.print(table := comparison_table(exact, results))
     pictures = save_picture(stream, results, settings.out)
     save_terminal(settings.out / "terminal.svg", introduction, view, table)
     seconds = time.monotonic() - started
-    console.print(_conclusion(settings, policy, tally, pictures, seconds), highlight=False)
+    console.print(_conclusion(policy, tally, beside), highlight=False)
+    console.print(_next_steps(pictures, seconds), highlight=False)
 
 
 def join_stream(spark: "SparkSession", settings: Settings, policy: Policy, tally: Tally) -> None:
     """Join the stream on Spark to its end, keeping the tally up to date."""
-    joined = auction_join(Budget(rows=tally.budget_rows), policy).stream(
-        _read(spark, settings, "auctions", "opened_at"),
-        _read(spark, settings, "bids", "bid_at"),
+    joined = shop_join(Budget(rows=tally.budget_rows), policy).stream(
+        _read(spark, settings, "clicks", "clicked_at"),
+        _read(spark, settings, "orders", "ordered_at"),
         name=METRICS,
         watermark=False,
     )
@@ -114,18 +114,18 @@ def join_stream(spark: "SparkSession", settings: Settings, policy: Policy, tally
             tally.read(query.recentProgress)
 
 
-def _read(spark: "SparkSession", settings: Settings, side: SideName, time: str) -> "DataFrame":
-    from headgate.demo.auction_source import AuctionSource
+def _read(spark: "SparkSession", settings: Settings, side: str, time: str) -> "DataFrame":
+    from headgate.demo.made_source import ShopSource
 
-    spark.dataSource.register(AuctionSource)
-    options = {
+    spark.dataSource.register(ShopSource)
+    options: dict[str, str | int] = {
         "side": side,
         "rows": settings.rows,
         "seed": settings.seed,
         "batch": settings.batch,
         "partitions": PARTITIONS[side],
     }
-    rows = spark.readStream.format(AuctionSource.name()).options(**options).load()
+    rows = spark.readStream.format(ShopSource.name()).options(**options).load()
     return rows.withWatermark(time, LATENESS)
 
 
@@ -145,20 +145,21 @@ def _query(joined: "DataFrame") -> Iterator[Any]:
             query.stop()
 
 
-def _introduction(stream: AuctionStream) -> str:
+def _introduction(stream: ShopStream) -> str:
     return (
-        f"[bold]Headgate[/]: {stream.auctions.num_rows:,} auctions, open for "
-        f"{OPEN_US // MINUTE_US} minutes each, joined with {stream.bids.num_rows:,} bids, most of "
-        f"which come near the close; the window is {WINDOW_US // MINUTE_US} minutes.\n"
+        f"[bold]Headgate[/]: {stream.clicks.num_rows:,} clicks on products of a shop, joined with "
+        f"{stream.orders.num_rows:,} orders of the same product within "
+        f"{WINDOW_US // MINUTE_US} minutes. A few products are popular, so a few clicks make most "
+        f"of the results.\n"
     )
 
 
-def _compare(stream: AuctionStream, exact: Exact, console: Console) -> list[Result]:
+def _compare(stream: ShopStream, exact: Exact, console: Console) -> list[Result]:
     results = []
     doing = "every policy on the same data, in process: {}"
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        runs = len(contenders(stream)) * len(PERCENTS)
+        runs = len(contenders()) * len(PERCENTS)
         task = progress.add_task(doing.format("…"), total=runs)
         for result in compare(stream, exact):
             results.append(result)
@@ -169,18 +170,30 @@ def _compare(stream: AuctionStream, exact: Exact, console: Console) -> list[Resu
 def _estimated(tally: Tally) -> str:
     if tally.estimate is None:
         return ""
-    low, high = tally.estimate.low, tally.estimate.high
-    return f" (its own estimate: {tally.estimate.value:.1%}, from {low:.1%} to {high:.1%})"
+    found = tally.estimate
+    value, low, high = (_percent(share) for share in (found.value, found.low, found.high))
+    return f" (its own estimate: {value}, from {low} to {high})"
 
 
-def _conclusion(
-    settings: Settings, policy: Policy, tally: Tally, pictures: tuple[Path, Path], seconds: float
-) -> str:
+def _conclusion(policy: Policy, tally: Tally, beside: dict[str, float]) -> str:
+    others = " and ".join(
+        f"{_percent(recall)} under {name.upper()}" for name, recall in beside.items()
+    )
+    used = _percent(tally.most_stored / tally.exact_rows)
     return (
         f"\nOn Spark, {policy.label} stored at most {tally.most_stored:,} rows "
-        f"({tally.most_stored / tally.exact_rows:.0%} of the {tally.exact_rows:,} that the exact "
-        f"join stores) and found {tally.recall:.1%} of its results"
-        f"{_estimated(tally)}, at {tally.mean_rate:,.0f} rows/s.\n"
-        f"The picture: {pictures[0]} and {pictures[1]}. All in {seconds:.0f} seconds.\n"
-        f"Next, for example: [bold cyan]{sys.argv[0]} demo --policy lru --memory 20[/]"
+        f"({used} of the {tally.exact_rows:,} that the exact join stores) and found "
+        f"[bold green]{_percent(tally.recall)}[/] of its results"
+        f"{_estimated(tally)}, at {tally.mean_rate:,.0f} rows/s. The same memory makes {others}."
     )
+
+
+def _next_steps(pictures: tuple[Path, Path], seconds: float) -> str:
+    return (
+        f"The picture: {pictures[0]} and {pictures[1]}. All in {seconds:.0f} seconds.\n"
+        f"Next, for example: [bold cyan]{sys.argv[0]} demo --policy lru --memory 10[/]"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

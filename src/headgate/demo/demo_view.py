@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate.demo.batch_tally import Tally
-from headgate.spec.quantity import format_bytes
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 BAR_WIDTH = 32
@@ -33,7 +32,7 @@ class View:
     def __rich__(self) -> RenderableType:
         return Panel(
             Group(self._bars(), Text(), self._figures()),
-            title=f"[bold]auctions ⋈ bids on Spark · {self._title}",
+            title=f"[bold]clicks ⋈ orders on Spark · {self._title}",
             title_align="left",
             subtitle=f"[dim]Spark's log: {self._log}",
             subtitle_align="right",
@@ -48,27 +47,13 @@ class View:
         table.add_column(width=BAR_WIDTH)
         table.add_column(justify="right", min_width=6)
         table.add_column()
+        recall = f"{tally.pairs:,} of {tally.exact_pairs:,} results"
         for name, share, colour, said in (
+            ("stream", tally.rows / tally.stream.rows, "cyan", f"{tally.rows:,} rows"),
+            ("memory", self._memory, "yellow", f"{tally.stored_rows:,} rows stored"),
+            ("recall, true", tally.recall if tally.rows else 0.0, "green", recall),
             (
-                "stream",
-                tally.rows / tally.stream.rows,
-                "cyan",
-                f"{tally.rows:,} of {tally.stream.rows:,} rows",
-            ),
-            (
-                "stored",
-                tally.stored_rows / tally.budget_rows,
-                "yellow",
-                f"{tally.stored_rows:,} of {tally.budget_rows:,} rows, the budget",
-            ),
-            (
-                "recall (true)",
-                tally.recall if tally.rows else 0.0,
-                "green",
-                f"{tally.pairs:,} of {tally.exact_pairs:,} results",
-            ),
-            (
-                "recall (est.)",
+                "estimated",
                 tally.estimate.value if tally.estimate else 0.0,
                 "green",
                 _interval(tally),
@@ -81,8 +66,23 @@ class View:
                 complete_style=colour,
                 finished_style=colour,
             )
-            table.add_row(name, bar, f"{share:.1%}", said)
+            table.add_row(name, bar, _percent(share), said)
         return table
+
+    @property
+    def _memory(self) -> float:
+        """What is stored, of the memory that the exact join takes."""
+        return self._tally.stored_rows / max(self._tally.exact_rows, 1)
+
+    def _verdict(self) -> Text:
+        tally = self._tally
+        if tally.rows < tally.stream.rows:
+            return Text("")
+        return Text(
+            f"{_percent(tally.recall)} of the results with "
+            f"{_percent(tally.most_stored / max(tally.exact_rows, 1))} of the memory",
+            style="bold green",
+        )
 
     def _figures(self) -> Table:
         tally = self._tally
@@ -95,20 +95,19 @@ class View:
             ("batch", f"{tally.batches}" if tally.batches else "starting the query…"),
             ("event time", f"{clock:%Y-%m-%d %H:%M:%S}" if clock else "–"),
             ("rows/s", rate if tally.batches else "–"),
-            ("ranked by", tally.following or "–"),
+            ("keeps rows by", tally.following or "–"),
             (
-                "learns from",
-                f"{tally.watched_rows:,} rows watched and {tally.tracked_keys:,} keys counted, "
-                f"in the rest of the budget",
+                "learned from",
+                f"{tally.watched_rows:,} watched rows, {tally.tracked_keys:,} counted keys",
             ),
-            ("shed", f"{tally.shed:,} stored rows given up, {tally.refused:,} arrivals refused"),
+            ("given up", f"{tally.shed:,} stored rows, {tally.refused:,} arrivals refused"),
             (
                 "most stored",
-                f"{tally.most_stored:,} rows at any arrival; "
-                f"the exact join stores {tally.exact_rows:,}",
+                f"{tally.most_stored:,} rows of {tally.budget_rows:,} allowed; "
+                f"the exact join {tally.exact_rows:,}",
             ),
-            ("state held", f"{format_bytes(tally.held_bytes)} with rows not yet reclaimed"),
             ("recall so far", _course(tally.recalls)),
+            ("", self._verdict()),
         ):
             table.add_row(name, said)
         return table
@@ -117,14 +116,18 @@ class View:
 def _interval(tally: Tally) -> str:
     if tally.estimate is None:
         return "not known yet"
-    return f"{tally.estimate.low:.1%} to {tally.estimate.high:.1%} with 95 % confidence"
+    return f"{_percent(tally.estimate.low)} to {_percent(tally.estimate.high)}, 95 % interval"
 
 
 def _course(recalls: list[float]) -> Text:
     if not recalls:
         return Text("–")
     line = Text(sparkline(recalls), style="green")
-    return line.append(f"  from {recalls[0]:.1%} to {recalls[-1]:.1%}", style="default")
+    return line.append(f"  from {_percent(recalls[0])} to {_percent(recalls[-1])}", style="default")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def sparkline(shares: list[float]) -> str:

@@ -5,9 +5,10 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from headgate.engine.row_flow import as_html, row_flow
+from headgate.engine.row_flow import row_flow
 from headgate.engine.stats import Stats
 from headgate.learning import Estimate
+from headgate.report.section_html import as_html
 
 
 class Outcome:

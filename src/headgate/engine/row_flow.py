@@ -1,7 +1,5 @@
 """What became of the rows of a join, as a small table to print."""
 
-from html import escape
-
 from headgate.engine.stats import Stats
 from headgate.report.sections import Section
 from headgate.spec.quantity import format_bytes
@@ -43,13 +41,3 @@ def row_flow(stats: Stats, title: str) -> Section:
         rows.append(("stored at most, rows", f"{stats.peak_rows:,}"))
         rows.append(("stored at most, bytes", format_bytes(stats.peak_bytes)))
     return Section(title, heads=("", "rows"), rows=tuple(rows))
-
-
-def as_html(section: Section) -> str:
-    """A section as HTML, for notebooks."""
-    rows = "".join(
-        f"<tr><td style='text-align:left'>{escape(words)}</td>"
-        f"<td style='text-align:right'>{escape(count)}</td></tr>"
-        for words, count in section.rows
-    )
-    return f"<p><b>{escape(section.title)}</b></p><table>{rows}</table>"

@@ -14,6 +14,8 @@ from headgate.metrics.metric_groups import JoinCounts
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from headgate.report.sections import Section
+
 Counted = TypeVar("Counted", bound="DataclassInstance")
 PEAKS = (Count.PEAK_ROWS, Count.PEAK_BYTES)
 LEFT = tuple(each.name for each in metrics_of(JoinCounts) if each.leaves)
@@ -24,7 +26,7 @@ GIVEN_UP = tuple(each.name for each in metrics_of(JoinCounts) if each.given_up)
 
 @dataclass(frozen=True)
 class Stats(JoinCounts):
-    """Counts of a join so far; add the stats of two stretches to have those of both.
+    """Counts of a join so far; print it for what became of the rows.
 
     A row of the exact result is missing only where a row was `shed`, `refused`, `retired`,
     `unchosen`, `unprobed`, `unstored` or `late`; `null_keys` and `null_times` match nothing in any
@@ -67,6 +69,20 @@ class Stats(JoinCounts):
     def lost_rows(self) -> int:
         """Rows whose loss may have cost result rows; zero means the result is exact."""
         return self.given_up + self.late + self.unchosen
+
+    def __str__(self) -> str:
+        return self._flow.text
+
+    def _repr_html_(self) -> str:
+        from headgate.report.section_html import as_html
+
+        return as_html(self._flow)
+
+    @property
+    def _flow(self) -> "Section":
+        from headgate.engine.row_flow import row_flow
+
+        return row_flow(self, f"{self.pairs:,} result rows")
 
     def with_dropped(self, arrived: tuple[int, int], came: tuple[int, int]) -> "Stats":
         """With the rows that came and for which there was no time even to be looked at."""

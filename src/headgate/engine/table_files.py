@@ -20,6 +20,11 @@ def read_table(path: Path, which: str) -> pa.Table:
         raise SpecError(f"{path} cannot be read as {kind}: {error}") from error
 
 
+def check_readable(path: Path, which: str) -> None:
+    """Raise where a path is neither a Parquet nor a CSV file, nor a folder of one kind."""
+    _format_of(path, which)
+
+
 def _format_of(path: Path, which: str) -> str:
     if not path.exists():
         raise SpecError(f"{path} does not exist: give the {which} side as a Parquet or CSV file")

@@ -35,9 +35,13 @@ class Batch:
 
 
 class Figures:
-    """Figures of a query since it started; `recall` covers all time since the checkpoint began."""
+    """Figures of a query since it started; `recall` covers all time since the checkpoint began.
 
-    def __init__(self) -> None:
+    ``goes_on`` says that the query goes on from an earlier run.
+    """
+
+    def __init__(self, goes_on: bool = False) -> None:
+        self.goes_on = goes_on
         self.batches = 0
         self.total = dict.fromkeys(_SUMMED, 0)
         self.most_rows = self.most_bytes = 0

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.live import Live
 
 from headgate.jobs.batch_figures import Figures
+from headgate.jobs.dry_run import try_job
 from headgate.jobs.explanation import explained
 from headgate.jobs.job import Job, read_job
 from headgate.jobs.job_view import View, batch_line, summary
@@ -36,11 +37,14 @@ class Stop:
         self.asked_by = signal.Signals(number)
 
 
-def check(file: Path, console: Console) -> int:
-    """Check a job without running it."""
+def check(file: Path, log: Path | None, look: bool, console: Console) -> int:
+    """Check a job without running it; ``look`` also tries its formats and columns on Spark."""
     job = _settled(file)
     console.print(explained(job))
-    console.print(f"{file} is in order.", style="green", highlight=False)
+    if look:
+        try_job(job, log or _log_of(job), console)
+    tried = "with its formats and columns" if look else "as far as it can be told without Spark"
+    console.print(f"{file} is in order, {tried}.", style="green", highlight=False, soft_wrap=True)
     return 0
 
 
@@ -50,19 +54,29 @@ def run(file: Path, log: Path | None, console: Console) -> int:
     from headgate.spark.session import check_ready, start_session
 
     check_ready()
-    where = log or Path("out") / job.name / "spark.log"
+    where = log or _log_of(job)
     if not console.is_terminal:
         console.print(explained(job))
     with console.status("starting Spark…"):
         settings = {name: setting.value for name, setting in job.spark.items()}
         session = start_session(f"headgate {job.name}", where, settings=settings)
-    stop, figures = Stop(), Figures()
+    stop, figures = Stop(), Figures(_has_run(job))
     try:
         # After the session starts: Spark installs its own handler, which would kill running tasks.
         with _heeding(stop):
             return _watch(session, job, stop, figures, str(where), console)
     finally:
         session.stop()
+
+
+def _has_run(job: Job) -> bool:
+    """Whether a checkpoint on this machine has finished batches of an earlier run."""
+    commits = Path(job.sink.checkpoint.value.removeprefix("file:")) / "commits"
+    return commits.is_dir() and any(commits.iterdir())
+
+
+def _log_of(job: Job) -> Path:
+    return Path("out") / job.name / "spark.log"
 
 
 def _settled(file: Path) -> Job:

@@ -82,7 +82,7 @@ def summary(figures: Figures) -> str:
     """Summarise what the job did since it started."""
     total = figures.total
     if not figures.batches:
-        return "no rows came"
+        return "nothing new since the last run" if figures.goes_on else "no rows came"
     batches = "batch" if figures.batches == 1 else "batches"
     recall = "" if figures.recall is None else f"; recall {figures.recall} with 95 % confidence"
     return (

@@ -63,17 +63,7 @@ def start(session: Any, job: Job) -> Any:
     from headgate.spark.sources import start_query
 
     left, right = read_side(session, job, "left"), read_side(session, job, "right")
-    with at_line(job, ("join",)):
-        # The operators that follow keep no state and need no watermark.
-        joined = job.join.stream(
-            left,
-            right,
-            shards=job.shards,
-            name=METRICS,
-            redefined=job.redefined,
-            watermark=False,
-        )
-    result = _shaped(job, joined, job.sink.shaping, "sink")
+    result = shaped_result(job, joined(job, left, right))
     with at_line(job, ("sink",)):
         return start_query(
             result,
@@ -84,6 +74,25 @@ def start(session: Any, job: Job) -> Any:
             checkpoint=job.sink.checkpoint.value,
             name=job.name,
         )
+
+
+def joined(job: Job, left: "DataFrame", right: "DataFrame") -> "DataFrame":
+    """The job's join of two streams."""
+    with at_line(job, ("join",)):
+        # The operators that follow keep no state and need no watermark.
+        return job.join.stream(
+            left,
+            right,
+            shards=job.shards,
+            name=METRICS,
+            redefined=job.redefined,
+            watermark=False,
+        )
+
+
+def shaped_result(job: Job, result: "DataFrame") -> "DataFrame":
+    """The result rows as the sink gets them."""
+    return _shaped(job, result, job.sink.shaping, "sink")
 
 
 def _shaped(job: Job, frame: "DataFrame", shaping: Shaping, part: str) -> "DataFrame":

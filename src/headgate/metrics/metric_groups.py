@@ -174,6 +174,12 @@ class LimitFigures:
         "cannot change.",
         LAST,
     )
+    room_rows: int = metric(
+        "rows", "Rows the budget has room for beside the monitor; zero where not limited.", LAST
+    )
+    room_bytes: int = metric(
+        "bytes", "Bytes of rows there is room for, without reserve; zero where not limited.", LAST
+    )
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ def told(case: Case, draft: Draft) -> tuple[str, list[Line]]:
     assert draft.expect is not None
     lines.append(("cost", _cost(case, draft.expect)))
     lines.append(("expect", _expect(case, draft, draft.expect)))
+    lines.append(("use", "plan.join.stream(left, right), or run, or batch"))
     return _heading(case), lines
 
 

@@ -130,6 +130,12 @@ class Profile:
 
         return as_text(self)
 
+    def _repr_html_(self) -> str:
+        from headgate.profiles.profile_report import sections
+        from headgate.report.section_html import all_as_html
+
+        return all_as_html(sections(self))
+
     def __repr__(self) -> str:
         return (
             f"Profile({self.rows.left.rows:,} and {self.rows.right.rows:,} rows, "

@@ -16,7 +16,10 @@ from headgate.profiles.key_choice import choose, rows_by_hash
 from headgate.profiles.profile_material import Material, Question, sampled, whole_numbers
 from headgate.profiles.skew import KeyCounts
 
-TAKES = "profile takes Arrow tables, pandas frames or Spark DataFrames, the same on both sides"
+TAKES = (
+    "profile takes Arrow tables, pandas frames, paths of Parquet or CSV files, what hands out "
+    "Arrow data (Polars, DuckDB), or Spark DataFrames on both sides"
+)
 
 
 def as_table(given: Any, which: str) -> pa.Table:

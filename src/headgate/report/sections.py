@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import JustifyMethod, RenderableType
 
 
 @dataclass(frozen=True)
@@ -42,22 +42,25 @@ class Section:
             [self.title, *(f"  {line}" for line in (*self.above, *shown, *self.below))]
         )
 
-    def shown(self, apart: int = 2) -> "list[RenderableType]":
-        """Render for Rich, with this spacing between columns."""
+    def shown(self) -> "list[RenderableType]":
+        """Render for Rich."""
         from rich import box
+        from rich.padding import Padding
         from rich.table import Table
         from rich.text import Text
 
         parts: list[RenderableType] = [Text(self.title, style="bold")]
-        parts += [Text(f"  {line}") for line in self.above]
+        parts += [Padding(Text(line), (0, 0, 0, 2)) for line in self.above]
         if self.rows:
-            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, apart))
+            between = (0, 1, 0, 0)
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=between)
             for place, head in enumerate(self.heads):
-                table.add_column(head, justify="left" if place == 0 else "right", overflow="fold")
+                side: JustifyMethod = "left" if place == 0 else "right"
+                table.add_column(head, justify=side, overflow="fold", no_wrap=place == 0)
             for row in self.rows:
                 table.add_row(*(Text(cell) for cell in row))
-            parts.append(table)
-        parts += [Text(line, style="dim") for line in self.below]
+            parts.append(Padding(table, (0, 0, 0, 2)))
+        parts += [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in self.below]
         return [*parts, Text()]
 
 

@@ -156,7 +156,9 @@ def _optimum(
             made = max((tried.recall for tried in points_tried if tried.rows == rows), default=0.0)
             best = Estimate(max(best.value, made), max(best.low, made), max(best.high, made))
             points.append(_point(LABEL, budget, best, material))
-        except ModuleNotFoundError:
+        except SpecError as error:
+            if not isinstance(error.__cause__, ModuleNotFoundError):
+                raise
             return (), (f'{LABEL} needs a flow solver: pip install "headgate[offline]".',)
     is_all = (small.is_whole and material.is_whole) or material.rows is not None
     which = "" if is_all else " from the middle of the time"

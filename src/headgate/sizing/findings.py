@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headgate.sizing.needs import Needs
+from headgate.sizing.origin import Origin
 from headgate.spec import Budget, SpecError
 from headgate.spec.budget import RESERVE
 
@@ -103,6 +104,8 @@ class WhatIf:
     """Whether `rows` are those in the buffers of a running join, and `pairs` those of a window."""
     monitored: Mapping[str, float] = field(default_factory=dict)
     """By policy: the part of the budget that only a stream gives to a monitor."""
+    origin: Origin | None = None
+    """What it was made of, when and by what."""
     build: Callable[[str, Budget], Any] | None = None
     """Makes the join that was asked about, with one of the policies and a budget."""
 

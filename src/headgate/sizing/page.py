@@ -5,8 +5,8 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from headgate.report.sections import Section
+from headgate.sizing.strongest import percent, rounded_up, size_text
 from headgate.sizing.wording import headline, off, sections
-from headgate.spec.quantity import format_bytes
 
 if TYPE_CHECKING:
     from headgate.sizing.findings import WhatIf
@@ -17,7 +17,9 @@ STYLE = """
   max-width:64rem; margin:0 auto; padding:0 1rem 3rem; }
 .headgate h1 { font-size:1.6rem; margin:1.6rem 0 .3rem; line-height:1.25; }
 .headgate h2 { font-size:1.1rem; margin:2rem 0 .6rem; }
-.headgate p { margin:.3rem 0; } .headgate .quiet { color:var(--quiet); }
+.headgate p { margin:.3rem 0; } .headgate pre { background:var(--card); padding:.6rem .8rem;
+  border:1px solid var(--line); border-radius:.6rem; overflow-x:auto; font-size:.85rem; }
+.headgate .quiet { color:var(--quiet); }
 .headgate .cards { display:flex; flex-wrap:wrap; gap:.8rem; margin:1.2rem 0; }
 .headgate .card { flex:1 1 11rem; background:var(--card); border:1px solid var(--line);
   border-radius:.6rem; padding:.7rem .9rem; }
@@ -54,34 +56,43 @@ def page(found: "WhatIf") -> str:
 
 def body(found: "WhatIf", classes: str = "headgate") -> str:
     """The report alone, as a notebook shows it."""
-    today, memory_for, best, recalls, how = sections(found)
+    today, memory_for, best, recalls, how, to_use = sections(found)
+    made = () if found.origin is None else found.origin.lines
     parts = [
         f"<style>{STYLE}</style><div class='{classes}'>",
         f"<h1>{escape(headline(found))}</h1>",
-        *(f"<p class='quiet'>{escape(line)}</p>" for line in today.above[:3]),
+        *(f"<p class='quiet'>{escape(line)}</p>" for line in today.above),
         _cards(found),
-        f"<div class='chart'>{_svg(found)}</div>",
+        _chart(found),
         _table(memory_for),
         f"<h2>{escape(best.title)}</h2>",
         *(f"<p>{escape(line)}</p>" for line in best.above),
         _recalls(found, recalls),
         f"<h2>{escape(how.title)}</h2>",
-        *(f"<p class='quiet'>{escape(line)}</p>" for line in how.above),
+        *(f"<p class='quiet'>{escape(line)}</p>" for line in (*how.above, *made[:1])),
+        *(f"<pre>{escape(line)}</pre>" for line in made[1:]),
+        _pasted(to_use),
         "</div>",
     ]
-    return "\n".join(parts)
+    return "\n".join(part for part in parts if part)
+
+
+def _pasted(to_use: Section) -> str:
+    if not to_use.above:
+        return ""
+    lines = "\n".join(to_use.above)
+    return f"<h2>{escape(to_use.title)}</h2><pre>{escape(lines)}</pre>"
 
 
 def _cards(found: "WhatIf") -> str:
-    facts = [
-        (format_bytes(found.needs.bytes), f"held by the exact join: {found.needs.rows:,.0f} rows")
-    ]
+    held = f"held by the exact join: {rounded_up(found.needs.rows):,} rows"
+    facts = [(size_text(found.needs.bytes), held)]
     for target in (0.99, 0.95, 0.90):
         policy = found.cheapest(target)
         memory = None if policy is None else found.memory_for(target, policy)
         if memory is not None:
-            text = f"for {target:.0%} with {policy}: {memory.rows:,} rows"
-            facts.append((format_bytes(memory.bytes), text))
+            text = f"for {percent(target)} with {policy}: {rounded_up(memory.rows):,} rows"
+            facts.append((size_text(memory.bytes), text))
     shown = "".join(
         f"<div class='card'><b>{escape(figure)}</b><span>{escape(text)}</span></div>"
         for figure, text in facts
@@ -97,16 +108,16 @@ def _table(section: Section) -> str:
     return (
         f"<h2>{escape(section.title)}</h2>"
         f"<div class='wide'><table><tr>{heads}</tr>{rows}</table></div>"
+        + "".join(f"<p class='quiet'>{escape(line)}</p>" for line in section.below)
     )
 
 
 def _recalls(found: "WhatIf", section: Section) -> str:
     """The table of recalls, shaded darker where higher."""
     known = {(point.policy, point.rows): point for point in (*found.points, *found.optimum)}
-    sizes = [format_bytes(memory * found.needs.row_bytes) for memory in found.memory]
-    heads = f"<th>{escape(section.heads[0])}</th>" + "".join(
-        f"<th>{memory:,}<br>{escape(size)}</th>"
-        for memory, size in zip(found.memory, sizes, strict=True)
+    heads = f"<th>{escape(section.heads[0])}<br>rows</th>" + "".join(
+        f"<th>{escape(head)}<br>{memory:,}</th>"
+        for memory, head in zip(found.memory, section.heads[1:], strict=False)
     )
     rows = []
     for label in (row[0] for row in section.rows):
@@ -127,6 +138,16 @@ def _recalls(found: "WhatIf", section: Section) -> str:
         f"<h2>{escape(section.title)}</h2>"
         f"<div class='wide'><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
     )
+
+
+def _chart(found: "WhatIf") -> str:
+    """The figure; without Matplotlib a word on how to get it."""
+    try:
+        return f"<div class='chart'>{_svg(found)}</div>"
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] != "matplotlib":
+            raise
+        return '<p class="quiet">For a chart here: pip install "headgate[cli]"</p>'
 
 
 def _svg(found: "WhatIf") -> str:

@@ -16,7 +16,10 @@ from headgate.spec import RowWindow
 from headgate.trials.sampled_trace import bound_to, stretches_of
 from headgate.trials.trace import Trace
 
-TAKES = "whatif takes Arrow tables, pandas frames, files or Spark DataFrames"
+TAKES = (
+    "whatif takes Arrow tables, pandas frames, paths of Parquet or CSV files, what hands out Arrow "
+    "data (Polars, DuckDB), or Spark DataFrames on both sides"
+)
 OPTIMUM_ROWS = 12_000
 """Rows that the optimum is planned over: the time it takes grows faster than they do."""
 OPTIMUM_WINDOWS = 5

@@ -3,66 +3,67 @@
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from headgate.report.recall_lines import alike
 from headgate.report.sections import Section
 from headgate.report.sections import as_text as text_of
 from headgate.sizing.findings import TARGETS
 from headgate.sizing.optimum import LABEL
-from headgate.spec.quantity import format_bytes
+from headgate.sizing.strongest import percent, rounded_up, size_text, strongest
 
 if TYPE_CHECKING:
-    from headgate.sizing.findings import Point, WhatIf
+    from headgate.sizing.findings import Memory, Point, WhatIf
 
 NOT_TRIED = "not as tried"
 AS_GOOD = 0.002
 """Recalls that are no further apart than this are as good as each other."""
+SAME = 0.0005
+"""Recalls no further apart than this are printed alike."""
 
 
 def sections(found: "WhatIf") -> tuple[Section, ...]:
     """The answer, part by part."""
-    return _today(found), _memory_for(found), _best(found), _recalls(found), _how(found)
+    return (
+        _today(found),
+        _memory_for(found),
+        _best(found),
+        _recalls(found),
+        _how(found),
+        to_use(found),
+    )
 
 
 def as_text(found: "WhatIf") -> str:
     """The answer as plain text."""
-    return text_of(sections(found))
-
-
-def memory_text(rows: float, size: float) -> str:
-    """Memory in rows and in bytes.
-
-    Examples
-    --------
-    >>> memory_text(412_000, 63.9e6)
-    '412,000 rows, 63.9 MB'
-    """
-    return f"{_rounded(rows):,} rows, {format_bytes(size)}"
+    return text_of(tuple(section for section in sections(found) if section.above or section.rows))
 
 
 def headline(found: "WhatIf") -> str:
     """The answer in one sentence."""
-    for target in reversed(TARGETS):
-        policy = found.cheapest(target)
-        memory = None if policy is None else found.memory_for(target, policy)
-        if memory is None or not found.needs.rows:
-            continue
-        if memory.rows > 0.9 * found.needs.rows and target != TARGETS[0]:
-            continue
+    claim = strongest(found, TARGETS)
+    what = "importance" if found.importance else "results"
+    if claim is None:
+        return f"No policy makes {percent(TARGETS[0])} of the {what} with what was tried"
+    if claim.share >= 1:
         return (
-            f"{target:.0%} of the results in {format_bytes(memory.bytes)} "
-            f"({_rounded(memory.rows):,} rows), {memory.rows / found.needs.rows:.0%} of what the "
-            f"exact join holds, with {policy}"
-        ).replace("%", " %")
-    return f"No policy makes {TARGETS[0]:.0%} of the results with what was tried".replace("%", " %")
+            f"Less memory costs results here: {percent(claim.recall)} of them take "
+            f"{size_text(claim.bytes)}, as much as the exact join holds"
+        )
+    return (
+        f"{percent(claim.recall)} of the {what} in {size_text(claim.bytes)}, "
+        f"{percent(claim.share)} of what the exact join holds, with {claim.policy}"
+    )
 
 
-def to_paste(found: "WhatIf") -> str | None:
-    """A line of Python that gives the join its budget; None if nothing tried is enough."""
-    for target in reversed(TARGETS):
-        policy = found.cheapest(target)
-        memory = None if policy is None else found.memory_for(target, policy)
-        if policy is not None and memory is not None:
-            return f'budget=hg.Budget(rows={memory.rows:_}), policy="{policy.lower()}"'
-    return None
+def same_recalls(found: "WhatIf") -> list[tuple[str, ...]]:
+    """The policies by groups that have the same recalls, best first; the optimum is alone."""
+    curves = {policy: [point.recall for point in found.curve(policy)] for policy in found.policies}
+    return [*alike(curves, SAME), *([(LABEL,)] if found.optimum else [])]
+
+
+def said_together(found: "WhatIf") -> tuple[str, ...]:
+    """A sentence on the policies that share a line of the tables."""
+    groups = [" and ".join(group) for group in same_recalls(found) if len(group) > 1]
+    return (f"The same recalls, on one line: {'; '.join(groups)}.",) if groups else ()
 
 
 def _today(found: "WhatIf") -> Section:
@@ -71,44 +72,45 @@ def _today(found: "WhatIf") -> Section:
     if found.buffered:
         made += " a window"
     kind = " buffered" if found.buffered else ""
-    about = "" if found.is_exact else "about "
+    pairs = f"{found.pairs:,.0f}" if found.is_exact else f"about {rounded_up(found.pairs):,}"
     return Section(
-        "Today",
+        headline(found),
         (
             found.question,
-            f"{left:,} left and {right:,} right rows{kind} make "
-            f"{about}{_rounded(found.pairs):,} {made}.",
+            f"{left:,} left and {right:,} right rows{kind} make {pairs} {made}.",
             f"To make them all, the exact join holds up to "
-            f"{memory_text(found.needs.rows, found.needs.bytes)}.",
-            f"{headline(found)}.",
-            *_pasted(found),
+            f"{rounded_up(found.needs.rows):,} rows, {size_text(found.needs.bytes)}.",
         ),
     )
 
 
-def _pasted(found: "WhatIf") -> tuple[str, ...]:
-    line = to_paste(found)
-    return () if line is None else (f"For your WindowJoin: {line}",)
-
-
 def _memory_for(found: "WhatIf") -> Section:
     rows = []
-    for policy in (*found.policies, *([LABEL] if found.optimum else [])):
-        cells = [f"{policy} (knows the future)" if policy == LABEL else policy]
+    for group in same_recalls(found):
+        cells = [group[0]]
         for target in TARGETS:
-            memory = found.memory_for(target, policy)
-            if memory is None:
-                cells.append(NOT_TRIED)
-                continue
-            rows_text = f"{_rounded(memory.rows):,}"
-            if not found.is_exact and policy != LABEL:
-                most = "more" if memory.most is None else f"{_rounded(memory.most):,}"
-                rows_text += f" ({_rounded(memory.least):,} to {most})"
-            cells.append(f"{rows_text}, {format_bytes(memory.bytes)}")
+            memory = found.memory_for(target, group[0])
+            cells.append(NOT_TRIED if memory is None else _memory_text(found, group[0], memory))
         rows.append(tuple(cells))
     what = "importance" if found.importance else "result"
-    heads = ("policy", *(f"{target:.0%}".replace("%", " %") for target in TARGETS))
-    return Section(f"Rows and bytes for 90, 95 and 99 % of the {what}", (), heads, tuple(rows))
+    heads = ("policy", *(percent(target) for target in TARGETS))
+    return Section(
+        f"Rows and bytes for 90, 95 and 99 % of the {what}",
+        (),
+        heads,
+        tuple(rows),
+        said_together(found),
+    )
+
+
+def _memory_text(found: "WhatIf", policy: str, memory: "Memory") -> str:
+    told = f"{rounded_up(memory.rows):,}"
+    if not found.is_exact and policy != LABEL:
+        if memory.most is None:
+            told += " or more"
+        else:
+            told += f" ± {rounded_up(max(memory.most - memory.rows, memory.rows - memory.least)):,}"
+    return f"{told}, {size_text(memory.bytes)}"
 
 
 def _best(found: "WhatIf") -> Section:
@@ -133,20 +135,21 @@ def _best_at(found: "WhatIf", rows: int) -> str:
 
 
 def _recalls(found: "WhatIf") -> Section:
-    labels = (*found.policies, *([LABEL] if found.optimum else []))
     known = {(point.policy, point.rows): point for point in (*found.points, *found.optimum)}
     rows = []
-    for label in labels:
-        points = [known.get((label, memory)) for memory in found.memory]
+    for group in same_recalls(found):
+        points = [known.get((group[0], memory)) for memory in found.memory]
         cells = ["–" if point is None else f"{point.recall:.3f}" for point in points]
         error = max((off(point) for point in points if point is not None), default=0.0)
-        rows.append((label, *cells, *(() if found.is_exact else (f"{error:.3f}",))))
+        rows.append((group[0], *cells, *(() if found.is_exact else (f"{error:.3f}",))))
+    needs = max(found.needs.rows, 1.0)
     heads = (
-        "rows of memory",
-        *(f"{memory:,}" for memory in found.memory),
-        *(() if found.is_exact else ("± at most",)),
+        "policy",
+        *(percent(memory / needs) for memory in found.memory),
+        *(() if found.is_exact else ("±",)),
     )
-    return Section("Recall", (), heads, tuple(rows))
+    held = f"{rounded_up(found.needs.rows):,} rows"
+    return Section(f"Recall, by memory in percent of {held}", (), heads, tuple(rows))
 
 
 def off(point: "Point") -> float:
@@ -170,6 +173,18 @@ def _how(found: "WhatIf") -> Section:
     return Section("How it was found", (how, *found.notes))
 
 
-def _rounded(number: float) -> int:
-    """Rounded to three digits, already more than the estimate's precision."""
-    return round(float(f"{number:.3g}"))
+def to_use(found: "WhatIf") -> Section:
+    """What to paste into a program or a job file for the headline's recall."""
+    claim = strongest(found, TARGETS)
+    if claim is None:
+        return Section("To use it")
+    policy = claim.policy.lower()
+    return Section(
+        "To use it",
+        (
+            f'hg.WindowJoin(..., budget=hg.Budget(rows={claim.rows:_}), policy="{policy}")',
+            "# or in the [join] of a job file",
+            f"budget = {{ rows = {claim.rows:_} }}",
+            f'policy = "{policy}"',
+        ),
+    )

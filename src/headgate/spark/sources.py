@@ -86,6 +86,13 @@ def is_sparks(error: BaseException) -> bool:
     return isinstance(error, SPARKS)
 
 
+def check_format(session: SparkSession, kind: str) -> None:
+    """Raise Spark's error where it does not know a format."""
+    java: Any = session._jvm
+    sources = java.org.apache.spark.sql.execution.datasources.DataSource
+    sources.lookupDataSource(kind, session._jsparkSession.sessionState().conf())
+
+
 def start_query(
     frame: DataFrame,
     *,

@@ -43,7 +43,7 @@ class Budget:
     Examples
     --------
     >>> Budget(memory="64 MB")
-    Budget(rows=None, memory=64000000, split='pooled', monitor=None, cpu=None)
+    Budget(memory="64 MB")
     >>> Budget(rows=100, split=(3, 1)).shares
     (0.75, 0.25)
     >>> print(Budget(cpu=0.5, memory="1 GB"))
@@ -109,6 +109,20 @@ class Budget:
         by_rows = UNLIMITED if self.rows is None else self.rows
         by_bytes = UNLIMITED if self.memory is None else self.memory / USUAL_ROW_BYTES
         return min(by_rows, by_bytes)
+
+    def __repr__(self) -> str:
+        parts = [] if self.rows is None else [f"rows={self.rows:_}"]
+        if self.memory is not None:
+            text = format_bytes(self.memory)
+            told = f'"{text}"' if parse_bytes(text, "") == self.memory else f"{self.memory:_}"
+            parts.append(f"memory={told}")
+        if self.split != "pooled":
+            parts.append(f"split={self.split!r}")
+        if self.monitor is not None:
+            parts.append(f"monitor={self.monitor!r}")
+        if self.cpu is not None:
+            parts.append(f"cpu={self.cpu:g}")
+        return f"Budget({', '.join(parts)})"
 
     def __str__(self) -> str:
         parts = [] if self.rows is None else [f"{self.rows:,} rows"]

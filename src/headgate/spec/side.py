@@ -22,7 +22,7 @@ class Side:
     Examples
     --------
     >>> Side(time="opened_at", window="5 days")
-    Side(time='opened_at', window=TimeWindow(us=432000000000))
+    Side(time="opened_at", window="5 days")
     """
 
     time: str
@@ -33,3 +33,6 @@ class Side:
             raise SpecError(f"time {time!r} is not a column name: give the event-time column")
         object.__setattr__(self, "time", time)
         object.__setattr__(self, "window", parse_window(window))
+
+    def __repr__(self) -> str:
+        return f'Side(time="{self.time}", window="{self.window}")'

@@ -9,10 +9,12 @@ from headgate.spec.budget import UNLIMITED
 
 
 def limits_of(plan: ShardPlan) -> dict[str, int]:
-    """A shard's part of the current budget."""
-    if plan.allowance is None:
-        return {"limit": 0}
-    return {"limit": plan.allowance.amount // len(plan.labels)}
+    """A shard's part of the current budget, and the room that it leaves to rows."""
+    amount = 0 if plan.allowance is None else plan.allowance.amount // len(plan.labels)
+    pools = (0,) if plan.terms.pooled else (0, 1)
+    limits = {"room_rows": plan.terms.most_rows, "room_bytes": plan.terms.most_bytes}
+    room = {name: sum(int(each[pool]) for pool in pools) for name, each in limits.items()}
+    return {"limit": amount, **{name: 0 if at >= UNLIMITED else at for name, at in room.items()}}
 
 
 def expected_of_shard(

@@ -6,8 +6,8 @@ from functools import lru_cache
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
+from headgate.demo.auction_join import auction_join, count_ages
 from headgate.demo.auctions import auction_stream
-from headgate.demo.comparison import auction_join, count_ages
 from headgate.policies import Age, Policy, Prob
 from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget

@@ -1,17 +1,17 @@
-"""A Spark data source that generates the demo's auctions and bids as they are read.
+"""Spark data sources that make a stream's rows as they are read.
 
-    spark.dataSource.register(AuctionSource)
-    spark.readStream.format("headgate_auctions").option("side", "bids").load()
+    spark.dataSource.register(ShopSource)
+    spark.readStream.format("headgate_shop").option("side", "orders").load()
 
-Options: ``side`` ("auctions" or "bids"), ``rows`` (of both sides), ``seed``, ``batch`` (arrivals of
+Options: ``side`` (one of the two), ``rows`` (of both sides), ``seed``, ``batch`` (arrivals of
 both sides per micro-batch) and ``partitions``. Offsets count the arrivals of both sides, so the two
 streams of a join advance together, and a replay from any offset reads the same rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast, get_args
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -29,13 +29,11 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from headgate.demo.auctions import SideName, auction_stream
+from headgate.demo.auctions import auction_stream
+from headgate.demo.made_stream import MadeStream
+from headgate.demo.shop import shop_stream
 from headgate.spec import SpecError
 
-SCHEMAS: dict[SideName, str] = {
-    "auctions": ("id long, seller long, category string, opened_at timestamp, closes_at timestamp"),
-    "bids": "auction long, bidder long, price double, bid_at timestamp",
-}
 DEFAULTS = {"rows": 1_000_000, "seed": 0, "batch": 80_000, "partitions": 2}
 
 
@@ -49,32 +47,35 @@ class Stretch(InputPartition):
 
 @dataclass(frozen=True)
 class Request:
-    """The options, parsed."""
+    """The options, parsed, and what makes the stream of so many rows from a seed."""
 
-    side: SideName
+    make: Callable[[int, int], MadeStream]
+    side: str
     rows: int
     seed: int
     batch: int
     partitions: int
 
     @classmethod
-    def of_options(cls, options: Any) -> "Request":
+    def of_options(
+        cls, options: Any, make: Callable[[int, int], MadeStream], sides: Sequence[str]
+    ) -> "Request":
         """Parse and check the options."""
         side = options.get("side")
-        if side not in get_args(SideName):
-            raise SpecError(f'option side={side!r}: give "auctions" or "bids"')
+        if side not in sides:
+            raise SpecError(f"option side={side!r}: give {' or '.join(map(_quoted, sides))}")
         numbers = {}
         for name, default in DEFAULTS.items():
             given = options.get(name, str(default))
             if not given.isdecimal() or (int(given) < 1 and name != "seed"):
                 raise SpecError(f"option {name}={given!r}: give a whole number")
             numbers[name] = int(given)
-        return cls(cast(SideName, side), **numbers)
+        return cls(make, side, **numbers)
 
     @property
     def arrivals(self) -> int:
         """How many rows of both sides there are."""
-        return auction_stream(self.rows, self.seed).rows
+        return self.make(self.rows, self.seed).rows
 
     def stretches(self, first: int, last: int) -> list[Stretch]:
         """Split a range of arrivals into partitions."""
@@ -85,32 +86,64 @@ class Request:
 
     def read(self, stretch: Stretch) -> Iterator[pa.RecordBatch]:
         """The rows of a stretch."""
-        stream = auction_stream(self.rows, self.seed)
+        stream = self.make(self.rows, self.seed)
         yield from stream.between(self.side, stretch.first, stretch.last).to_batches()
 
 
-class AuctionSource(DataSource):
-    """The data source ``headgate_auctions``; see the module."""
+class MadeSource(DataSource):
+    """A data source of made-up rows; see the module. Subclasses say which."""
+
+    title: ClassVar[str]
+    schemas: ClassVar[Mapping[str, str]]
+    make: ClassVar[Callable[[int, int], MadeStream]]
 
     @classmethod
     def name(cls) -> str:
         """The name to give to ``format``."""
-        return "headgate_auctions"
+        return cls.title
 
     def schema(self) -> str:
         """The columns of the side asked for."""
-        return SCHEMAS[Request.of_options(self.options).side]
+        return self.schemas[self._request.side]
 
-    def reader(self, schema: StructType) -> "AuctionReader":
+    def reader(self, schema: StructType) -> "MadeReader":
         """Return the batch reader."""
-        return AuctionReader(Request.of_options(self.options))
+        return MadeReader(self._request)
 
-    def streamReader(self, schema: StructType) -> "AuctionStreamReader":
+    def streamReader(self, schema: StructType) -> "MadeStreamReader":
         """Return the streaming reader."""
-        return AuctionStreamReader(Request.of_options(self.options))
+        return MadeStreamReader(self._request)
+
+    @property
+    def _request(self) -> Request:
+        return Request.of_options(self.options, type(self).make, tuple(self.schemas))
 
 
-class AuctionReader(DataSourceReader):
+class AuctionSource(MadeSource):
+    """The data source ``headgate_auctions``: the sides are "auctions" and "bids"."""
+
+    title = "headgate_auctions"
+    schemas: ClassVar = {
+        "auctions": (
+            "id long, seller long, category string, opened_at timestamp, closes_at timestamp"
+        ),
+        "bids": "auction long, bidder long, price double, bid_at timestamp",
+    }
+    make = staticmethod(auction_stream)
+
+
+class ShopSource(MadeSource):
+    """The data source ``headgate_shop``: the sides are "clicks" and "orders"."""
+
+    title = "headgate_shop"
+    schemas: ClassVar = {
+        "clicks": "product long, visitor long, clicked_at timestamp",
+        "orders": "product long, amount double, ordered_at timestamp",
+    }
+    make = staticmethod(shop_stream)
+
+
+class MadeReader(DataSourceReader):
     """Reads a whole side."""
 
     def __init__(self, request: Request) -> None:
@@ -125,7 +158,7 @@ class AuctionReader(DataSourceReader):
         return self._request.read(cast(Stretch, partition))
 
 
-class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class MadeStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads a side in batches of a fixed number of arrivals, until the end."""
 
     def __init__(self, request: Request) -> None:
@@ -156,3 +189,7 @@ class AuctionStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a partition."""
         return self._request.read(cast(Stretch, partition))
+
+
+def _quoted(side: str) -> str:
+    return f'"{side}"'
