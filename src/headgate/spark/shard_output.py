@@ -65,9 +65,9 @@ class ShardOutput:
 
     def only(self, shard: int, names: Sequence[str]) -> Column:
         """Figures of one shard alone, as an array; its number is among the figures."""
-        own = F.array(*(self.column(name).cast("double") for name in names))
+        own = ", ".join(f"cast({self._place(name)} AS double)" for name in names)
         # It emits them once a batch, so there is one to choose from.
-        return F.max(F.when(self.column("shard") == shard, own))
+        return F.expr(f"max(CASE WHEN {self._place('shard')} = {shard} THEN array({own}) END)")
 
 
 def result_rows(blobs: Sequence[bytes]) -> pd.DataFrame:
