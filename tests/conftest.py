@@ -36,14 +36,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path not in on_spark, tests[item.path], item.path))
 
 
+CONNECT = "HEADGATE_TESTS_CONNECT"
+"""If set in the environment, tests run on a session of Spark Connect, with a server of its own."""
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """A local session of two cores, set up as a streaming join needs it."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
+    start = SparkSession.builder
     builder = (
-        SparkSession.builder.master("local[2]")
+        (start.remote("local[2]") if CONNECT in os.environ else start.master("local[2]"))
         .appName("headgate tests")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -60,7 +65,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     for name, value in QUICK_TO_START.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    if CONNECT not in os.environ:
+        session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
 

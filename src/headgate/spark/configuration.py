@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB, check_session
+from headgate.spark.session_access import access_to
 
 
 class Setting(NamedTuple):
@@ -41,7 +42,7 @@ class Configured(tuple[Changed, ...]):
 
 def settings_for(session: SparkSession) -> list[Setting]:
     """What Headgate needs or gains from in a session."""
-    cores = str(session.sparkContext.defaultParallelism)
+    cores = str(access_to(session).cores)
     return [
         Setting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB"),
         Setting(CHANGELOG, "true", "a batch then uploads what changed, not a snapshot"),

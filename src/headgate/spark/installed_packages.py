@@ -60,7 +60,7 @@ class Package:
             )
 
 
-PYSPARK = Package("pyspark", (4, 2), (5,))
+PYSPARK = Package("pyspark", (4, 0), (5,))
 PROTOBUF = Package("protobuf", (6, 33), module="google.protobuf")
 """For streams: Spark's transformWithState crashes without."""
 ALWAYS = (PYSPARK, Package("pandas", (2, 2), (3,)), Package("pyarrow", (18,)))
@@ -71,13 +71,6 @@ def check_installed() -> None:
     """Raise unless the packages that are always needed on Spark are installed."""
     for package in ALWAYS:
         package.check()
-    from pyspark.util import is_remote_only
-
-    if is_remote_only():
-        raise SpecError(
-            f"the pyspark installed here is a client of Spark Connect, which Headgate does not run "
-            f'on yet: pip install "{PYSPARK.wanted}" in its place, and use a classic session'
-        )
 
 
 def numbers(text: str) -> Version:

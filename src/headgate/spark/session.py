@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
 from headgate.spark.installed_packages import PROTOBUF
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
-from headgate.spark.worker_check import is_local
+from headgate.spark.session_access import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,6 +14,8 @@ from headgate.engine.request import Request
 from headgate.planner.balancer import Balancer, Member
 from headgate.spark.join.join_stream import shard_count, stream
 from headgate.spark.join.published_changes import LONGEST_LIMIT, publish_limit
+from headgate.spark.session_access import access_to
+from headgate.spark.spark_versions import figures_of
 from headgate.spec import SpecError
 from headgate.spec.bounded_json import read_json
 
@@ -44,7 +46,7 @@ class SharedStreams(Mapping[str, DataFrame]):
         """The limits published so far, latest last."""
         with self._lock:
             self._keep()
-        session.streams.addListener(self._listener)
+        access_to(session).listen(self._listener)
 
     def __getitem__(self, name: str) -> DataFrame:
         return self._frames[name]
@@ -70,7 +72,7 @@ class SharedStreams(Mapping[str, DataFrame]):
         for name in self._frames:
             if name not in observed:
                 continue
-            figures = observed[name].asDict()
+            figures = figures_of(observed[name])
             # Before the first rows arrive, no shard reports anything.
             if figures["limit"]:
                 with self._lock:
