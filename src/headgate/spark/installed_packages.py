@@ -36,7 +36,7 @@ class Package:
 
         Examples
         --------
-        >>> [Package("pyspark", (4, 2), (5,)).fits(v) for v in ("4.1.1", "4.2.0.dev1", "5.0.0")]
+        >>> [Package("pyspark", (4, 0), (5,)).fits(v) for v in ("3.5.7", "4.0.0.dev1", "5.0.0")]
         [False, True, False]
         """
         version = numbers(found)
@@ -61,8 +61,9 @@ class Package:
 
 
 PYSPARK = Package("pyspark", (4, 0), (5,))
-PROTOBUF = Package("protobuf", (6, 33), module="google.protobuf")
-"""For streams: Spark's transformWithState crashes without."""
+PROTOBUF = Package("protobuf", (5, 28, 3), module="google.protobuf")
+"""For streams: Spark's transformWithState crashes without. Each version of Spark has its own oldest
+(`spark_versions.protobuf_for`)."""
 ALWAYS = (PYSPARK, Package("pandas", (2, 2), (3,)), Package("pyarrow", (18,)))
 """As in pyproject.toml."""
 

@@ -11,8 +11,9 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark.carried_columns import arrow_schema, check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
-from headgate.spark.installed_packages import PROTOBUF, PYSPARK
+from headgate.spark.installed_packages import PYSPARK
 from headgate.spark.session_access import access_to, is_connect
+from headgate.spark.spark_versions import check_streams
 from headgate.spec import Keys, Predicate, Side, SpecError
 from headgate.spec.importance import Change
 
@@ -137,7 +138,7 @@ def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple
 
 def check_state_store(session: SparkSession) -> None:
     """Raise unless the session's state store can hold the join's state; warn if it is slow."""
-    PROTOBUF.check()
+    check_streams(session)
     provider = session.conf.get(PROVIDER)
     if provider != ROCKSDB:
         raise SpecError(

@@ -4,13 +4,27 @@ What an older version names differently is translated; what it lacks is refused 
 for, with what is needed (docs/spark-versions.md has the table).
 """
 
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
 import pyarrow as pa
+import pyspark
 from pyspark.sql.pandas import types as spark_types
 from pyspark.sql.types import DataType, StructType
 
+from headgate.spark.installed_packages import PROTOBUF, Package, Version, numbers
+from headgate.spark.session_access import is_connect
+from headgate.spec import SpecError
+
+PROTOBUFS: tuple[tuple[Version, Version], ...] = (
+    ((4, 2), (6, 33, 5)),
+    ((4, 1), (6, 33, 0)),
+    ((4, 0), (5, 28, 3)),
+)
+"""From which version of Spark on, the oldest protobuf that its messages to workers load with."""
+STREAMS_ON_CONNECT: Version = (4, 1)
+"""Before, a client of Connect has no transformWithState."""
 UTC = "UTC"
 """State must not depend on the session's time zone, which a restart may change."""
 
@@ -54,3 +68,38 @@ def figures_of(observed: Any) -> dict[str, Any]:
         return found
     names = [field["name"] for field in found["schema"]["fields"]]
     return dict(zip(names, found["values"], strict=True))
+
+
+def protobuf_for(spark: str) -> Package:
+    """The protobuf that streams need on a version of Spark.
+
+    Examples
+    --------
+    >>> [protobuf_for(version).wanted for version in ("4.0.5", "4.3.0")]
+    ['protobuf>=5.28.3', 'protobuf>=6.33.5']
+    """
+    version = numbers(spark)
+    oldest = next((old for since, old in PROTOBUFS if version >= since), PROTOBUF.oldest)
+    return replace(PROTOBUF, oldest=oldest)
+
+
+def protobuf_here() -> Package:
+    """The protobuf that streams need on the installed PySpark."""
+    return protobuf_for(pyspark.__version__)
+
+
+def check_streams(session: Any) -> None:
+    """Raise unless stateful Python streams run on this version of Spark, in this kind of session.
+
+    On Connect the client and the server may be of different versions, and both must have them.
+    """
+    if not is_connect(session):
+        protobuf_here().check()
+        return
+    versions = {"client": pyspark.__version__, "server": session.version}
+    for which, found in versions.items():
+        if numbers(found)[:2] < STREAMS_ON_CONNECT:
+            raise SpecError(
+                f"streams on Spark Connect need Spark 4.1 or newer, and the {which} is Spark "
+                f"{found}: use a classic session, or join.batch over bounded DataFrames"
+            )

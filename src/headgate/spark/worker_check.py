@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from headgate.spark.session_access import Access, access_to, spark_errors
 from headgate.spec import SpecError
 
-NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy")
+NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy", "google.protobuf")
 """What a worker imports."""
 ENVIRONMENT, SETTING = "PYSPARK_PYTHON", "spark.pyspark.python"
 _checked: set[tuple[str, str | None]] = set()
@@ -84,7 +84,13 @@ def _look_around() -> Any:
         import importlib.util
         import sys
 
-        missing = [name for name in names if importlib.util.find_spec(name) is None]
+        def is_missing(name: str) -> bool:
+            try:
+                return importlib.util.find_spec(name) is None
+            except ModuleNotFoundError:  # of the package that it is part of
+                return True
+
+        missing = [name for name in names if is_missing(name)]
         return {
             "executable": sys.executable,
             "version": sys.version,
