@@ -36,19 +36,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path not in on_spark, tests[item.path], item.path))
 
 
-CONNECT = "HEADGATE_TESTS_CONNECT"
-"""If set in the environment, tests run on a session of Spark Connect, with a server of its own."""
-
-
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """A local session of two cores, set up as a streaming join needs it."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
+    from tests.spark.needed_spark import ON_CONNECT
+
     start = SparkSession.builder
     builder = (
-        (start.remote("local[2]") if CONNECT in os.environ else start.master("local[2]"))
+        (start.remote("local[2]") if ON_CONNECT else start.master("local[2]"))
         .appName("headgate tests")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -65,7 +63,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     for name, value in QUICK_TO_START.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    if CONNECT not in os.environ:
+    if not ON_CONNECT:
         session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
