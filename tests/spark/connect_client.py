@@ -22,7 +22,8 @@ class Hidden:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-sys.meta_path.insert(0, Hidden())  # type: ignore[arg-type]
+if __name__ == "__main__":
+    sys.meta_path.insert(0, Hidden())  # type: ignore[arg-type]
 
 import pyarrow as pa  # noqa: E402
 from pyspark.sql import DataFrame, SparkSession  # noqa: E402
@@ -142,15 +143,18 @@ class Client:
         }
 
 
+def _say(part: str, found: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"part": part, **found}) + "\n")
+    sys.stdout.flush()
+
+
 def main(address: str, folder: str, parts: list[str]) -> None:
+    """Do each part, and say what it found."""
     client = Client(address, Path(folder))
     for part in ("configure", *parts):
         found: Callable[[], dict[str, Any]] = getattr(client, part)
-        print(json.dumps({"part": part, **found()}), flush=True)
-    loaded = [
-        name for name in sys.modules if name.split(".")[0] == "py4j" or "pyspark.core" in name
-    ]
-    print(json.dumps({"part": "loaded", "modules": loaded}), flush=True)
+        _say(part, found())
+    _say("loaded", {"modules": [name for name in sys.modules if name.startswith(HIDDEN)]})
     # The session is left open: a client that ends without stopping it must not hang.
 
 
