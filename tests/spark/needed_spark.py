@@ -10,6 +10,8 @@ from headgate.spark.installed_packages import numbers
 CONNECT = "HEADGATE_TESTS_CONNECT"
 """If set in the environment, tests run on a session of Spark Connect, with a server of its own."""
 ON_CONNECT = CONNECT in os.environ
+OWN_PORT = {"SPARK_TESTING": "1"} if ON_CONNECT else {}
+"""With it a second local server of Connect takes a port of its own."""
 VERSION = numbers(pyspark.__version__)[:2]
 
 

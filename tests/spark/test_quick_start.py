@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.needed_spark import ON_CONNECT
+from tests.spark.needed_spark import ON_CONNECT, OWN_PORT
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -26,7 +26,7 @@ def said_by(code: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if name not in unset},
+        env={name: value for name, value in os.environ.items() if name not in unset} | OWN_PORT,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -24,6 +24,7 @@ from pyspark.sql.streaming import StreamingQuery
 import headgate
 from headgate.spark.spark_versions import figures_of
 from tests.spark.killed_query import TIMES, joined
+from tests.spark.needed_spark import OWN_PORT
 from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
 from tests.thoroughness import LONG
 
@@ -201,6 +202,7 @@ def running(
                 "PYSPARK_PYTHON": sys.executable,
                 "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
                 "SPARK_LOCAL_IP": "127.0.0.1",
+                **OWN_PORT,
                 **environment,
             },
             start_new_session=True,

@@ -253,8 +253,10 @@ def _drawn(
         table = frame.drop(BUCKET, TIME, HASH).toArrow()
         return table, np.empty(0, np.bool_), np.empty(0, np.uint64)
     heavy = np.flatnonzero(draw.looking[side])
+    # A client of Connect infers no schema from a table without rows.
     looks = frame.sparkSession.createDataFrame(
-        pa.table({BUCKET: pa.array(heavy), LOOKS: draw.looking[side][heavy]})
+        pa.table({BUCKET: pa.array(heavy, pa.int64()), LOOKS: draw.looking[side][heavy]}),
+        f"{BUCKET} long, {LOOKS} double",
     )
     light = F.col(LOOKS).isNull()
     below = F.col(HASH).cast("long") < F.lit(int(draw.share * 2.0**64) - SIGN)
