@@ -37,6 +37,7 @@ from headgate.demo.demo_picture import save_picture
 from headgate.demo.demo_view import View
 from headgate.policies import Policy, make_policy
 from headgate.spark.session import check_ready, start_session
+from headgate.spark.spark_versions import check_python_sources
 from headgate.spec import Budget
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Settings:
 def run(settings: Settings, console: Console) -> None:
     """Run the whole demo."""
     check_ready()
+    check_python_sources("headgate demo")
     started = time.monotonic()
     stream = auction_stream(settings.rows, settings.seed)
     policy = make_policy(settings.policy)

@@ -23,6 +23,8 @@ PROTOBUFS: tuple[tuple[Version, Version], ...] = (
     ((4, 0), (5, 28, 3)),
 )
 """From which version of Spark on, the oldest protobuf that its messages to workers load with."""
+PYTHON_SOURCES: Version = (4, 2)
+"""Before, a source written in Python cannot say how much to read, nor end with what is there."""
 STREAMS_ON_CONNECT: Version = (4, 1)
 """Before, a client of Connect has no transformWithState."""
 UTC = "UTC"
@@ -103,3 +105,12 @@ def check_streams(session: Any) -> None:
                 f"streams on Spark Connect need Spark 4.1 or newer, and the {which} is Spark "
                 f"{found}: use a classic session, or join.batch over bounded DataFrames"
             )
+
+
+def check_python_sources(what: str) -> None:
+    """Raise unless this Spark has sources in Python that bound their batches, for ``what``."""
+    if numbers(pyspark.__version__)[:2] < PYTHON_SOURCES:
+        raise SpecError(
+            f"{what} needs Spark 4.2 or newer, and this is Spark {pyspark.__version__}: "
+            f'pip install "pyspark>=4.2,<5"'
+        )
