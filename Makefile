@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long check format bench study soak golden docs lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long test-matrix check format bench study soak golden docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ test-plain: kernel ## the kernel as plain Python, without compilation, against i
 
 test-long: kernel java postgres ## every night: all policies and studies, ten times the inputs, drawn anew
 	@HEADGATE_TESTS=long $(BIN)/pytest -m "not slow"
+
+test-matrix: kernel java ## the Spark tests on each version of Spark; VERSION=4.1, ALL=1
+	@$(BIN)/python tools/test_matrix.py $(if $(VERSION),--version $(VERSION)) $(if $(ALL),--all)
 
 check: venv ## lint, format, types, import layers, doctests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-code check-doctests
@@ -109,6 +112,6 @@ lock: venv ## pin every dependency again, keeping the versions that still fit
 		--quiet --output-file requirements.lock > /dev/null
 
 clean: ## remove .venv, caches and what runs leave behind
-	rm -rf $(VENV) build dist out reproduced spark-warehouse metastore_db derby.log
+	rm -rf $(VENV) .matrix build dist out reproduced spark-warehouse metastore_db derby.log
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src $(wildcard tests) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -50,8 +50,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
+    from tests.spark.needed_spark import ON_CONNECT
+
+    start = SparkSession.builder
     builder = (
-        SparkSession.builder.master("local[2]")
+        (start.remote("local[2]") if ON_CONNECT else start.master("local[2]"))
         .appName("headgate tests")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -68,7 +71,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     for name, value in QUICK_TO_START.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    if not ON_CONNECT:
+        session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from headgate.sizing.findings import WhatIf as WhatIf
     from headgate.spark.configuration import configure as configure
     from headgate.spark.lookup.spark_table import SparkTable as SparkTable
+    from headgate.spark.session import session as session
     from headgate.spec.budget import Budget as Budget
     from headgate.spec.errors import SpecError as SpecError
     from headgate.spec.goal import Goal as Goal
@@ -115,6 +116,7 @@ _MODULES = {
     "profile": "headgate.api.profiler",
     "progress": "headgate.api.query_progress",
     "read_changes": "headgate.spec.importance.redefinition",
+    "session": "headgate.spark.session",
     "whatif": "headgate.api.whatif",
 }
 """Where each public name is; the imports above tell type checkers the same."""

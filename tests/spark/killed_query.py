@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import headgate as hg
+from tests.spark.needed_spark import ON_CONNECT
 from tests.spark.quick_settings import QUICK_TO_START
 
 SCHEMAS = (
@@ -42,8 +43,9 @@ def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
 
 def main(master: str, folder: Path, policy: str) -> None:
     """Run the query over all there is."""
+    start = SparkSession.builder
     builder = (
-        SparkSession.builder.master(master)
+        (start.remote(master) if ON_CONNECT else start.master(master))
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")
@@ -60,7 +62,8 @@ def main(master: str, folder: Path, policy: str) -> None:
     for name, value in QUICK_TO_START.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    if not ON_CONNECT:
+        session.sparkContext.setLogLevel("ERROR")
     query = (
         joined(session, folder, policy)
         .writeStream.format("parquet")

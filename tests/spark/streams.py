@@ -18,6 +18,7 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
 from headgate.columns.times import NO_TIME, microseconds
+from headgate.spark.spark_versions import figures_of
 
 START_US = 1_767_225_600_000_000
 """2026-01-01: rows stamped 0 would be at the first watermark, and late."""
@@ -80,7 +81,7 @@ def collect(frame: DataFrame, checkpoint: Path, name: str = "headgate") -> Colle
     )
     query.awaitTermination()
     metrics = [
-        progress["observedMetrics"][name].asDict()
+        figures_of(progress["observedMetrics"][name])
         for progress in query.recentProgress
         if name in progress["observedMetrics"]
     ]

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 from headgate.policies import ALL_POLICIES, Ijoin, Lru, Policy, Random
+from headgate.spark.spark_versions import figures_of
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
 from tests.thoroughness import LONG, spread
@@ -241,7 +242,7 @@ def stream_together(
     return {
         name: Driven(
             multiset(rows.where(F.col("join") == name).drop("join")),
-            [batch[name].asDict() for batch in progress if name in batch],
+            [figures_of(batch[name]) for batch in progress if name in batch],
         )
         for name in joins
     }

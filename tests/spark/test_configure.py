@@ -5,7 +5,7 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.spark.arrow_batches import ARROW_BYTES
-from headgate.spark.configuration import settings_for
+from headgate.spark.configuration import settings_for, value_of
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB
 
 pytestmark = pytest.mark.spark
@@ -35,6 +35,17 @@ def test_what_somebody_has_set_stays(bare: SparkSession) -> None:
     assert bare.conf.get(PARTITIONS) == "7"
     assert str(hg.configure(bare)) == "nothing to change"
     hg.configure(bare)
+
+
+def test_it_can_be_undone(bare: SparkSession) -> None:
+    before = {setting.name: value_of(bare, setting.name) for setting in settings_for(bare)}
+    changed = hg.configure(bare)
+    bare.conf.set(PARTITIONS, "7")
+    changed.undo()
+    assert bare.conf.get(PARTITIONS) == "7", "somebody has set it since"
+    for name in set(before) - {PARTITIONS}:
+        assert value_of(bare, name) == before[name]
+    assert PROVIDER in [each.name for each in hg.configure(bare)]
 
 
 def test_other_sessions_are_left_alone(bare: SparkSession, spark: SparkSession) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 from headgate.spark.requirements import PARTITIONS, PROVIDER
+from tests.spark.needed_spark import needs_classic
 from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
 
 pytestmark = pytest.mark.spark
@@ -177,6 +178,7 @@ class TestInputs:
         with pytest.raises(hg.SpecError, match="pandas frames go to run"):
             make_join().batch(bounded[0].toArrow(), bounded[1])
 
+    @needs_classic("a client has one session")
     def test_both_sides_live_in_one_session(self, spark: SparkSession, bounded: tuple) -> None:
         elsewhere = spark.newSession().createDataFrame([], RIGHT)
         with pytest.raises(hg.SpecError, match="different Spark sessions"):

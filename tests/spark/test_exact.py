@@ -237,11 +237,15 @@ def test_bounded_inputs_give_what_sql_gives_for_every_type_of_key(
 @pytest.mark.parametrize("empty", ["left", "right", "both"])
 def test_a_bounded_join_with_an_empty_side_gives_nothing(spark: SparkSession, empty: str) -> None:
     left, right = (side[0] for side in make_batches(seed=14))
+    schemas = [spark.createDataFrame(side).schema for side in (left, right)]
     left = left.slice(0, 0) if empty in ("left", "both") else left
     right = right.slice(0, 0) if empty in ("right", "both") else right
     join = make_join(("text", "integer"), ("1 minute", "1 minute"))
     assert join.run(left, right).pairs.num_rows == 0
-    frames = [spark.createDataFrame(side) for side in (left, right)]
+    frames = [
+        spark.createDataFrame(side, schema)
+        for side, schema in zip((left, right), schemas, strict=True)
+    ]
     assert join.batch(*frames).count() == 0
 
 

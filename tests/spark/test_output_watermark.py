@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 from headgate.spark.requirements import WATERMARK
+from tests.spark.needed_spark import needs_spark
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
 from tests.thoroughness import usually
 
@@ -307,6 +308,7 @@ def test_each_join_of_a_group_does_with_or_without_a_watermark(
         assert {field.name for field in schema if WATERMARK in field.metadata} == times
 
 
+@needs_spark(4, 2, why="its own join takes append mode alone")
 def test_without_a_watermark_windows_are_counted_in_update_mode(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -22,7 +22,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate
+from headgate.spark.spark_versions import figures_of
 from tests.spark.killed_query import TIMES, joined
+from tests.spark.needed_spark import OWN_PORT
 from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
 from tests.thoroughness import LONG
 
@@ -117,7 +119,8 @@ def test_a_stopped_query_carries_on_as_if_it_had_not_been(
             assert time.monotonic() < give_up
             time.sleep(0.02)
         metrics = [progress["observedMetrics"] for progress in query.recentProgress]
-        rebuilt.append(sum(m["headgate"]["rebuilt"] for m in metrics if "headgate" in m))
+        figures = [figures_of(batch["headgate"]) for batch in metrics if "headgate" in batch]
+        rebuilt.append(sum(batch["rebuilt"] for batch in figures))
     assert all(rebuilt[1:]), rebuilt
     assert multiset(spark.read.parquet(str(tmp_path / "out"))) == uninterrupted(policy)
 
@@ -199,6 +202,7 @@ def running(
                 "PYSPARK_PYTHON": sys.executable,
                 "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
                 "SPARK_LOCAL_IP": "127.0.0.1",
+                **OWN_PORT,
                 **environment,
             },
             start_new_session=True,

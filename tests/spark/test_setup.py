@@ -7,48 +7,20 @@ import tomllib
 import venv
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import headgate as hg
+from headgate.spark import session
 from headgate.spark.installed_packages import ALWAYS, PROTOBUF, PYSPARK, Package
-from headgate.spark.session import NotReady, start_session
+from headgate.spark.spark_versions import protobuf_for
 from headgate.spark.worker_check import check_workers
 
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
-CONNECTING = """
-import sys
-import pyarrow as pa
-from pyspark.sql import SparkSession
-import headgate as hg
-
-spark = SparkSession.builder.remote("local[1]").getOrCreate()
-sides = {"left": hg.Side("lt", "1 minute"), "right": hg.Side("rt", "1 minute")}
-join = hg.WindowJoin(on="key", budget=hg.Budget(rows=10), policy="fifo", **sides)
-schemas = [f"key bigint, {time} timestamp" for time in ("lt", "rt")]
-bounded = [spark.createDataFrame([], schema) for schema in schemas]
-streams = [spark.readStream.schema(schema).parquet(sys.argv[1]) for schema in schemas]
-table = hg.ArrowTable(pa.table({"key": [1], "note": ["one"]}))
-lookup = hg.CachedLookup(table=table, on="key", budget=hg.Budget(rows=1), policy="lru")
-for call in (
-    lambda: join.stream(*streams),
-    lambda: join.batch(*bounded),
-    lambda: hg.profile(*bounded, on="key", **sides),
-    lambda: hg.whatif(*bounded, join=join),
-    lambda: hg.whatif(join=join, checkpoint=sys.argv[1], spark=spark),
-    lambda: lookup.stream(streams[0]),
-):
-    try:
-        call()
-    except hg.SpecError as error:
-        print("refused" if "Spark Connect" in str(error) else error)
-spark.stop()
-"""
 SetPython = Callable[[Path], None]
 
 JOINING = """
@@ -157,7 +129,7 @@ class TestWorkers:
     ) -> None:
         set_to(bare / "python2")
         with pytest.raises(hg.SpecError, match=r"cannot start .*/python2 .*Cannot run program"):
-            check_workers(spark.sparkContext)
+            check_workers(spark)
 
     def test_one_that_has_it_is_tried_once(
         self, spark: SparkSession, set_to: SetPython, tmp_path: Path
@@ -168,9 +140,9 @@ class TestWorkers:
         wrapped.chmod(0o755)
         set_to(wrapped)
         before = jobs_of(spark)
-        check_workers(spark.sparkContext)
+        check_workers(spark)
         assert jobs_of(spark) == before + 1
-        check_workers(spark.sparkContext)
+        check_workers(spark)
         assert jobs_of(spark) == before + 1
 
     def test_this_python_is_not_tried_under_any_of_its_names(
@@ -180,48 +152,69 @@ class TestWorkers:
         folder = Path(sys.executable).parent
         for name in ("python", "python3"):
             set_to(folder / name)
-            check_workers(spark.sparkContext)
+            check_workers(spark)
         assert jobs_of(spark) == before
 
 
-class TestConnect:
-    @pytest.mark.skipif(find_spec("grpc") is None, reason="pyspark[connect] is not installed")
-    def test_every_call_says_that_connect_is_not_supported_yet(self, tmp_path: Path) -> None:
-        done = subprocess.run(
-            [sys.executable, "-c", CONNECTING, str(tmp_path)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.stdout.split() == ["refused"] * 6, done.stderr
+class TestAskedSessions:
+    """Which session `hg.session` and the commands start."""
 
     @pytest.mark.parametrize(
-        "asked", [{"spark.remote": "sc://somewhere"}, {"spark.api.mode": "connect"}]
+        ("settings", "remote"),
+        [
+            ({}, None),
+            ({"spark.master": "local[2]"}, None),
+            ({"spark.api.mode": "classic"}, None),
+            ({"spark.remote": "sc://somewhere"}, "sc://somewhere"),
+            ({"spark.api.mode": "connect", "spark.master": "local[3]"}, "local[3]"),
+        ],
     )
-    def test_commands_say_so_before_they_start_spark(self, asked: dict[str, str]) -> None:
-        with pytest.raises(NotReady, match="asks for Spark Connect"):
-            start_session("never", settings=asked)
+    def test_connect_is_used_where_it_is_asked_for(
+        self, settings: dict[str, str], remote: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("SPARK_REMOTE", raising=False)
+        assert session._remote(settings) == remote
+        monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
+        assert session._remote(settings) == (settings.get("spark.remote") or "sc://elsewhere")
 
-    def test_so_they_do_where_the_environment_asks_for_it(
+    def test_a_client_of_a_server_elsewhere_needs_no_java(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("SPARK_REMOTE", "sc://somewhere")
-        with pytest.raises(NotReady, match="SPARK_REMOTE=sc://somewhere asks for Spark Connect"):
-            start_session("never")
+        monkeypatch.setattr(session, "java_version", lambda: 0)
+        session.check_ready({"spark.remote": "sc://somewhere"})
+        with pytest.raises(session.NotReady, match="no Java was found"):
+            session.check_ready({"spark.remote": "local[2]"})
+
+    def test_a_client_without_its_packages_is_told_what_to_install(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "grpc", None)
+        with pytest.raises(session.NotReady, match=r'pip install "headgate\[connect\]"'):
+            session.check_ready({"spark.remote": "sc://somewhere"})
+
+    def test_a_session_that_is_there_is_not_started_again(self, spark: SparkSession) -> None:
+        with pytest.raises(hg.SpecError, match=r"already: hg\.configure\(spark\)"):
+            hg.session(master="local[1]")
+        with pytest.raises(hg.SpecError, match="both given"):
+            hg.session(master="local[1]", remote="local[1]")
 
 
 class TestVersions:
     @pytest.mark.parametrize(
         ("package", "version", "fits"),
         [
-            (PYSPARK, "4.1.1", False),
             (PYSPARK, "3.5.7", False),
-            (PYSPARK, "4.2.0", True),
+            (PYSPARK, "4.0.0", True),
+            (PYSPARK, "4.1.1", True),
             (PYSPARK, "4.2.0.dev3", True),
             (PYSPARK, "4.10.0", True),
             (PYSPARK, "5.0.0-SNAPSHOT", False),
-            (PROTOBUF, "6.33", True),
-            (PROTOBUF, "6.4.1", False),
+            (PROTOBUF, "5.28.3", True),
+            (PROTOBUF, "5.28.2", False),
+            (protobuf_for("4.1.4"), "6.33", False),
+            (protobuf_for("4.1.4"), "6.33.0", True),
+            (protobuf_for("4.3.0"), "6.4.1", False),
+            (protobuf_for("4.3.0"), "7.1.0", True),
             (Package("pandas", (2, 2), (3,)), "3.0.0rc1", False),
             (Package("pyarrow", (18,)), "17.0.0", False),
             (Package("pyarrow", (18,)), "23", True),

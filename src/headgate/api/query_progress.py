@@ -110,13 +110,13 @@ def progress(query: Any, name: str = "headgate") -> Progress | None:
     --------
     ``print(hg.progress(query))`` while a query runs, or ``hg.progress(query)`` alone in a notebook.
     """
+    from headgate.spark.spark_versions import figures_of
+
     reports = query.recentProgress
     for report in reversed(reports):
         observed = report["observedMetrics"]
         if name in observed:
-            figures = observed[name]
-            figures = figures.asDict() if hasattr(figures, "asDict") else dict(figures)
-            return Progress.of(int(report["batchId"]), figures)
+            return Progress.of(int(report["batchId"]), figures_of(observed[name]))
     others = sorted({found for report in reports for found in report["observedMetrics"]})
     if others:
         raise SpecError(

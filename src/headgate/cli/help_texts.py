@@ -41,6 +41,11 @@ REPRODUCE = ending(
     "headgate reproduce vldb04-fig7 --quick",
     codes=(DONE, "1 a claim does not hold and was not declared", WRONG),
 )
+DOCTOR = ending(
+    "headgate doctor",
+    "headgate doctor --remote local --json",
+    codes=("0 nothing is missing", "1 something is missing", WRONG),
+)
 VERSION = ending("headgate version", codes=(DONE,))
 EVERY = ending(
     "headgate demo --quick",

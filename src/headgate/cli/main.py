@@ -312,6 +312,24 @@ def reproduce(
     raise typer.Exit(status)
 
 
+@app.command(cls=PlainCommand, epilog=help_texts.DOCTOR)
+def doctor(
+    remote: Annotated[
+        str | None,
+        typer.Option(help='A Spark Connect server: "sc://host:15002", or "local" for one here.'),
+    ] = None,
+    spark: Annotated[
+        bool, typer.Option(help="Start a session, look at it, and try its workers.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Say what is there, what is missing, what that costs, and the line to add."""
+    with _plain_errors():
+        from headgate.cli.doctor_command import run
+
+        raise typer.Exit(run(remote, spark, as_json, Console()))
+
+
 @app.command(cls=PlainCommand, epilog=help_texts.VERSION)
 def version() -> None:
     """Print the version."""

@@ -32,6 +32,7 @@ from headgate.demo.made_stream import MINUTE_US
 from headgate.demo.shop import WINDOW_US, ShopStream, shop_stream
 from headgate.policies import Policy, make_policy
 from headgate.spark.session import check_ready, start_session
+from headgate.spark.spark_versions import check_python_sources
 from headgate.spec import Budget
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Settings:
 def run(settings: Settings, console: Console) -> None:
     """Run the whole demo."""
     check_ready()
+    check_python_sources("headgate demo")
     started = time.monotonic()
     stream = shop_stream(settings.rows, settings.seed)
     policy = make_policy(settings.policy)

@@ -51,12 +51,15 @@ class Figures:
 
     def read(self, reports: Sequence[Any]) -> list[Batch]:
         """Read the new progress reports; return those batches that had rows."""
+        from headgate.spark.spark_versions import figures_of
+
         new = []
         for report in reports:
             if report["batchId"] <= self._last_id:
                 continue
             self._last_id = report["batchId"]
-            figures = report["observedMetrics"].get(METRICS)
+            observed = report["observedMetrics"].get(METRICS)
+            figures = None if observed is None else figures_of(observed)
             # A batch without rows only moves the watermark.
             if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
                 new.append(self._add(report, figures))

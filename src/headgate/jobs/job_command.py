@@ -53,12 +53,12 @@ def run(file: Path, log: Path | None, console: Console) -> int:
     job = _settled(file)
     from headgate.spark.session import check_ready, start_session
 
-    check_ready()
+    settings = {name: setting.value for name, setting in job.spark.items()}
+    check_ready(settings)
     where = log or _log_of(job)
     if not console.is_terminal:
         console.print(explained(job))
     with console.status("starting Spark…"):
-        settings = {name: setting.value for name, setting in job.spark.items()}
         session = start_session(f"headgate {job.name}", where, settings=settings)
     stop, figures = Stop(), Figures(_has_run(job))
     try:

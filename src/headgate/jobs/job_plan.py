@@ -98,9 +98,9 @@ def profiled(session: Any, job: Job) -> Profile:
 def _found_by_spark(job: Job, log: Path, console: Console) -> Profile:
     from headgate.spark.session import check_ready, start_session
 
-    check_ready()
+    settings = {name: setting.value for name, setting in job.spark.items()}
+    check_ready(settings)
     with console.status("starting Spark…") as status:
-        settings = {name: setting.value for name, setting in job.spark.items()}
         session = start_session(f"headgate plan {job.name}", log, settings=settings)
         try:
             status.update("reading what is there…")

@@ -9,6 +9,8 @@ import re
 
 from pyspark.sql import SparkSession
 
+from headgate.spark.session_access import access_to
+
 ARROW_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 NO_ARROW_BYTES = str(2**31 - 1)
@@ -34,13 +36,12 @@ def bytes_a_row(session: SparkSession) -> int | None:
 
 
 def _memory_a_task(session: SparkSession) -> int:
-    context = session.sparkContext
-    conf = context.getConf()
-    if (context.master or "").startswith("local"):
-        heap, cores = conf.get("spark.driver.memory", "1g"), context.defaultParallelism
+    access = access_to(session)
+    if access.is_local:
+        heap, cores = access.setting("spark.driver.memory", "1g"), access.cores
     else:
-        heap = conf.get("spark.executor.memory", "1g")
-        cores = int(conf.get("spark.executor.cores", "1") or 1)
+        heap = access.setting("spark.executor.memory", "1g")
+        cores = int(access.setting("spark.executor.cores", "1") or 1)
     return as_bytes(heap or "1g") // max(cores, 1)
 
 

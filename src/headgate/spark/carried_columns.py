@@ -12,7 +12,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     CalendarIntervalType,
@@ -27,6 +26,7 @@ from pyspark.sql.types import (
 )
 
 from headgate.engine.inputs import check_names
+from headgate.spark.spark_versions import to_arrow_schema, to_arrow_type
 from headgate.spec import SpecError
 
 MONTHS = YearMonthIntervalType(YearMonthIntervalType.MONTH, YearMonthIntervalType.MONTH)
@@ -85,7 +85,7 @@ def arrow_schema(frame: DataFrame) -> pa.Schema:
         for field in frame.schema
     ]
     # State must not depend on the session's time zone, which a restart may change.
-    return to_arrow_schema(StructType(fields), timezone="UTC")
+    return to_arrow_schema(StructType(fields))
 
 
 def travelling(columns: Iterable[Shown]) -> StructType:
@@ -207,7 +207,7 @@ def _refused(kind: DataType) -> tuple[DataType, str] | None:
         if refused is not None:
             return refused
     try:
-        to_arrow_type(carried_type(kind), timezone="UTC")
+        to_arrow_type(carried_type(kind))
     except PySparkTypeError:
         return kind, "cast it to string or binary"
     return None

@@ -7,7 +7,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -21,6 +20,7 @@ from pyspark.sql.types import (
 
 from headgate.columns.common_type import plain_type
 from headgate.spark.carried_columns import column_of
+from headgate.spark.spark_versions import from_arrow_type, to_arrow_type
 from headgate.spec import SpecError
 
 ANSI = "spark.sql.ansi.enabled"
@@ -63,8 +63,7 @@ def _compared_type(field: StructField, which: str) -> pa.DataType:
                 f'F.collate(F.lower("{name}"), "{BINARY_COLLATION}") or F.rtrim'
             )
     try:
-        # State must not depend on the session's time zone, which a restart may change.
-        return to_arrow_type(kind, timezone="UTC")
+        return to_arrow_type(kind)
     except PySparkTypeError:
         raise SpecError(
             f'column "{name}" of the {which} is {kind.simpleString()}, which has no type in '
@@ -89,8 +88,8 @@ def compared_keys(
     columns = []
     for name, kind in zip(names, types, strict=True):
         column = column_of(frame, name)
-        if plain_type(to_arrow_type(frame.schema[name].dataType, timezone="UTC")) != kind:
-            column = column.cast(from_arrow_type(kind, prefer_timestamp_ntz=True))
+        if plain_type(to_arrow_type(frame.schema[name].dataType)) != kind:
+            column = column.cast(from_arrow_type(kind))
         columns.append(column)
     return columns
 

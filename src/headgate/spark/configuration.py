@@ -1,5 +1,6 @@
 """Sets in a session what Headgate needs on Spark, and what makes it faster."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pyspark.errors import PySparkException
@@ -7,14 +8,16 @@ from pyspark.sql import SparkSession
 
 from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB, check_session
+from headgate.spark.session_access import access_to
 
 
 class Setting(NamedTuple):
-    """A setting, the value it gets, and why."""
+    """A setting, the value it gets, why, and whether nothing runs without."""
 
     name: str
     value: str
     why: str
+    is_needed: bool = False
 
 
 class Changed(NamedTuple):
@@ -31,19 +34,32 @@ class Changed(NamedTuple):
 
 
 class Configured(tuple[Changed, ...]):
-    """What `configure` has changed; prints as one line each."""
+    """What `configure` has changed; prints as one line each, and can be undone."""
+
+    session: SparkSession
+
+    def __new__(cls, changed: Iterable[Changed], session: SparkSession) -> "Configured":
+        self = super().__new__(cls, changed)
+        self.session = session
+        return self
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "nothing to change"
 
     __repr__ = __str__
 
+    def undo(self) -> None:
+        """Unset what was set, for queries started from now on; what was changed since stays."""
+        for each in self:
+            if self.session.conf.get(each.name, None) == each.after:
+                self.session.conf.unset(each.name)
+
 
 def settings_for(session: SparkSession) -> list[Setting]:
     """What Headgate needs or gains from in a session."""
-    cores = str(session.sparkContext.defaultParallelism)
+    cores = str(access_to(session).cores)
     return [
-        Setting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB"),
+        Setting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB", is_needed=True),
         Setting(CHANGELOG, "true", "a batch then uploads what changed, not a snapshot"),
         Setting(PARTITIONS, cores, "every partition opens a state store in every batch"),
         Setting(ARROW_BYTES, NO_ARROW_BYTES, "else Spark weighs every row, a third of the time"),
@@ -58,12 +74,12 @@ def configure(session: SparkSession) -> Configured:
     Parameters
     ----------
     session
-        The session; its other queries are affected too.
+        The session, classic or of Spark Connect; its other queries are affected too.
 
     Returns
     -------
     Configured
-        What was changed, and why; prints as one line each.
+        What was changed, and why; prints as one line each. Its ``undo()`` unsets it again.
 
     Examples
     --------
@@ -75,13 +91,13 @@ def configure(session: SparkSession) -> Configured:
     changed = []
     for setting in settings_for(session):
         if setting.name not in given:
-            before = _value(session, setting.name)
+            before = value_of(session, setting.name)
             session.conf.set(setting.name, setting.value)
             changed.append(Changed(setting.name, before, setting.value, setting.why))
-    return Configured(changed)
+    return Configured(changed, session)
 
 
-def _value(session: SparkSession, name: str) -> str | None:
+def value_of(session: SparkSession, name: str) -> str | None:
     """A setting's value or Spark's default; None if there is neither."""
     try:
         return session.conf.get(name)

@@ -36,7 +36,7 @@ class Package:
 
         Examples
         --------
-        >>> [Package("pyspark", (4, 2), (5,)).fits(v) for v in ("4.1.1", "4.2.0.dev1", "5.0.0")]
+        >>> [Package("pyspark", (4, 0), (5,)).fits(v) for v in ("3.5.7", "4.0.0.dev1", "5.0.0")]
         [False, True, False]
         """
         version = numbers(found)
@@ -60,9 +60,10 @@ class Package:
             )
 
 
-PYSPARK = Package("pyspark", (4, 2), (5,))
-PROTOBUF = Package("protobuf", (6, 33), module="google.protobuf")
-"""For streams: Spark's transformWithState crashes without."""
+PYSPARK = Package("pyspark", (4, 0), (5,))
+PROTOBUF = Package("protobuf", (5, 28, 3), module="google.protobuf")
+"""For streams: Spark's transformWithState crashes without. Each version of Spark has its own oldest
+(`spark_versions.protobuf_for`)."""
 ALWAYS = (PYSPARK, Package("pandas", (2, 2), (3,)), Package("pyarrow", (18,)))
 """As in pyproject.toml."""
 
@@ -71,13 +72,6 @@ def check_installed() -> None:
     """Raise unless the packages that are always needed on Spark are installed."""
     for package in ALWAYS:
         package.check()
-    from pyspark.util import is_remote_only
-
-    if is_remote_only():
-        raise SpecError(
-            f"the pyspark installed here is a client of Spark Connect, which Headgate does not run "
-            f'on yet: pip install "{PYSPARK.wanted}" in its place, and use a classic session'
-        )
 
 
 def numbers(text: str) -> Version:

@@ -11,7 +11,9 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark.carried_columns import arrow_schema, check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
-from headgate.spark.installed_packages import PROTOBUF, PYSPARK
+from headgate.spark.installed_packages import PYSPARK
+from headgate.spark.session_access import access_to, is_connect
+from headgate.spark.spark_versions import check_streams
 from headgate.spec import Keys, Predicate, Side, SpecError
 from headgate.spec.importance import Change
 
@@ -25,14 +27,8 @@ MANY = 4
 
 
 def check_session(session: Any) -> None:
-    """Raise unless the session is a classic one of a supported Spark version."""
-    if type(session).__module__.startswith("pyspark.sql.connect"):
-        raise SpecError(
-            "this is a session of Spark Connect, which Headgate does not run in yet: use a classic "
-            "one, made with SparkSession.builder.master(...) and without remote(...), SPARK_REMOTE "
-            "or spark.api.mode=connect"
-        )
-    if not isinstance(session, SparkSession):
+    """Raise unless it is a session, classic or Connect, of a supported Spark version."""
+    if not isinstance(session, SparkSession) and not is_connect(session):
         raise SpecError(f"{session!r} is not a Spark session: give one (spark=spark)")
     if not PYSPARK.fits(session.version):
         raise SpecError(
@@ -142,7 +138,7 @@ def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple
 
 def check_state_store(session: SparkSession) -> None:
     """Raise unless the session's state store can hold the join's state; warn if it is slow."""
-    PROTOBUF.check()
+    check_streams(session)
     provider = session.conf.get(PROVIDER)
     if provider != ROCKSDB:
         raise SpecError(
@@ -169,7 +165,7 @@ def shuffle_partitions(session: SparkSession, shards: int, stores: int) -> int:
         State stores per partition.
     """
     partitions = int(session.conf.get(PARTITIONS) or 200)
-    busy = max(shards, session.sparkContext.defaultParallelism)
+    busy = max(shards, access_to(session).cores)
     if partitions > MANY * busy:
         warnings.warn(
             f"{PARTITIONS} is {partitions}, so every batch opens and writes {partitions * stores} "

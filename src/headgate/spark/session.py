@@ -1,33 +1,89 @@
-"""Starts a local Spark session with the settings Headgate needs, logging to a file."""
+"""Starts a Spark session with the settings Headgate needs: here, or as a client of Connect."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
-from headgate.spark.installed_packages import PROTOBUF
+from headgate.spark.configuration import configure
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
-from headgate.spark.worker_check import is_local
+from headgate.spark.session_access import is_local
+from headgate.spark.spark_versions import protobuf_here
+from headgate.spec import SpecError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
+REMOTE = "spark.remote"
+_OF_THE_SERVER = (REMOTE, "spark.api.mode", "spark.master")
+"""Settings that say which session is wanted, and are none of its own."""
 
 
 class NotReady(RuntimeError):
     """A requirement of the demo is missing; the message says what to install."""
 
 
-def check_ready() -> None:
-    """Raise unless Java and PySpark's requirements are installed; imports checked the rest."""
-    PROTOBUF.check()
-    found_java = _java_version()
+def session(
+    name: str = "headgate",
+    *,
+    master: str | None = None,
+    remote: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> "SparkSession":
+    """A new Spark session, set up as Headgate needs it; ``stop()`` ends it.
+
+    Where a session is there already, as in a notebook, use `configure` on it instead.
+
+    Parameters
+    ----------
+    name
+        The application's name.
+    master
+        Where Spark runs, such as ``"local[2]"`` or ``"yarn"``; all cores of this machine by
+        default.
+    remote
+        The address of a Spark Connect server, such as ``"sc://host:15002"``, or ``"local[2]"`` for
+        a server of its own; instead of ``master``.
+    settings
+        Further Spark settings; they come before Headgate's own.
+
+    Examples
+    --------
+    >>> def begin():
+    ...     return hg.session("orders", master="local[4]", settings={"spark.driver.memory": "4g"})
+    """
+    if master is not None and remote is not None:
+        raise SpecError(f"master={master!r} and remote={remote!r} are both given: give one of them")
+    given = dict(settings or {})
+    given |= {} if remote is None else {REMOTE: remote}
+    given |= {} if master is None else {"spark.master": master}
+    check_ready(given)
+    from pyspark.sql import SparkSession
+
+    if SparkSession.getActiveSession() is not None:
+        raise SpecError("there is a Spark session already: hg.configure(spark) sets it up")
+    return start_session(name, settings=given)
+
+
+def check_ready(settings: Mapping[str, str] | None = None) -> None:
+    """Raise unless Java and PySpark's requirements are installed; imports checked the rest.
+
+    A client of a Connect server elsewhere needs no Java.
+    """
+    protobuf_here().check()
+    remote = _remote(settings or {})
+    if remote is not None:
+        _check_client()
+        if not is_local(remote):
+            return
+    found_java = java_version()
     if found_java < OLDEST_JAVA:
         what = f"only Java {found_java} was found" if found_java else "no Java was found"
         raise NotReady(
@@ -42,8 +98,9 @@ def start_session(
     log: Path | None = None,
     cores: int | None = None,
     settings: dict[str, str] | None = None,
+    leave_out: Sequence[str] = (),
 ) -> "SparkSession":
-    """Start Spark on this machine.
+    """Start Spark, on this machine unless the settings or ``SPARK_REMOTE`` say otherwise.
 
     Parameters
     ----------
@@ -56,9 +113,15 @@ def start_session(
         How many cores to use; all by default.
     settings
         Further Spark settings.
+    leave_out
+        Which of Headgate's own settings to leave to Spark.
     """
-    wanted = {**_settings(name, cores or os.cpu_count() or 1), **(settings or {})}
-    _check_classic(wanted)
+    remote = _remote(settings or {})
+    if remote is not None:
+        return _connected(name, remote, settings or {})
+    usual = _settings(name, cores or os.cpu_count() or 1)
+    wanted = {key: value for key, value in usual.items() if key not in leave_out}
+    wanted |= settings or {}
     if is_local(wanted["spark.master"]):
         # Workers must run the Python that has Headgate; Spark would use the first on PATH.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -85,21 +148,57 @@ def start_session(
     return SparkSession(context)
 
 
+def plain_session(remote: str | None, log: Path) -> "SparkSession":
+    """A session as programs start it, with none of Headgate's settings, to look at it."""
+    if remote is not None or _remote({}) is not None:
+        from pyspark.sql import SparkSession
+
+        start = SparkSession.builder
+        found: SparkSession = (start if remote is None else start.remote(remote)).getOrCreate()
+        return found
+    usual = (PROVIDER, CHANGELOG, ARROW_BYTES, "spark.sql.shuffle.partitions")
+    return start_session("headgate doctor", log, leave_out=usual)
+
+
 def _no_link(path: str, flags: int) -> int:
     """Open a log as `open` does, but refuse links, which others may put in a shared folder."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
-def _check_classic(settings: dict[str, str]) -> None:
-    """Raise if the environment asks for Spark Connect."""
-    asked = {"SPARK_REMOTE": os.environ.get("SPARK_REMOTE")}
-    asked |= {name: settings.get(name) for name in ("spark.remote", "spark.api.mode")}
-    for name, given in asked.items():
-        if given and given != "classic":
+def _remote(settings: Mapping[str, str]) -> str | None:
+    """The Connect server that is asked for, by settings or the environment; None for none."""
+    told = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
+    if told is None and settings.get("spark.api.mode", "classic") != "classic":
+        told = settings.get("spark.master", f"local[{os.cpu_count() or 1}]")
+    return told
+
+
+def _check_client() -> None:
+    """Raise unless the packages of a Connect client are installed."""
+    for name in ("grpc", "grpc_status", "google.rpc"):
+        try:
+            import_module(name)
+        except ImportError as error:
             raise NotReady(
-                f"{name}={given} asks for Spark Connect, which Headgate does not run in yet: "
-                f"leave it out"
-            )
+                f"a Spark Connect session was asked for, and {name} cannot be imported: "
+                f'pip install "headgate[connect]"'
+            ) from error
+
+
+def _connected(name: str, remote: str, settings: Mapping[str, str]) -> "SparkSession":
+    """A session of a Connect server; one of its own, in this Python, if the server is local."""
+    from pyspark.sql import SparkSession
+
+    start = SparkSession.builder.remote(remote)
+    mine = {key: value for key, value in settings.items() if key not in _OF_THE_SERVER}
+    if is_local(remote):
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        start = start.appName(name)
+    for key, value in mine.items():
+        start = start.config(key, value)
+    found: SparkSession = start.getOrCreate()
+    configure(found)
+    return found
 
 
 def _settings(name: str, cores: int) -> dict[str, str]:
@@ -118,7 +217,7 @@ def _settings(name: str, cores: int) -> dict[str, str]:
     }
 
 
-def _java_version() -> int:
+def java_version() -> int:
     """The major version of the Java that Spark would start; 0 when there is none."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=str(Path(home, "bin")) if home else None)

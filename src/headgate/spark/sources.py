@@ -4,16 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.carried_columns import quoted
+from headgate.spark.session_access import message_of, spark_errors
 from headgate.spec import SpecError
 
-SPARKS = (PySparkException, Py4JJavaError)
-"""Errors that come from Spark."""
 MOST_SAID = 600
 """Characters of a message of Spark's: some have a whole query plan in them."""
 _OURS = "headgate.spec.errors.SpecError: "
@@ -60,15 +57,13 @@ def plainly() -> Iterator[None]:
     """Context that turns Spark's errors into a `SpecError` of one line."""
     try:
         yield
-    except SPARKS as error:
+    except spark_errors() as error:
         raise SpecError(said_by(error)) from error
 
 
 def said_by(error: BaseException) -> str:
     """The core of a Spark error in one line: Headgate's own message if it contains one."""
-    # If Spark has no error class for it, the text begins with a Java stack trace.
-    java = error.java_exception if isinstance(error, Py4JJavaError) else None
-    text = str(error) if java is None else str(java.getMessage())
+    text = message_of(error)
     if _OURS in text:
         return text.split(_OURS, 1)[1].split("\n", 1)[0].strip()
     # After the first paragraph comes the position in the query, or a stack trace.
@@ -83,7 +78,7 @@ def said_by(error: BaseException) -> str:
 
 def is_sparks(error: BaseException) -> bool:
     """Whether an error comes from Spark."""
-    return isinstance(error, SPARKS)
+    return isinstance(error, spark_errors())
 
 
 def check_format(session: SparkSession, kind: str) -> None:

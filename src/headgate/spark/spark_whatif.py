@@ -15,7 +15,7 @@ from headgate.columns.row_sizes import row_bytes
 from headgate.engine.inputs import is_spark
 from headgate.engine.request import Request
 from headgate.learning import Estimate
-from headgate.sizing.grid import Cell, Report, Run, try_cell
+from headgate.sizing.grid import Cell, Report, Run, try_cell, try_cells
 from headgate.sizing.needs import Arriving, Needs, needs_of, part_us
 from headgate.sizing.repeated_buffers import material_of_buffers
 from headgate.sizing.trial_material import (
@@ -27,6 +27,7 @@ from headgate.sizing.trial_material import (
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import bind_frames, check_inputs, check_session
+from headgate.spark.session_access import ClassicAccess, is_connect
 from headgate.spark.worker_check import check_workers
 from headgate.spec import RowWindow, SpecError
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw, draw_rows
@@ -42,7 +43,11 @@ SIGN = 1 << 63
 def try_on_spark(session: Any) -> Run:
     """Run trials as Spark tasks, some at a time so that progress shows."""
     check_session(session)
-    check_workers(session.sparkContext)
+    if is_connect(session):
+        # Connect has no broadcast variables: the client tries its sample itself, on its own cores.
+        return try_cells
+    check_workers(session)
+    context: Any = ClassicAccess(session).context
 
     def run(
         material: Material, cells: Sequence[Cell], jobs: int, report: Report
@@ -51,7 +56,6 @@ def try_on_spark(session: Any) -> Run:
         for trace in traces:
             _ = trace.met  # computed once, before traces are shipped
         which = [0 if material.trace_for(cell.policy) is traces[0] else 1 for cell in cells]
-        context = session.sparkContext
         shipped = context.broadcast(traces)
         asked = list(zip(which, cells, strict=True))
         done: list[Estimate | None] = []
@@ -85,7 +89,7 @@ def material_of_checkpoint(
             f"spark={session!r}: a checkpoint is read by Spark, give the session (spark=spark)"
         )
     check_session(session)
-    check_workers(session.sparkContext)
+    check_workers(session)
     frames = [_buffer(session, path, operator, side) for side in ("left", "right")]
     bind_frames(request, (frames[0], frames[1]), shows_result=False)
     tables = []
@@ -123,7 +127,7 @@ def material_of_frames(
 ) -> Material:
     """Build traces from two bounded DataFrames; only sampled rows leave Spark."""
     session = check_inputs(left, right, streaming=False)
-    check_workers(session.sparkContext)
+    check_workers(session)
     shape = bind_frames(request, (left, right), shows_result=False).shape
     keys = (request.keys.left, request.keys.right)
     frames = tuple(
@@ -249,8 +253,10 @@ def _drawn(
         table = frame.drop(BUCKET, TIME, HASH).toArrow()
         return table, np.empty(0, np.bool_), np.empty(0, np.uint64)
     heavy = np.flatnonzero(draw.looking[side])
+    # A client of Connect infers no schema from a table without rows.
     looks = frame.sparkSession.createDataFrame(
-        pa.table({BUCKET: pa.array(heavy), LOOKS: draw.looking[side][heavy]})
+        pa.table({BUCKET: pa.array(heavy, pa.int64()), LOOKS: draw.looking[side][heavy]}),
+        f"{BUCKET} long, {LOOKS} double",
     )
     light = F.col(LOOKS).isNull()
     below = F.col(HASH).cast("long") < F.lit(int(draw.share * 2.0**64) - SIGN)

@@ -10,46 +10,35 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark import SparkContext
-from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
+from headgate.spark.session_access import Access, access_to, spark_errors
 from headgate.spec import SpecError
 
-NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy")
+NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy", "google.protobuf")
 """What a worker imports."""
 ENVIRONMENT, SETTING = "PYSPARK_PYTHON", "spark.pyspark.python"
-_checked: set[tuple[str | None, str]] = set()
+_checked: set[tuple[str, str | None]] = set()
 """Applications already checked, each with the Python of its workers."""
 
 
-def check_workers(context: SparkContext) -> None:
+def check_workers(session: SparkSession) -> None:
     """Raise unless Spark's workers can run Headgate.
 
     Local workers run the current Python, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` says
-    otherwise: Spark's default is the first ``python3`` on PATH. Any other Python is tested, once
-    per session, by a task that imports Headgate.
+    otherwise: Spark's default is the first ``python3`` on PATH. Any other Python, and that of a
+    Connect server, is tested, once per session, by a task that imports Headgate.
     """
-    if is_local(context.master):
-        asked = os.environ.get(ENVIRONMENT) or context.getConf().get(SETTING)
-        context.pythonExec = asked or sys.executable
-        if _is_this_python(context.pythonExec):
+    access = access_to(session)
+    if access.is_local and access.python is not None:
+        asked = os.environ.get(ENVIRONMENT) or access.setting(SETTING, "")
+        access.set_python(asked or sys.executable)
+        if _is_this_python(access.python):
             return
-    tried = (context.applicationId, context.pythonExec)
+    tried = (access.application, access.python)
     if tried not in _checked:
-        _try_worker(context)
+        _try_worker(access)
         _checked.add(tried)
-
-
-def is_local(master: str | None) -> bool:
-    """Whether workers are local processes, started from this one.
-
-    Examples
-    --------
-    >>> [is_local(master) for master in ("local", "local[2]", "local-cluster[2,1,1024]", "yarn")]
-    [True, True, False, False]
-    """
-    return master is not None and (master == "local" or master.startswith("local["))
 
 
 def _is_this_python(given: str) -> bool:
@@ -65,21 +54,22 @@ def _is_this_python(given: str) -> bool:
     return len(folders) == 1 and os.path.samefile(found, sys.executable)
 
 
-def _try_worker(context: SparkContext) -> None:
+def _try_worker(access: Access) -> None:
     try:
-        found = context.parallelize([NEEDED], 1).map(_look_around()).first()
-    except (Py4JJavaError, PySparkException) as error:
+        found = access.run_task(_look_around(), NEEDED)
+    except spark_errors() as error:
+        which = access.python or "the server's Python"
         raise SpecError(
-            f"Spark's workers cannot start {context.pythonExec} as this Python "
-            f"({_python(sys.version)}): {_cause(error)}. {_remedy(context)}"
+            f"Spark's workers cannot start {which} as this Python "
+            f"({_python(sys.version)}): {_cause(error)}. {_remedy(access)}"
         ) from error
     where = f"Spark's workers run {found['executable']} (Python {_python(found['version'])})"
     if found["missing"]:
-        raise SpecError(f"{where}, which has no {', '.join(found['missing'])}. {_remedy(context)}")
+        raise SpecError(f"{where}, which has no {', '.join(found['missing'])}. {_remedy(access)}")
     if found["headgate"] != _own_version():
         raise SpecError(
             f"{where} with headgate {found['headgate']}, and this is headgate {_own_version()}. "
-            f"{_remedy(context)}"
+            f"{_remedy(access)}"
         )
 
 
@@ -94,7 +84,13 @@ def _look_around() -> Any:
         import importlib.util
         import sys
 
-        missing = [name for name in names if importlib.util.find_spec(name) is None]
+        def is_missing(name: str) -> bool:
+            try:
+                return importlib.util.find_spec(name) is None
+            except ModuleNotFoundError:  # of the package that it is part of
+                return True
+
+        missing = [name for name in names if is_missing(name)]
         return {
             "executable": sys.executable,
             "version": sys.version,
@@ -105,11 +101,16 @@ def _look_around() -> Any:
     return look
 
 
-def _remedy(context: SparkContext) -> str:
-    if is_local(context.master):
+def _remedy(access: Access) -> str:
+    if access.is_local and access.python is not None:
         return (
             f'Before the session starts: os.environ["{ENVIRONMENT}"] = "{sys.executable}", or '
             f"leave {ENVIRONMENT} and {SETTING} out"
+        )
+    if access.python is None:
+        return (
+            f"Install headgate[spark]=={_own_version()} where the Connect server's workers run, "
+            f"and start the server with {ENVIRONMENT} or {SETTING} naming that Python"
         )
     return (
         f"Install headgate[spark]=={_own_version()} there, or set {ENVIRONMENT}, before the "

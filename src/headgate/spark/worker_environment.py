@@ -11,6 +11,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from headgate.spark.session_access import access_to
+
 START = Path(__file__).parent / "worker_start"
 """A folder with what workers run first; where a cluster's machines have none, nothing is run."""
 _PATH = "PYTHONPATH"
@@ -20,8 +22,14 @@ _TRACEBACK_SETTING = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enable
 
 @contextmanager
 def own_workers(session: SparkSession) -> Iterator[None]:
-    """Functions handed to Spark inside this context run in Headgate's own workers."""
-    environment = session.sparkContext.environment
+    """Functions handed to Spark inside this context run in Headgate's own workers.
+
+    A Connect server gives all functions the same workers, which start in the usual time.
+    """
+    environment = access_to(session).environment
+    if environment is None:
+        yield
+        return
     before = dict(environment)
     environment[_PATH] = os.pathsep.join(filter(None, (str(START), before.get(_PATH))))
     if session.conf.get(_TRACEBACK_SETTING) == "true":

@@ -25,7 +25,7 @@ from headgate.spark.column_types import compared_keys
 from headgate.spark.join import join_metrics
 from headgate.spark.join.band_cells import LABEL_COLUMN, Labelled, Spread, can_spread_freely
 from headgate.spark.join.join_processor import JoinProcessor
-from headgate.spark.join.joined_frame import JoinedFrame
+from headgate.spark.join.joined_frame import joined_frame
 from headgate.spark.join.output_watermark import STORES, held_back
 from headgate.spark.join.published_changes import Redefined, packed_changes, packed_limits
 from headgate.spark.join.shard_balance import PUBLISHED, amount_to_balance, balance_shards
@@ -41,6 +41,7 @@ from headgate.spark.requirements import (
     check_watermarks,
     shuffle_partitions,
 )
+from headgate.spark.session_access import access_to
 from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
@@ -85,8 +86,8 @@ def stream(
     shape = bound.shape
     delays = check_watermarks(shape, frames)
     check_state_store(session)
-    check_workers(session.sparkContext)
-    count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
+    check_workers(session)
+    count = _shard_count(join, shape, shards, access_to(session).cores)
     if balance is not None:
         most, place = amount_to_balance(join.budget), Path(balance).absolute()
         limits = place / PUBLISHED
@@ -118,7 +119,7 @@ def stream(
             return at_once
         later = held_back(blobs, packed, join.windows, partitions) if held else blobs
         marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
-        return JoinedFrame(marked, at_once) if held else marked
+        return joined_frame(marked, at_once) if held else marked
 
 
 def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:
@@ -138,8 +139,8 @@ def batch(
     frames = (left, right)
     bound = bind_frames(join, frames, redefined)
     shape = bound.shape
-    check_workers(session.sparkContext)
-    count = _shard_count(join, shape, shards, session.sparkContext.defaultParallelism)
+    check_workers(session)
+    count = _shard_count(join, shape, shards, access_to(session).cores)
     labels = shard_labels(count, count)
     plan = shard_plan(join, bound, labels, live=False, partitions=count, columns=_described(frames))
     warm_kernel(plan.terms)
@@ -160,7 +161,7 @@ def batch(
 def shard_count(join: Request, left: DataFrame, right: DataFrame, given: int | None) -> int:
     """The number of shards of a stream, given the number requested."""
     session = check_inputs(left, right, streaming=True)
-    cores = session.sparkContext.defaultParallelism
+    cores = access_to(session).cores
     return _shard_count(join, bind_frames(join, (left, right)).shape, given, cores)
 
 

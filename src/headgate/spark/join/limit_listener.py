@@ -11,6 +11,7 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from headgate.planner.balancer import Balancer
 from headgate.spark.join.limits_folder import keep_limits
+from headgate.spark.session_access import access_to
 
 Heard = Iterator[tuple[str, Mapping[str, Any]]]
 """Names of members of a budget, each with the figures of a batch."""
@@ -46,7 +47,7 @@ class LimitListener(StreamingQueryListener, ABC):
                 self._publish(
                     self.balancer.wants({name: int(part * limit) for name, limit in told.items()})
                 )
-        session.streams.addListener(self)
+        access_to(session).listen(self)
 
     @property
     def limits(self) -> dict[str, int]:

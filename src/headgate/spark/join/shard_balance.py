@@ -16,6 +16,7 @@ from headgate.spark.join.join_metrics import of_shard
 from headgate.spark.join.limit_listener import Heard, LimitListener
 from headgate.spark.join.limits_folder import members_before
 from headgate.spark.join.published_changes import publish_limit
+from headgate.spark.spark_versions import figures_of
 from headgate.spec import Budget, SpecError
 
 PUBLISHED = "published"
@@ -33,7 +34,7 @@ class ShardLimits(LimitListener):
         """The shards of the join, if it is in the query."""
         if self._name not in observed:
             return
-        figures = observed[self._name].asDict()
+        figures = figures_of(observed[self._name])
         told = {name: of_shard(figures, int(name)) for name in self.balancer.members}
         heard = {name: own for name, own in told.items() if own is not None}
         # A shard without rows has had the batch all the same, and its time has passed.

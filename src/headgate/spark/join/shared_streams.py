@@ -12,6 +12,7 @@ from headgate.spark.join.join_stream import shard_count, stream
 from headgate.spark.join.limit_listener import Heard, LimitListener
 from headgate.spark.join.limits_folder import members_before
 from headgate.spark.join.published_changes import publish_limit
+from headgate.spark.spark_versions import figures_of
 
 
 class SharedStreams(Mapping[str, DataFrame]):
@@ -63,7 +64,7 @@ class JoinLimits(LimitListener):
         """The joins of the group that are in a query."""
         for name in self.balancer.members:
             if name in observed:
-                yield name, observed[name].asDict()
+                yield name, figures_of(observed[name])
 
     def publish(self, name: str, limit: int) -> None:
         """Publish the limit of a join."""

@@ -6,7 +6,6 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from headgate.engine.limits import most_dead_bytes
@@ -37,8 +36,10 @@ from headgate.spark.requirements import (
     check_state_store,
     shuffle_partitions,
 )
+from headgate.spark.session_access import access_to
 from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
+from headgate.spark.spark_versions import from_arrow_type, to_arrow_schema
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_workers
@@ -55,13 +56,13 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     _check_input(request, frame)
     session = frame.sparkSession
     check_state_store(session)
-    check_workers(session.sparkContext)
+    check_workers(session)
     columns = _spark_columns(request)
-    schema = to_arrow_schema(columns, timezone="UTC")
+    schema = to_arrow_schema(columns)
     stream_schema = arrow_schema(frame)
     shape = request.shape(stream_schema)
     _check_keys(request, frame)
-    count = _shards(request, session.sparkContext.defaultParallelism, shards)
+    count = _shards(request, access_to(session).cores, shards)
     partitions = shuffle_partitions(session, count, stores=1)
     labels = shard_labels(count, partitions)
     terms = request.terms(count, RESERVE)
@@ -168,7 +169,7 @@ def _spark_columns(request: LookupRequest) -> StructType:
     for field in request.schema:
         kind = WIDER.get(field.type, field.type)
         try:
-            spark_type = from_arrow_type(kind, prefer_timestamp_ntz=True)
+            spark_type = from_arrow_type(kind)
         except PySparkTypeError:
             raise SpecError(
                 f'column "{field.name}" of {request.table.name} is {field.type}, which Spark does '

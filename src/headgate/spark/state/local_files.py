@@ -13,6 +13,7 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,8 @@ ALIVE = "alive-"
 """A file so named, with the id of a process, says that the folder is in use while that lives."""
 ASIDE = "aside-"
 """What was in the way of a folder of ours, and is not ours, is named so."""
+UNUSED_SECONDS = 86_400
+"""Files of a query that had no task for so long are removed by the next query's."""
 _private: dict[int, Path] = {}
 """By process: its own folder, where Spark tells none or none of its can be used."""
 
@@ -50,9 +53,14 @@ def local_folder(operator: str) -> Path:
     True
     """
     name = f"{operator}-{run_of_task()}"
-    for root in _roots():
+    for root in (*_roots(), None):
         with contextlib.suppress(OSError):
-            return owned_folder(root / name)
+            place = root or _private_root()
+            if not (place / name).exists():
+                forget_unused(place, name)
+            folder = owned_folder(place / name)
+            os.utime(folder)
+            return folder
     return owned_folder(_private_root() / name)
 
 
@@ -94,6 +102,29 @@ def forget_run(query: str, run: str) -> None:
     for root in _roots():
         for folder in root.glob(f"*-{_plain(query)}-{_plain(run)}"):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget_unused(root: Path, name: str) -> None:
+    """Remove the files of earlier runs of a query, and of queries that have long had no task.
+
+    Where nobody tells workers that a query has ended (Spark Connect), this bounds what is left of
+    it. A query that comes back after so long finds what it needs in the state store.
+    """
+    query, run = _query_and_run(name)
+    for folder in root.iterdir():
+        with contextlib.suppress(OSError):
+            other, ran = _query_and_run(folder.name)
+            earlier = other == query and ran != run
+            unused = time.time() - folder.stat().st_mtime > UNUSED_SECONDS
+            if not folder.name.startswith(ALIVE) and is_ours(folder) and (earlier or unused):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _query_and_run(name: str) -> tuple[str, str]:
+    """The parts of a folder's name, after the operator's."""
+    rest = name.partition("-")[2]
+    middle = len(rest) // 2  # both are ids of one length, with a dash between
+    return rest[:middle], rest[middle:]
 
 
 def forget_dead(beside: Path) -> None:

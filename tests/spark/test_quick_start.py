@@ -1,0 +1,48 @@
+"""The README's quick start, pasted: in process, and on this version of Spark."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.spark.needed_spark import ON_CONNECT, OWN_PORT
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def blocks() -> list[str]:
+    """The code of the section, block by block."""
+    section = README.read_text().split("## Quick start", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+def said_by(code: str, folder: Path) -> str:
+    unset = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in unset} | OWN_PORT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_the_quick_start_in_process_runs_as_it_is(tmp_path: Path) -> None:
+    assert "recall" in said_by(blocks()[0], tmp_path)
+
+
+@pytest.mark.spark
+def test_the_quick_start_on_spark_runs_as_it_is(tmp_path: Path) -> None:
+    code = blocks()[1]
+    assert "hg.session()" in code
+    if ON_CONNECT:
+        code = code.replace("hg.session()", 'hg.session(remote="local[2]")')
+    said = said_by(code, tmp_path)
+    assert "since the query began" in said
+    assert "opened_at" in said
