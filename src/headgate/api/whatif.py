@@ -113,6 +113,7 @@ def whatif(
     request = join or _join(
         left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal
     )
+    request.check_inner("a what-if")
     extent = _Extent(most_rows, share, seed, optimum)
     if checkpoint is not None:
         if left_rows is not None or right_rows is not None:

@@ -256,8 +256,8 @@ def bench(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets "
-            "or cpu; may be repeated."
+            help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
+            "cpu, kinds or outer; may be repeated."
         ),
     ] = None,
 ) -> None:

@@ -17,8 +17,9 @@ from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
 from headgate.policies.policy import RanksBy
+from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.shard_output import ShardOutput
-from headgate.spec import SpecError
+from headgate.spec import How, SpecError
 
 _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
@@ -42,12 +43,19 @@ def stats_row(
     state: dict[str, int],
     spent: dict[str, int],
     learned: LearnedStep | None,
-    important: bool,
+    plan: ShardPlan,
     expected: Mapping[str, float],
 ) -> pd.DataFrame:
     """The row of metrics that a shard emits once per batch."""
     figures: dict[str, Any] = {**asdict(stats), **state, **spent, **expected}
-    more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
+    how = plan.terms.how
+    more = {
+        **_monitor_figures(learned),
+        "shards_by_importance": int(plan.definitions is not None),
+        "shards_settling": int(learned is not None and how != How.INNER),
+    }
+    if how.frees_left:  # watched rows meet all their partners, and these joins count the first
+        more |= dict.fromkeys(EVIDENCE, 0)
     return SHARD.figures(figures | more)
 
 
@@ -126,7 +134,12 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         # A batch that lost no rows may still miss pairs with rows lost earlier.
         "lost": shard.total("total_lost", *GIVEN_UP),
         "by_importance": shard.total("shards_by_importance"),
+        "settling": shard.total("shards_settling"),
     }
+
+    def of_pairs(estimate: Formula) -> Formula:
+        """An estimate from pairs, null where they are not all that the result has."""
+        return lambda s: F.when(s.settling == 0, estimate(s))
 
     def figure(name: str, needed: Iterable[str], sure: Formula, estimated: Formula) -> Column:
         """A figure computed from some of the sums, each of which is then summed only once."""
@@ -138,16 +151,27 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         return exact[0].alias(f"{prefix}{name}")
 
     return [
-        figure("recall", ("met", "made"), _one, _share),
-        figure("recall_low", _SUMS, _one, lambda s: F.greatest(_share(s) - _error(s), F.lit(0.0))),
-        figure("recall_high", _SUMS, _one, lambda s: F.least(_share(s) + _error(s), F.lit(1.0))),
+        figure("recall", ("met", "made", "settling"), _one, of_pairs(_share)),
+        figure(
+            "recall_low",
+            (*_SUMS, "settling"),
+            _one,
+            of_pairs(lambda s: F.greatest(_share(s) - _error(s), F.lit(0.0))),
+        ),
+        figure(
+            "recall_high",
+            (*_SUMS, "settling"),
+            _one,
+            of_pairs(lambda s: F.least(_share(s) + _error(s), F.lit(1.0))),
+        ),
         figure(
             "exact_pairs",
-            ("met", "made", "pairs", "by_importance"),
+            ("met", "made", "pairs", "by_importance", "settling"),
             lambda s: s.pairs.cast("double"),
             # The share of importance does not give the number of pairs.
-            lambda s: F.when(s.by_importance == 0, F.try_divide(s.pairs, _share(s))),
+            of_pairs(lambda s: F.when(s.by_importance == 0, F.try_divide(s.pairs, _share(s)))),
         ),
+        figure("recall_matched", ("met", "made"), _one, _share),
     ]
 
 
