@@ -39,6 +39,18 @@ def test_a_cached_lookup_gives_one_answer_under_every_policy(tmp_path: Path) -> 
     assert max(hits, key=hits.get) == "lfd"
 
 
+def test_no_alert_is_false_however_small_the_memory() -> None:
+    unpaid = example("unpaid_orders")
+    ample = unpaid.alerts(10_000, orders=5_000)
+    assert (ample.recall, ample.stats.undecided) == (1.0, 0)
+    true = set(ample.pairs.column("order").to_pylist())
+    small = unpaid.alerts(25, unmatched="all", orders=5_000)
+    orders, certain = (small.pairs.column(name).to_pylist() for name in ("order", "certain"))
+    told = dict(zip(orders, certain, strict=True))
+    assert {order for order, sure in told.items() if sure} < true < set(told)
+    assert small.stats.undecided == certain.count(False) > 0
+
+
 def test_a_burst_is_shed_and_over() -> None:
     core = example("half_a_core")
     tables = core.feeds(rate=200)

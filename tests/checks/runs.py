@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import Count, Watch
+from headgate.kernel.pairs import PairBlock
 from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
@@ -13,6 +14,7 @@ from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import PlainStep
 from headgate.kernel.watched import Watched, Watching
+from headgate.spec import How
 from tests.checks.arrivals import NULL, Case, weigh
 
 KEYS = 4
@@ -47,6 +49,10 @@ class Snapshot(NamedTuple):
     ages: list[list[int]]
     stored: tuple[int, int]
     after: Progress
+    alone: list[tuple[int, bool]]
+    """Rows put out without a partner, and whether that is certain."""
+    fates: dict[int, int]
+    """Of each row, where the join is not inner."""
 
 
 class Kept(NamedTuple):
@@ -59,6 +65,7 @@ class Kept(NamedTuple):
     watch: int
     met: float
     made: float
+    fate: int | None
 
 
 class Run(NamedTuple):
@@ -70,6 +77,11 @@ class Run(NamedTuple):
     def pairs(self) -> list[tuple[int, int]]:
         """All pairs, in order."""
         return [pair for step in self.steps for pair in step.pairs]
+
+    @property
+    def alone(self) -> list[tuple[int, bool]]:
+        """All rows put out without a partner, and whether that is certain."""
+        return [row for step in self.steps for row in step.alone]
 
     @property
     def alive(self) -> list[int]:
@@ -107,7 +119,9 @@ def run(
             keep_late=keep_late,
             watching=watching,
         )
-        snapshot = _snapshot(engine(given), (stored[0] + rows[0], stored[1] + rows[1]))
+        snapshot = _snapshot(
+            engine(given), (stored[0] + rows[0], stored[1] + rows[1]), case.terms.how
+        )
         steps.append(snapshot)
         open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == Watch.OPEN}
         survivors = set(snapshot.alive) | open_rows
@@ -118,6 +132,7 @@ def run(
                 *snapshot.histories[i],
                 Watch.GHOST if i not in snapshot.alive else snapshot.watched[i][0],
                 *snapshot.watched[i][1:],
+                snapshot.fates.get(i),
             )
             for i in survivors
         }
@@ -177,25 +192,33 @@ def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, K
             np.array([kept[i].met for i in rows], np.float64),
             np.array([kept[i].made for i in rows], np.float64),
         ),
+        fate=None
+        if any(kept[i].fate is None for i in rows)
+        else np.array([kept[i].fate for i in rows], np.uint8),
     )
 
 
-def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Snapshot:
+def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]], how: How) -> Snapshot:
     if isinstance(step, Step):
-        blocks = list(step.pairs())
+        every = list(step.pairs())
+        blocks = [block for block in every if not block.certain.size]
+        alone = [entry for block in every for entry in _alone(block)]
         pairs = [pair for block in blocks for pair in np.stack(block[:2], axis=1).tolist()]
         weights = [weight for block in blocks for weight in block.weight.tolist()]
         worths = [worth for block in blocks for worth in block.importance.tolist()]
     else:
         pairs, weights, worths = step.pairs, step.weights, step.worths
+        alone = step.settled.alone
     left, right = places
-    alive, histories, sequences, watched = [], {}, {}, {}
+    alive, histories, sequences, watched, fates = [], {}, {}, {}, {}
     for side in (0, 1):
         own = places[side]
         alive += [i for i, is_alive in zip(own, step.alive(side), strict=True) if is_alive]
         matches, touched = (values.tolist() for values in step.histories(side))
         recent = step.recent(side).tolist()
         histories |= dict(zip(own, zip(matches, touched, recent, strict=True), strict=True))
+        known = None if how == How.INNER else step.fates(side)
+        fates |= {} if known is None else dict(zip(own, known.tolist(), strict=True))
         sequences |= dict(zip(own, step.sequences(side).tolist(), strict=True))
         states = zip(*(column.tolist() for column in step.watched(side)), strict=True)
         watched |= dict(zip(own, states, strict=True))
@@ -213,4 +236,17 @@ def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]]) -> Sn
         ages=step.ages.tolist(),
         stored=(step.stored_rows, step.stored_bytes),
         after=step.after,
+        alone=sorted((places[side][number], certain) for side, number, certain in alone),
+        fates=fates,
     )
+
+
+def _alone(block: PairBlock) -> list[tuple[int, int, bool]]:
+    """Side, number and certainty of the rows in a block of rows without a partner."""
+    if not block.certain.size:
+        return []
+    side = int(block.left[0] < 0)
+    return [
+        (side, number, certain)
+        for number, certain in zip(block[side].tolist(), block.certain.tolist(), strict=True)
+    ]

@@ -97,6 +97,15 @@ class TestAGoodFile:
         text = changed('key = "id"', "", changed('key = "auction"', ""))
         assert job_of(changed("[join]", f"[join]\nwhere = {written}", text)).join.where == where
 
+    def test_may_be_of_any_kind(self) -> None:
+        text = changed('policy = "auto"', 'how = "left"\nunmatched = "all"')
+        join = job_of(text).join
+        assert (join.how, join.unmatched) == ("left", "all")
+        wrong = changed('policy = "auto"', 'how = "outer"')
+        (problem,) = problems_of(wrong)
+        assert problem[0] == line_of(wrong, 'how = "outer"')
+        assert 'give "inner", "left"' in problem[1]
+
     def test_may_bring_a_profile(self) -> None:
         found = profiled_auctions()
         Path("profile.json").write_text(found.to_json())

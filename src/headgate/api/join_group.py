@@ -141,6 +141,7 @@ class JoinGroup:
         for name, join in self.joins.items():
             if not isinstance(join, WindowJoin):
                 raise SpecError(f"joins[{name!r}] is {join!r}: give a WindowJoin")
+            join.check_inner("a group")
         object.__setattr__(self, "joins", dict(self.joins))
         object.__setattr__(self, "weights", checked_weights(self.joins, self.weights))
         object.__setattr__(self, "measure", Measure.of(self.measure).value)

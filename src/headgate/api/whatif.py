@@ -119,6 +119,7 @@ def whatif(
     request = join or _join(
         left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal
     )
+    request.check_inner("a what-if")
     extent = _Extent(most_rows, share, seed, optimum)
     if checkpoint is not None and (left_rows is not None or right_rows is not None):
         raise SpecError("give either rows or a checkpoint, not both")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from headgate.api.asked_kind import check_kind
 from headgate.api.asked_policy import AskedPolicy, check_budget, check_time_for_a_sample
 from headgate.api.join_text import written
 from headgate.engine.outcome import Outcome
@@ -35,6 +36,7 @@ from headgate.spec import (
     Side,
     SpecError,
 )
+from headgate.spec.how import parse_how, parse_unmatched
 from headgate.spec.importance import Change
 
 if TYPE_CHECKING:
@@ -85,6 +87,15 @@ class WindowJoin(Request):
         The data structure of each window: "hash", "scan" (nested loops), "btree", "ttree" or
         "bitmap", or a pair for the left and the right window; or "auto". It changes the cost, not
         the result.
+    how
+        The kind of join: "inner" (pairs), "left", "right" or "full" (also rows of that side, or of
+        both, without a partner), "semi" (left rows that have a partner, once each) or "anti" (left
+        rows that have none). A row without a partner comes out when its window has passed.
+    unmatched
+        Rows come out as unmatched only if that is certain ("certain", the default). A row given up
+        before it met a partner, or that may have lost one before it came, is undecided, and
+        counted. With "all", undecided rows come out too, when they are given up; a column
+        ``certain`` tells them apart.
 
     Examples
     --------
@@ -110,6 +121,18 @@ class WindowJoin(Request):
     )
     >>> join.run(clicks, buys)
     Outcome(1 pairs, recall 1.000, peak 2 rows)
+
+    Clicks that led to no purchase within the window:
+
+    >>> missed = hg.WindowJoin(
+    ...     how="anti",
+    ...     on="user",
+    ...     left=hg.Side(time="clicked", window="5 minutes"),
+    ...     right=hg.Side(time="bought", window="0 seconds"),
+    ...     budget=hg.Budget(rows=1000),
+    ... )
+    >>> missed.run(clicks, buys).pairs.column("user").to_pylist()
+    [2]
 
     Without keys, on a band alone:
 
@@ -158,8 +181,11 @@ class WindowJoin(Request):
         suffix: str = "_right",
         seed: int = 0,
         index: Index | Sequence[Index] = "auto",
+        how: str = "inner",
+        unmatched: str = "certain",
     ) -> None:
         _check_parts(left, right, budget, goal, where)
+        kind = parse_how(how)
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
@@ -178,6 +204,7 @@ class WindowJoin(Request):
         chosen = asked.choose()
         if goal is None:
             goal = Sample() if isinstance(chosen, Sampler) else MaxSubset()
+        check_kind(kind, goal, budget, chosen)
         super().__init__(
             keys=keys,
             left=left,
@@ -190,6 +217,8 @@ class WindowJoin(Request):
             seed=seed,
             index=parse_index(index, keyed=bool(keys.left)),
             rates=known_rates,
+            how=kind,
+            unmatched=parse_unmatched(unmatched, kind),
         )
 
     def __repr__(self) -> str:
@@ -217,6 +246,7 @@ class WindowJoin(Request):
             check_time_for_a_sample(budget)
             policy = sampler_within(self.goal, policy, budget, self.rates, self.windows)
         check_budget(budget, policy)
+        check_kind(self.how, self.goal, budget, policy)
         known = {entry.name: getattr(self, entry.name) for entry in fields(Request)}
         other = copy(self)
         Request.__init__(other, **{**known, "budget": budget, "policy": policy})

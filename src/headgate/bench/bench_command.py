@@ -16,6 +16,7 @@ from headgate.bench.bench_workload import Workload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
 from headgate.bench.kernel_bench import measure_kernel
+from headgate.bench.kinds_tables import kinds_tables
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
 from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library
@@ -38,7 +39,7 @@ SETTINGS = {
 AMPLE = Budget(rows=50_000_000)
 PARTS = (
     *("kernel", "learning", "offline", "whatif", "batches", "stages"),
-    *("uniform", "skew", "budgets", "cpu", "shards"),
+    *("uniform", "skew", "budgets", "cpu", "shards", "kinds", "outer"),
 )
 ROWS_A_BATCH = 1_600_000
 
@@ -63,13 +64,16 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
         _offline(console)
     if "whatif" in parts:
         _whatif(console)
+    if "kinds" in parts:
+        for table in kinds_tables():
+            console.print(table)
     if "batches" in parts:
         check_ready()
         _batches(console, rounds)
     if "stages" in parts:
         check_ready()
         _stages(console)
-    if set(parts) & {"uniform", "skew", "budgets", "cpu", "shards"}:
+    if set(parts) & {"uniform", "skew", "budgets", "cpu", "shards", "outer"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
         session = start_session("headgate bench", log, cores=2, settings=SETTINGS)
@@ -78,6 +82,9 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
                 place = Path(folder)
                 if "uniform" in parts:
                     _uniform(console, session, place / "uniform", rounds, rows)
+                if "outer" in parts:
+                    for how in ("left", "semi"):
+                        _uniform(console, session, place / how, rounds, rows, how)
                 if "skew" in parts:
                     _skew(console, session, place / "skew", rounds)
                 if "budgets" in parts:
@@ -313,7 +320,14 @@ def _state(measured: Measurement) -> tuple[int, int]:
     return int(figures["stored_rows"]), int(figures["held_bytes"])
 
 
-def _uniform(console: Console, session: SparkSession, place: Path, rounds: int, rows: int) -> None:
+def _uniform(
+    console: Console,
+    session: SparkSession,
+    place: Path,
+    rounds: int,
+    rows: int,
+    how: str = "inner",
+) -> None:
     files = rows // ROWS_A_BATCH
     with console.status("writing the input"):
         Workload((ROWS_A_BATCH // 2,) * files).write(place)
@@ -322,12 +336,12 @@ def _uniform(console: Console, session: SparkSession, place: Path, rounds: int, 
         session,
         place,
         {
-            "Headgate": headgate(AMPLE),
-            "Spark's join": spark_builtin(),
+            "Headgate": headgate(AMPLE, how=how),
+            "Spark's join": spark_builtin(how=how),
             "mapInArrow identity (the floor)": identity,
         },
         rounds,
-        f"Uniform keys, ±60 s, about one match a row: batches of {ROWS_A_BATCH:,} rows",
+        f"Uniform keys, ±60 s, about one match a row, {how}: batches of {ROWS_A_BATCH:,} rows",
     )
 
 

@@ -35,17 +35,18 @@ def read_side(session: SparkSession, place: Path, prefix: str) -> DataFrame:
     )
 
 
-def spark_builtin(window: str = MINUTE) -> Contender:
+def spark_builtin(window: str = MINUTE, how: str = "inner") -> Contender:
     """Spark's own stream-stream join on its default state store."""
 
     def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
         session.conf.set(PROVIDER, HDFS)
-        return between(read_side(session, left, "l"), read_side(session, right, "r"), window)
+        sides = read_side(session, left, "l"), read_side(session, right, "r")
+        return between(*sides, window, how)
 
     return build
 
 
-def between(left: DataFrame, right: DataFrame, window: str) -> DataFrame:
+def between(left: DataFrame, right: DataFrame, window: str, how: str = "inner") -> DataFrame:
     """Spark's own stream-stream join within a window either way."""
     reach = F.expr(f"interval {window}")
     return left.join(
@@ -53,10 +54,13 @@ def between(left: DataFrame, right: DataFrame, window: str) -> DataFrame:
         (F.col("key") == F.col("r_key"))
         & (F.col("r_time") <= F.col("l_time") + reach)
         & (F.col("r_time") >= F.col("l_time") - reach),
+        how,
     )
 
 
-def headgate(budget: Budget, policy: str = "auto", window: str = MINUTE) -> Contender:
+def headgate(
+    budget: Budget, policy: str = "auto", window: str = MINUTE, how: str = "inner"
+) -> Contender:
     """Headgate with a budget."""
 
     def build(session: SparkSession, left: Path, right: Path) -> DataFrame:
@@ -68,6 +72,7 @@ def headgate(budget: Budget, policy: str = "auto", window: str = MINUTE) -> Cont
             right=Side(time="r_time", window=window),
             budget=budget,
             policy=policy,
+            how=how,
         )
         return join.stream(read_side(session, left, "l"), read_side(session, right, "r"))
 

@@ -70,6 +70,7 @@ ARRAYS = layout.Arrays(
     ranges=ranges.no_ranges(),
     changes=vector(windows.CHANGE),
     tally=INTEGER_ROWS,
+    settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32)),
 )
 WINDOWS = indexes.empty_windows((0, 0), (0, 0), (0, 0), 2)
 BLOCK = Block(vector(layout.PAIR), REALS, INTEGERS, INTEGER)
@@ -92,6 +93,7 @@ GROUP = event_order.Group(
     score=REALS,
     group=SHORTS,
     skip=BYTES,
+    fate=BYTES,
 )
 WHOLE_ENDS = ranges.Ends(INTEGER, INTEGER, INTEGER, INTEGER, False)
 REAL_ENDS = ranges.Ends(INTEGER, INTEGER, REAL, REAL, False)

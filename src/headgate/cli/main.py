@@ -259,8 +259,8 @@ def bench(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets "
-            "or cpu; or, on demand, flink or library; may be repeated."
+            help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
+            "cpu, shards, kinds or outer; or, on demand, flink or library; may be repeated."
         ),
     ] = None,
 ) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Generic, Protocol
 
+import numpy as np
+
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.placed_rows import Placed, PlacedRows, Screened
 from headgate.kernel.step_input import StepInput
@@ -34,8 +36,10 @@ class Coding(Protocol[Placed]):
 class FixedCoding(Generic[Placed]):
     """Coding for rows whose codes are fixed in advance."""
 
-    def __init__(self, codes: int, learner: Learner | None = None) -> None:
-        self._codes, self.learner = codes, learner
+    def __init__(
+        self, codes: int, learner: Learner | None = None, hashes: np.ndarray | None = None
+    ) -> None:
+        self._codes, self.learner, self._hashes = codes, learner, hashes
 
     def begin(
         self,
@@ -46,7 +50,11 @@ class FixedCoding(Generic[Placed]):
         """The rows as they are."""
         (left, right), (new_left, new_right) = stored, (arriving[0].rows, arriving[1].rows)
         return StepInput(
-            terms, (left.rows, right.rows), (new_left.rows, new_right.rows), self._codes
+            terms,
+            (left.rows, right.rows),
+            (new_left.rows, new_right.rows),
+            self._codes,
+            hashes=self._hashes,
         )
 
     def end(self) -> None:

@@ -15,9 +15,12 @@ from headgate.engine.placed_rows import Placed, Screened, numbered
 from headgate.engine.stats import Stats
 from headgate.kernel.pace import Pace
 from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
+from headgate.learning.learner import Learner
 from headgate.pacing.event_pacing import Pacing
 from headgate.pacing.pacer import covered_s
+from headgate.spec import How
 
 Arriving = tuple[Screened[Placed], Screened[Placed]]
 
@@ -75,7 +78,7 @@ class Driver(Generic[Placed]):
         given = given._replace(progress=self.progress, watermark=watermark, keep_late=keep_late)
         learner = self._coding.learner
         if learner is not None:
-            given = learner.before(given)
+            given = _learned(learner, given)
             # Kept with the rows where the policy is one that goes by what was known when they came.
             left, right = (rows.weight for rows in given.arriving)
             arriving = (arriving[0].weighed(left), arriving[1].weighed(right))
@@ -108,6 +111,14 @@ class Driver(Generic[Placed]):
         self._came = (self._came[0] + len(numbers[0]), self._came[1] + len(numbers[1]))
         (left, right), pace = self._pacing.admit(terms.seed, numbers, span_s)
         return (arriving[0].thinned(left), arriving[1].thinned(right)), pace
+
+
+def _learned(learner: Learner, given: StepInput) -> StepInput:
+    """The input as a learner adjusts it. It learns from pairs, whatever the kind of join."""
+    how, undecided = given.terms.how, given.terms.shows_undecided
+    inner = replace(given.terms, how=How.INNER, shows_undecided=False)
+    given = learner.before(given._replace(terms=inner))
+    return given._replace(terms=replace(given.terms, how=how, shows_undecided=undecided))
 
 
 def _with_before(before: LearnedStep | None, now: LearnedStep | None) -> LearnedStep | None:

@@ -52,12 +52,24 @@ class JoinStep(Generic[Placed]):
         for block in self.kernel.pairs():
             yield block.placed(left, right)
 
+    def gone(self) -> Iterator[PairBlock]:
+        """After the watermark was raised: rows that come out alone, by their places."""
+        for block in self.kernel.gone():
+            left, right = (
+                stored.places_with(came.rows)
+                for stored, came in zip(self.stored, self.arriving, strict=True)
+            )
+            yield block.placed(left, right)
+
     def _rows(self, side: int) -> Placed:
         """Stored rows and arrivals of a side."""
         return self.stored[side].followed_by(self.arriving[side].rows)
 
     def raise_watermark(self, watermark: int) -> None:
-        """After the last pair: expire rows that no row after this watermark can match."""
+        """After the last pair: expire rows that no row after this watermark can match.
+
+        Those without a partner are then to be had from `gone`.
+        """
         self.kernel.raise_watermark(watermark)
 
     @property
@@ -114,11 +126,25 @@ class JoinStep(Generic[Placed]):
 
 
 def results(
-    step: JoinStep[TableRows], shape: Shape, shard: int = 0, most_bytes: int = PIECE_BYTES
+    step: JoinStep[TableRows],
+    shape: Shape,
+    shard: int = 0,
+    most_bytes: int = PIECE_BYTES,
+    watermark: int | None = None,
 ) -> Iterator[pa.Table]:
-    """Result rows of a step on tables, so many bytes at a time; only a larger row comes alone."""
+    """Result rows of a step on tables, so many bytes at a time; only a larger row comes alone.
+
+    After the last pair the step's watermark is raised, if one is given.
+    """
+
+    def blocks() -> Iterator[PairBlock]:
+        yield from step.pairs()
+        if watermark is not None:
+            step.raise_watermark(watermark)
+            yield from step.gone()
+
     sources: list[RowSource] = []
-    for block in step.pairs():
+    for block in blocks():
         sources = sources or [
             shape.source(pa.concat_tables([stored.table, came.rows.table]), side)
             for side, (stored, came) in enumerate(zip(step.stored, step.arriving, strict=True))

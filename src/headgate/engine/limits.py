@@ -1,5 +1,7 @@
 """Converts a budget into limits of the kernel's pools, for a whole join or one shard."""
 
+from typing import NamedTuple
+
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.kernel.relation import Relation
 from headgate.kernel.terms import Terms
@@ -14,7 +16,7 @@ from headgate.learning.monitor import (
 )
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
-from headgate.spec import Budget, SpecError, Window
+from headgate.spec import Budget, How, SpecError, TimeWindow, Window
 from headgate.spec.budget import UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
@@ -24,6 +26,10 @@ LEAST_TRIED = 30
 """Smallest budget, in rows, for trying policies; with less, results would be noise."""
 USUAL_ENTRY_BYTES = 128
 """More than most entries of a monitor take, keys included."""
+FILTERED = 0.02
+"""The share of the budget for each side's filter of given-up keys, in joins that need one."""
+SLOT_BYTES, SLOTS_A_ROW, MOST_SLOTS = 8, 16, 1 << 17
+"""A slot of such a filter; how many count as a row; and how many there are at most."""
 
 
 def terms_for(
@@ -35,6 +41,7 @@ def terms_for(
     monitor: float = 0.0,
     where: Relation | None = None,
     indexes: Pair | None = None,
+    kept: "Filters | None" = None,
 ) -> Terms:
     """The kernel's terms for one of ``shards`` equal parts of a join.
 
@@ -48,13 +55,15 @@ def terms_for(
         The relation of a band or comparison.
     indexes
         What the windows are kept in, where that is asked for.
+    kept
+        The filters of given-up keys, where the join needs some.
     """
-    room = room_for(budget, policy, shards, monitor)
+    room, kept = room_for(budget, policy, shards, monitor), kept or Filters(0, 1)
     rows, memory = UNLIMITED, UNLIMITED
     if budget.rows is not None:
-        rows = budget.rows // shards - room.rows
+        rows = budget.rows // shards - room.rows - kept.rows
     if budget.memory is not None:
-        memory = int((budget.memory // shards - room.bytes) * (1 - reserve))
+        memory = int((budget.memory // shards - room.bytes - kept.bytes) * (1 - reserve))
     if rows < 1 or memory <= BOOKKEEPING_BYTES:
         raise SpecError(
             f"a budget of {budget} is too small for one row in each of {shards} shards: "
@@ -63,7 +72,14 @@ def terms_for(
     policy = policy.within(None if rows == UNLIMITED else rows)
     if budget.shares is None:
         return Terms(
-            windows, policy, (rows, 0), (memory, 0), pooled=True, where=where, indexes=indexes
+            windows,
+            policy,
+            (rows, 0),
+            (memory, 0),
+            pooled=True,
+            where=where,
+            indexes=indexes,
+            filter_slots=kept.slots,
         )
     shares = budget.shares
     most_rows = [UNLIMITED if rows == UNLIMITED else int(rows * share) for share in shares]
@@ -76,7 +92,55 @@ def terms_for(
         pooled=False,
         where=where,
         indexes=indexes,
+        filter_slots=kept.slots,
     )
+
+
+class Filters(NamedTuple):
+    """The filters of given-up keys of one shard: how many sides have one, and slots of each."""
+
+    sides: int
+    slots: int
+
+    @classmethod
+    def of(
+        cls, budget: Budget, windows: tuple[Window, Window], how: How, shards: int, live: bool
+    ) -> "Filters":
+        """Filters of a small share of the budget, for the sides whose loss leaves doubt.
+
+        Where a side waits for nobody, rows of bounded input have no doubt of it that a single slot
+        would not tell; on a stream a row out of order may.
+
+        Examples
+        --------
+        >>> minute = TimeWindow(60_000_000)
+        >>> Filters.of(Budget(memory="1 MB"), (minute, minute), How.FULL, shards=2, live=True)
+        Filters(sides=2, slots=1250)
+        >>> Filters.of(Budget(rows=1000), (minute, TimeWindow(0)), How.LEFT, 1, live=False)
+        Filters(sides=0, slots=1)
+        """
+        sides = sum(
+            how.outer[1 - side] and (live or window != TimeWindow(0))
+            for side, window in enumerate(windows)
+        )
+        if not sides:
+            return cls(0, 1)
+        slots = MOST_SLOTS
+        if budget.rows is not None:
+            slots = min(slots, int(budget.rows // shards * FILTERED) * SLOTS_A_ROW)
+        if budget.memory is not None:
+            slots = min(slots, int(budget.memory // shards * FILTERED) // SLOT_BYTES)
+        return cls(sides, slots) if slots > 1 else cls(0, 1)
+
+    @property
+    def rows(self) -> int:
+        """What they take of a budget in rows."""
+        return -(-self.sides * self.slots // SLOTS_A_ROW)
+
+    @property
+    def bytes(self) -> int:
+        """What they take of a budget in bytes."""
+        return self.sides * self.slots * SLOT_BYTES
 
 
 def most_dead_bytes(terms: Terms, reserve: float) -> int | None:

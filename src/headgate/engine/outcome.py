@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -9,6 +10,17 @@ from headgate.engine.row_flow import row_flow
 from headgate.engine.stats import Stats
 from headgate.learning import Estimate
 from headgate.report.section_html import as_html
+
+
+class Exact(NamedTuple):
+    """What the exact result has."""
+
+    pairs: int
+    """Result rows."""
+    importance: float | None = None
+    """What they are worth together; None where all count alike."""
+    unmatched: int = 0
+    """Of the rows, those without a partner."""
 
 
 class Outcome:
@@ -23,6 +35,8 @@ class Outcome:
     recall
         The share of the exact result that was produced. The whole input was at hand, so this is
         no estimate.
+    recall_matched, recall_unmatched
+        The same of the rows with a partner alone, and of those without one.
     importance_recall
         The share of the exact result's importance that was produced; as `recall`, where all rows
         count alike.
@@ -37,35 +51,52 @@ class Outcome:
         self,
         pairs: pa.Table,
         stats: Stats,
-        exact_pairs: int | Callable[[], tuple[int, float | None]],
+        exact_pairs: int | Callable[[], Exact],
         estimated_recall: Estimate | None = None,
         followed: dict[str, int] | None = None,
         exact_importance: float | None = None,
     ) -> None:
         self.pairs = pairs
         self.stats = stats
-        self._exact = exact_pairs if callable(exact_pairs) else (exact_pairs, exact_importance)
+        self._exact = exact_pairs if callable(exact_pairs) else Exact(exact_pairs, exact_importance)
         self.estimated_recall = estimated_recall
         self.followed = followed or {}
 
     @property
     def exact_pairs(self) -> int:
         """How many rows the exact result has; counted when first asked for, if some are missing."""
-        return self._counted[0]
+        return self._counted.pairs
 
     @property
     def exact_importance(self) -> float | None:
         """What the exact result's rows are worth together; None where all count alike."""
-        return self._counted[1]
+        return self._counted.importance
+
+    @property
+    def exact_unmatched(self) -> int:
+        """How many rows of the exact result have no partner; none in an inner or semi join."""
+        return self._counted.unmatched
 
     @cached_property
-    def _counted(self) -> tuple[int, float | None]:
+    def _counted(self) -> Exact:
         return self._exact() if callable(self._exact) else self._exact
 
     @property
     def recall(self) -> float:
         """Produced pairs as a share of the exact result's; 1 when that is empty."""
         return 1.0 if self.exact_pairs == 0 else self.stats.pairs / self.exact_pairs
+
+    @property
+    def recall_matched(self) -> float:
+        """Of the exact result's rows with a partner, the share produced; 1 when there are none."""
+        exact = self.exact_pairs - self.exact_unmatched
+        return (self.stats.pairs - self.stats.unmatched) / exact if exact else 1.0
+
+    @property
+    def recall_unmatched(self) -> float:
+        """Of the exact result's rows without a partner, the share put out as certain; 1 when there
+        are none."""
+        return self.stats.unmatched / self.exact_unmatched if self.exact_unmatched else 1.0
 
     @property
     def importance_recall(self) -> float:
@@ -81,9 +112,16 @@ class Outcome:
                 f"importance {self.stats.importance:,.6g}, {self.importance_recall:.3f} of all, "
             )
         return (
-            f"Outcome({self.stats.pairs:,} pairs, recall {self.recall:.3f}, {worth}"
+            f"Outcome({self.stats.pairs:,} pairs, {self._alone}recall {self.recall:.3f}, {worth}"
             f"peak {self.stats.peak_rows:,} rows)"
         )
+
+    @property
+    def _alone(self) -> str:
+        """What rows without a partner there are; nothing where there are none."""
+        stats = self.stats
+        unmatched = f"{stats.unmatched:,} of them unmatched, " if stats.unmatched else ""
+        return unmatched + (f"{stats.undecided:,} undecided, " if stats.undecided else "")
 
     def __str__(self) -> str:
         return row_flow(self.stats, self._title).text
@@ -98,4 +136,6 @@ class Outcome:
         )
         if self.exact_importance is not None:
             title += f", {self.importance_recall:.3f} of the importance"
+        if self.exact_unmatched:
+            title += f" ({self.recall_matched:.3f} matched, {self.recall_unmatched:.3f} unmatched)"
         return title

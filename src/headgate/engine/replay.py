@@ -12,6 +12,7 @@ import numpy as np
 from headgate.engine.coding import FixedCoding
 from headgate.engine.driver import Driver
 from headgate.engine.placed_rows import Numbers, PlacedRows, Screened
+from headgate.engine.rows_at_end import Decided, still_stored
 from headgate.engine.stats import Stats
 from headgate.kernel.event_order import event_order
 from headgate.kernel.pairs import PairBlock
@@ -51,6 +52,8 @@ class Replay:
         Rows after which a learner is first used; fewer where each stands for many.
     most_at_once
         Rows in a step at most; as many as is quick when left out.
+    hashes
+        A stable hash of each code's key, for joins that are not inner.
     """
 
     def __init__(
@@ -65,19 +68,24 @@ class Replay:
         terms_at: Callable[[Numbers], Terms] | None = None,
         learning_rows: int = LEARNING_ROWS_AT_ONCE,
         most_at_once: int | None = None,
+        hashes: np.ndarray | None = None,
     ) -> None:
         self._terms, self._codes, self._sides = terms, codes, (left, right)
         self._terms_at = terms_at or (lambda _: terms)
         self._pacing, self._learns = pacing, learner is not None
         self._learning_rows, self._most_at_once = learning_rows, most_at_once
         nothing = PlacedRows(np.empty(0, np.int64), Rows.empty())
-        coding = FixedCoding[PlacedRows](codes, learner)
+        coding = FixedCoding[PlacedRows](codes, learner, hashes)
+        self._at_end: list[Decided] = []
         self._driver = Driver[PlacedRows](coding, (nothing, nothing), pacing=pacing)
 
     @property
     def stats(self) -> Stats:
         """What happened so far."""
-        return self._driver.stats
+        stats = self._driver.stats
+        for decided in self._at_end:
+            stats = decided.counted(stats)
+        return stats
 
     @property
     def let_in(self) -> tuple[int, int]:
@@ -90,7 +98,10 @@ class Replay:
         return self._driver.followed
 
     def pairs(self) -> Iterator[PairBlock]:
-        """Pairs in blocks: row numbers of the left side and of the right side, as given."""
+        """Pairs in blocks: row numbers of the left side and of the right side, as given.
+
+        Rows that come out alone are in blocks of their own.
+        """
         for numbers in self._cuts():
             left, right = (
                 Screened(PlacedRows(own, side.take(own)))
@@ -100,6 +111,9 @@ class Replay:
             yield from step.pairs()
             self._driver.finish(step)
             self._driver.keep(step)
+        self._at_end = still_stored(self._terms, self._driver.stored)
+        for decided in self._at_end:
+            yield from decided.shown(self._terms.shows_undecided)
 
     def _step_rows(self, seen: int, time: np.ndarray) -> int:
         """How many rows to take at once, after so many of those with these times."""
@@ -115,14 +129,14 @@ class Replay:
             size = max(min(size, len(time) // PACED_STEPS), least, 1)
         return size if self._most_at_once is None else min(size, self._most_at_once)
 
-    def total_importance(self) -> float:
-        """Of all pairs, without keeping any; for terms without limits."""
+    def total(self) -> Stats:
+        """The stats of the whole replay, without keeping any pair."""
         for _ in self.pairs():
             pass
-        return self.stats.importance
+        return self.stats
 
     def count_pairs(self) -> int:
-        """Number of pairs, without listing them; for terms without limits."""
+        """Number of pairs, without listing them; for inner joins without limits."""
         nothing = (Rows.empty(), Rows.empty())
         return Step(StepInput(self._terms, nothing, self._sides, self._codes)).count_pairs()
 

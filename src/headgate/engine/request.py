@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.definitions import Definitions, nothing_to_redefine
+from headgate.engine.limits import Filters
 from headgate.engine.shape import NO_RESULT, Shape
 from headgate.kernel.index_choice import cheapest_indexes
 from headgate.kernel.pace import USUAL_COSTS, Costs
@@ -17,7 +18,19 @@ from headgate.models.cost.structure import Pair
 from headgate.pacing.pacer import Pacer
 from headgate.policies import Policy
 from headgate.policies.policy import Sampler
-from headgate.spec import Budget, Goal, Keys, MaxImportance, Predicate, Sample, Side, Window
+from headgate.spec import (
+    Budget,
+    Goal,
+    How,
+    Keys,
+    MaxImportance,
+    Predicate,
+    Sample,
+    Side,
+    SpecError,
+    Unmatched,
+    Window,
+)
 from headgate.spec.budget import MONITOR
 from headgate.spec.importance import Change
 
@@ -42,6 +55,16 @@ class Request:
     index: Pair | None = None
     rates: tuple[float, float] | None = None
     """Index of each window; None where the choice is open."""
+    how: How = How.INNER
+    unmatched: Unmatched = Unmatched.CERTAIN
+
+    def check_inner(self, what: str) -> None:
+        """Raise where the join is not inner, and ``what`` is made for inner joins alone."""
+        if self.how != How.INNER:
+            raise SpecError(
+                f'{what} knows pairs alone, and this join has how="{self.how}", whose rows it '
+                f'would foretell wrongly: give how="inner"'
+            )
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -70,8 +93,9 @@ class Request:
         """
         names = (schemas[0].names, schemas[1].names)
         suffix = self.suffix if shows_result else NO_RESULT
-        shape = Shape.of(self.keys, self.sides, names, suffix, self.where)
+        shape = Shape.of(self.keys, self.sides, names, suffix, self.where, self.how)
         if shows_result:
+            shape = shape.with_undecided(self.unmatched == Unmatched.ALL)
             shape = shape.sampled(self.drawn).weighed(self.importance_column)
         shape = shape.checked(self.where, schemas) if compare is None else compare(shape)
         return BoundColumns(shape, schemas, self._definitions(schemas, changes))
@@ -111,11 +135,18 @@ class Request:
         return self.goal.column if isinstance(self.goal, MaxImportance) else None
 
     def weighed(self, terms: Terms) -> Terms:
-        """The terms with the goal's importance, and the seed for skipped work."""
-        terms = replace(terms, seed=self.seed)
+        """The terms with the kind of join, the goal's importance, and the seed for skipped work."""
+        undecided = self.unmatched == Unmatched.ALL
+        terms = replace(terms, seed=self.seed, how=self.how, shows_undecided=undecided)
         if not isinstance(self.goal, MaxImportance):
             return terms
         return replace(terms, combine=self.goal.code, fairness=self.goal.fairness)
+
+    def filters(self, shards: int, live: bool) -> Filters | None:
+        """The filters of given-up keys of one of ``shards`` shards; None for an inner join."""
+        if self.how == How.INNER or not self.keys.left:
+            return None
+        return Filters.of(self.budget, self.windows, self.how, shards, live)
 
     def pacer(self, shards: int = 1) -> Pacer | None:
         """The pacer that keeps one of ``shards`` shards within its CPU budget; None without one.

@@ -13,19 +13,21 @@ from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.inputs import as_arrow
 from headgate.engine.key_columns import key_bytes
 from headgate.engine.limits import room_for, terms_for
-from headgate.engine.outcome import Outcome
+from headgate.engine.outcome import Exact, Outcome
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
+from headgate.engine.rows_at_end import Decided, without_time
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.engine.table_coding import coded
-from headgate.engine.table_rows import TableRows, check_times, screen
+from headgate.engine.table_coding import coded, hashes_of
+from headgate.engine.table_rows import TableRows, check_times, screen, without_times
 from headgate.kernel.terms import Terms
+from headgate.learning import Estimate
 from headgate.learning.learner import Learner, new_monitor
 from headgate.models.cost.structure import Pair
 from headgate.pacing.event_pacing import EventPacing
-from headgate.spec import MaxImportance
+from headgate.spec import How, MaxImportance
 from headgate.spec.importance import Change
 
 TAKES = (
@@ -49,26 +51,32 @@ def run(
     terms = _terms(request, bound, request.indexes(rates, codes))
     learner = _learner(request, key_bytes(bound.shape, tables))
     pacing = _pacing(request, process_time() - began, len(held[0]) + len(held[1]))
-    replay = Replay(terms, left_rows, right_rows, codes, learner=learner, pacing=pacing)
-    results = list(_results(replay, bound.shape, held))
+    hashes = hashes_of(bound.shape, held, (left_rows.code, right_rows.code), codes)
+    replay = Replay(
+        terms, left_rows, right_rows, codes, learner=learner, pacing=pacing, hashes=hashes
+    )
+    untimed = _untimed(terms, bound.shape, arriving)
+    results = list(_results(replay, bound.shape, held, untimed))
     null_times = (arriving[0].null_times, arriving[1].null_times)
-    stats = _with_null_times(replay.stats, null_times)
+    stats = _with_null_times(replay.stats, null_times, untimed)
 
-    def exact() -> tuple[int, float | None]:
-        """Of the exact result: how many rows, and what they are worth."""
+    def exact() -> Exact:
+        """What the exact result has."""
+        worth = None if bound.definitions is None else stats.importance
         if not (stats.lost_rows or request.policy.samples):
-            return stats.pairs, None if bound.definitions is None else stats.importance
+            return Exact(stats.pairs, worth, stats.unmatched)
         whole = Replay(terms.exact(), left_rows, right_rows, codes)
-        if bound.definitions is None:
-            return whole.count_pairs(), None
-        importance = whole.total_importance()
-        return whole.stats.pairs, importance
+        if bound.definitions is None and request.how == How.INNER:
+            return Exact(whole.count_pairs())
+        every = _with_null_times(whole.total(), null_times, untimed)
+        worth = None if bound.definitions is None else every.importance
+        return Exact(every.pairs, worth, every.unmatched)
 
     return Outcome(
         pa.concat_tables([no_rows(bound.result), *results]),
         stats,
         exact,
-        None if learner is None or request.policy.samples else learner.evidence.recall(),
+        _estimate(request, learner),
         dict(replay.followed),
     )
 
@@ -102,6 +110,7 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
         monitor=request.monitor_share(live=False),
         where=bound.shape.relation,
         indexes=indexes,
+        kept=request.filters(shards=1, live=False),
     )
     terms = request.weighed(terms)
     return terms if bound.definitions is None else bound.definitions.applied(terms)
@@ -116,22 +125,47 @@ def _learner(request: Request, most_key_bytes: int) -> Learner | None:
     return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
 
 
+def _estimate(request: Request, learner: Learner | None) -> Estimate | None:
+    """Recall as the monitor estimates it: of pairs, which are all that an inner join has."""
+    if learner is None or request.policy.samples or request.how != How.INNER:
+        return None
+    return learner.evidence.recall()
+
+
+def _untimed(
+    terms: Terms, shape: Shape, arriving: tuple[Screened[TableRows], Screened[TableRows]]
+) -> list[Decided]:
+    """Rows without a time that come out as rows without a partner."""
+    found = []
+    for side, came in enumerate(arriving):
+        if came.null_times and terms.how.outer[side]:
+            found += without_time(terms, side, without_times(came.rows.table, shape.times[side]))
+    return found
+
+
 def _pacing(request: Request, before_s: float, rows: int) -> EventPacing | None:
     """Pacing within the CPU budget; ``before_s`` seconds were already spent on ``rows`` rows."""
     pacer = request.pacer()
     return None if pacer is None else EventPacing(pacer, before_s / max(rows, 1))
 
 
-def _results(replay: Replay, shape: Shape, held: tuple[TableRows, TableRows]) -> Iterator[pa.Table]:
+def _results(
+    replay: Replay, shape: Shape, held: tuple[TableRows, TableRows], untimed: list[Decided]
+) -> Iterator[pa.Table]:
     """Result rows, piece by piece."""
     sources = [shape.source(rows.table, side) for side, rows in enumerate(held)]
     for block in replay.pairs():
         pairs = block.placed(held[0].place, held[1].place).of_shard()
         yield from shape.results(sources[0], sources[1], pairs, CHUNK_BYTES)
+    for decided in untimed:
+        for pairs in decided.shown(undecided=False):
+            yield from shape.results(sources[0], sources[1], pairs, CHUNK_BYTES)
 
 
-def _with_null_times(stats: Stats, null_times: tuple[int, int]) -> Stats:
+def _with_null_times(stats: Stats, null_times: tuple[int, int], untimed: list[Decided]) -> Stats:
     """The stats with rows of each side that have no time."""
+    for decided in untimed:
+        stats = decided.counted(stats)
     return replace(
         stats,
         left_rows=stats.left_rows + null_times[0],

@@ -3,20 +3,23 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from headgate.columns.casting import cast_to
 from headgate.columns.pieces import RowSource, cuts
 from headgate.engine.condition import Condition
-from headgate.kernel.pairs import PairBlock
+from headgate.kernel.pairs import NOBODY, PairBlock
 from headgate.kernel.relation import Relation
-from headgate.spec import Keys, Predicate, Side, SpecError
+from headgate.spec import How, Keys, Predicate, Side, SpecError
 from headgate.spec.compared_types import Named, compared_as
 
 Types = Mapping[str, pa.DataType]
 
 NO_RESULT = " of the right side"
 """Suffix where no result is built, so that names common to both sides do not clash."""
+CERTAIN = "certain"
+"""The column that tells undecided rows from others, where both are asked for."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,10 @@ class Shape:
         compared as they are.
     counted
         Whether times are counted by the operator, not read from a column.
+    how
+        The kind of join.
+    shows_undecided
+        Whether a last column tells certain rows from undecided ones.
     """
 
     keys: Keys
@@ -57,6 +64,8 @@ class Shape:
     importance: str | None = None
     key_types: tuple[pa.DataType, ...] = ()
     counted: bool = False
+    how: How = How.INNER
+    shows_undecided: bool = False
 
     @classmethod
     def of(
@@ -66,6 +75,7 @@ class Shape:
         columns: tuple[Sequence[str], Sequence[str]],
         suffix: str,
         where: Predicate | None = None,
+        how: How = How.INNER,
     ) -> "Shape":
         """Check that all named columns exist, and name the result's columns."""
         asked = ((), ()) if where is None else ((where.left,), (where.right,))
@@ -76,10 +86,14 @@ class Shape:
             for name in wanted:
                 check_column(f"the {which} side", name, present)
         output = [(name, 0, name) for name in columns[0]]
+        if how == How.RIGHT:  # every result row has a right row, and with it the key
+            output = [(name, int(name in keys.shared), name) for name in columns[0]]
+        elif how.frees_left:
+            return cls(keys, (sides[0].time, sides[1].time), tuple(output), how=how)
         others = [name for name in columns[1] if name not in keys.shared]
         shown = apart(columns[0], others, suffix, "rename a column of one side, or")
         output += [(new, 1, name) for new, name in zip(shown, others, strict=True)]
-        return cls(keys, (sides[0].time, sides[1].time), tuple(output))
+        return cls(keys, (sides[0].time, sides[1].time), tuple(output), how=how)
 
     def compared(
         self,
@@ -111,12 +125,41 @@ class Shape:
             compared_as("key", named(0, left), named(1, right), ansi)
             for left, right in zip(self.keys.left, self.keys.right, strict=True)
         )
+        self._check_shared(types)
         condition = None
         if where is not None:
             left, right = named(0, where.left), named(1, where.right)
             kinds, names = (left.kind, right.kind), (left.shown, right.shown)
             condition = Condition.of(where, kinds, names, ansi)
         return replace(self, key_types=key_types, condition=condition)
+
+    def _check_shared(self, types: tuple[Types, Types]) -> None:
+        """Raise where a key column of a full join would be of one type or of another."""
+        for name in self.keys.shared if self.how == How.FULL else ():
+            if types[0][name] != types[1][name]:
+                raise SpecError(
+                    f'how="full" fills the key "{name}" from either side, and it is '
+                    f"{types[0][name]} on the left and {types[1][name]} on the right: cast one of "
+                    f"them, or give the columns different names with left_on= and right_on="
+                )
+
+    def with_undecided(self, shown: bool) -> "Shape":
+        """With a column that tells undecided rows from others; raises where its name is taken."""
+        if shown and self._shows(CERTAIN):
+            raise SpecError(
+                f'the result has a column "{CERTAIN}" already, and unmatched="all" adds one of '
+                f'that name: rename yours, or give unmatched="certain"'
+            )
+        return replace(self, shows_undecided=shown)
+
+    def nullable(self, shown: str, side: int) -> bool:
+        """Whether a result column is null in rows without a partner."""
+        return self.how == How.FULL or (self.how.nullable[side] and shown not in self._key_names)
+
+    @property
+    def _key_names(self) -> tuple[str, ...]:
+        """Keys that every row of a right join has."""
+        return tuple(self.keys.shared) if self.how == How.RIGHT else ()
 
     def checked(self, where: Predicate | None, schemas: Sequence[pa.Schema]) -> "Shape":
         """The shape under a predicate; raises where columns of these types cannot be compared."""
@@ -160,15 +203,13 @@ class Shape:
         drawn = [*zip(self.drawn, (pa.float64(), pa.int64()), strict=False)]
         if self.importance is not None:
             drawn.append((self.importance, pa.float64()))
-        return pa.schema(
-            [
-                *(
-                    (left, right)[side].field(name).with_name(shown)
-                    for shown, side, name in self.output
-                ),
-                *(pa.field(name, kind, nullable=False) for name, kind in drawn),
-            ]
-        )
+        if self.shows_undecided:
+            drawn.append((CERTAIN, pa.bool_()))
+        fields = []
+        for shown, side, name in self.output:
+            field = (left, right)[side].field(name).with_name(shown)
+            fields.append(field.with_nullable(True) if self.nullable(shown, side) else field)
+        return pa.schema([*fields, *(pa.field(name, kind, nullable=False) for name, kind in drawn)])
 
     def source(self, table: pa.Table, side: int) -> RowSource:
         """The rows of a side, to take those from that make results."""
@@ -184,16 +225,35 @@ class Shape:
         if widest * len(pairs.left) <= most_bytes:
             yield self._result(left, right, pairs)
             return
-        for part in cuts(left.sizes[pairs.left] + right.sizes[pairs.right], most_bytes):
+        sizes = _sizes(left, pairs.left) + _sizes(right, pairs.right)
+        for part in cuts(sizes, most_bytes):
             yield self._result(left, right, pairs.part(part))
 
     def _result(self, left: RowSource, right: RowSource, pairs: PairBlock) -> pa.Table:
-        taken = (left.take(pairs.left), right.take(pairs.right))
+        if self.how.frees_left:
+            taken = [left.take(pairs.left)]
+        else:
+            taken = [left.take(pairs.left), right.take(pairs.right)]
         columns = [taken[side].column(name) for _, side, name in self.output]
+        if self.how == How.FULL and pairs.left.size and pairs.left[0] == NOBODY:
+            for place, (_, side, name) in enumerate(self.output):
+                if side == 0 and name in self.keys.shared:
+                    columns[place] = taken[1].column(name)
         columns += [pa.array(column) for column in (pairs.weight, pairs.cluster)][: len(self.drawn)]
         if self.importance is not None:
             columns.append(pa.array(pairs.importance))
+        if self.shows_undecided:
+            certain = pairs.certain if pairs.certain.size else np.ones(len(pairs.left), np.bool_)
+            columns.append(pa.array(certain))
         return pa.table(columns, schema=self.schema(left.schema, right.schema))
+
+
+def _sizes(rows: RowSource, places: np.ndarray) -> np.ndarray:
+    """Bytes of the rows at some places; nothing for nobody's."""
+    if places.size and places[0] == NOBODY:
+        return np.zeros(len(places), np.int64)
+    sizes: np.ndarray = rows.sizes[places]
+    return sizes
 
 
 def keys_as(

@@ -28,7 +28,8 @@ GIVEN_UP = tuple(each.name for each in metrics_of(JoinCounts) if each.given_up)
 class Stats(JoinCounts):
     """Counts of a join so far; print it for what became of the rows.
 
-    A row of the exact result is missing only where a row was `shed`, `refused`, `retired`,
+    `pairs` are all result rows but undecided ones; of them, `unmatched` have no partner. A row of
+    the exact result is missing only where a row was `shed`, `refused`, `retired`,
     `unchosen`, `unprobed`, `unstored` or `late`; `null_keys` and `null_times` match nothing in any
     join, `expired` and `unneeded` rows had no partner left to meet.
     """
@@ -37,8 +38,10 @@ class Stats(JoinCounts):
     def of_step(cls, step: Step, left_rows: int, right_rows: int) -> "Stats":
         """From what a step did with so many arrivals."""
         lifetimes, lifetimes_squared = step.lives
+        counted = _counted(step.counts)
+        counted["pairs"] += counted["unmatched"]
         return cls(
-            **_counted(step.counts),
+            **counted,
             left_rows=left_rows,
             right_rows=right_rows,
             stored_rows=step.stored_rows,

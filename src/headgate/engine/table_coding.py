@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headgate.columns.hashing import hash_keys
 from headgate.columns.pieces import SMALL_BYTES
 from headgate.columns.plain_form import no_rows
 from headgate.engine.definitions import Definitions
@@ -74,11 +75,30 @@ class TableCoding:
         self._is_learning = terms.policy.learns
         if self._definitions is not None:
             terms = self._definitions.applied(terms)
-        return StepInput(terms, (left, right), (new_left, new_right), coding.distinct)
+        hashes = hashes_of(self._shape, groups, coding.codes, coding.distinct)
+        return StepInput(
+            terms, (left, right), (new_left, new_right), coding.distinct, hashes=hashes
+        )
 
     def end(self) -> LearnedStep | None:
         """What the step learned; None where nothing is to be learned."""
         return None if self._learning is None else self._learning.keep(self._is_learning)
+
+
+def hashes_of(
+    shape: Shape, groups: Sequence[TableRows], codes: Sequence[np.ndarray], distinct: int
+) -> np.ndarray | None:
+    """A stable hash of each code's key; None where the kind of join needs none.
+
+    Groups are of the left and the right side in turn; codes are those of their rows first.
+    """
+    if not (any(shape.how.outer) and shape.keys.left):
+        return None
+    hashes = np.zeros(distinct + 1, np.uint64)  # the last stands for null
+    for place, (rows, code) in enumerate(zip(groups, codes, strict=False)):
+        keys = rows.only(matched(shape, rows.table, place % 2))
+        hashes[code] = hash_keys(shape.key_columns(keys, place % 2))[0]
+    return hashes[:-1]
 
 
 def coded(

@@ -93,6 +93,11 @@ def screen(
     return Screened(rows, len(time) - len(rows) - null_times, null_times)
 
 
+def without_times(table: pa.Table, time_column: str) -> np.ndarray:
+    """The places of rows without a time."""
+    return np.flatnonzero(microseconds(table.column(time_column)) == NO_TIME)
+
+
 def check_times(which: str, column: str, screened: Screened[TableRows]) -> None:
     """Raise where a time of a whole input is too far away to be counted with."""
     time = screened.time

@@ -7,7 +7,7 @@ from headgate.jobs.job import Job
 from headgate.jobs.settings import Settings, shown
 from headgate.jobs.shaping_section import Shaping
 from headgate.jobs.source_section import Source
-from headgate.spec import Band, MaxImportance, Predicate, Sample
+from headgate.spec import Band, How, MaxImportance, Predicate, Sample
 from headgate.spec.quantity import format_duration
 
 
@@ -20,7 +20,8 @@ def explained(job: Job) -> Tree:
         late = format_duration(source.watermark_us)
         branch.add(Text(f'waits {wanted.window} from "{wanted.time}"; rows may be {late} late'))
         _add_shaping(branch, source.shaping)
-    join = tree.add(Text(f"join   {_matching(job)}"))
+    kind = "join  " if job.join.how == How.INNER else f"{job.join.how} join"
+    join = tree.add(Text(f"{kind} {_matching(job)}"))
     join.add(Text(f"within {job.join.budget}, {_goal(job)}, policy {job.join.policy.label}"))
     if job.redefined is not None:
         join.add(Text(f"importance redefined by what is published in {job.redefined}"))

@@ -15,12 +15,14 @@ from headgate.spec import (
     Band,
     Budget,
     Compare,
+    How,
     MaxImportance,
     Predicate,
     Sample,
     Side,
     SpecError,
 )
+from headgate.spec.how import parse_how
 from headgate.spec.window import parse_window
 
 _LIMITS = ("rows", "memory", "cpu")
@@ -54,12 +56,16 @@ def read_join(
     goal = read_goal(section)
     where = _read_where(section)
     settings: dict[str, Any] = {
+        "how": section.text("how", 'the kind of join, such as "left"'),
+        "unmatched": section.text("unmatched", 'which rows without a partner, "certain" or "all"'),
         "suffix": section.text("suffix", "the ending for right columns whose name is taken"),
         "seed": section.whole("seed", "a whole number"),
         "policy": section.text("policy", 'the name of a policy, such as "auto"'),
         "index": section.any("index"),
         "rates": section.any("rates"),
     }
+    if settings["how"] is not None:
+        problems.attempt(section.at("how"), lambda: parse_how(settings["how"]))
     if settings["policy"] is not None:
         problems.attempt(section.at("policy"), lambda: make_policy(settings["policy"]))
     if settings["index"] is not None:
@@ -80,7 +86,12 @@ def read_join(
         return None
     given_settings = {name: value for name, value in settings.items() if value is not None}
     sides_given = (left, right)
-    is_planned = seen is not None and where is None and settings["policy"] in (None, "auto")
+    is_planned = (
+        seen is not None
+        and where is None
+        and settings["policy"] in (None, "auto")
+        and settings["how"] in (None, How.INNER)
+    )
     models = {}
     if seen is not None and (not is_planned or isinstance(goal, Sample)):
         rates = tuple(seen.rates)

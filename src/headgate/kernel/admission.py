@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.compiling import inlined
-from headgate.kernel import ranking, skipped_work
+from headgate.kernel import ranking, settling, skipped_work
 from headgate.kernel.departure import is_past, remove, retire_one
 from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Skip
 from headgate.kernel.probe import indexes
@@ -20,6 +20,7 @@ PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
 UNSTORED = int(Count.UNSTORED)
+SATISFIED = int(Count.SATISFIED)
 NOT_STORED = int(Skip.STORE)
 
 
@@ -37,6 +38,7 @@ def shed_one(arrays: Arrays, row: int, pool: int) -> bool:
     if terms.fairness > 0.0 and is_fair_turn(arrays, row):
         worst = ranking.eldest(arrays, pool)
         arrays.tally[SHED, arrays.links[worst].side] += 1
+        settling.give_up(arrays, worst)
         remove(arrays, worst)
         return True
     worst, score, order = ranking.worst_stored(arrays, pool)
@@ -51,6 +53,7 @@ def shed_one(arrays: Arrays, row: int, pool: int) -> bool:
     arrays.tally[SHED, arrays.links[worst].side] += 1
     if terms.samples:
         thresholds.raise_threshold(arrays, pool, score)
+    settling.give_up(arrays, worst)
     remove(arrays, worst)
     return True
 
@@ -143,10 +146,21 @@ def admit(arrays: Arrays, row: int) -> None:
     )
     if (past and not may_be_met_late) or (terms.unique and is_doubled(arrays, row)):
         arrays.tally[UNNEEDED, own.side] += 1
+        settling.let_go(arrays, row)
         if own.watch == OPEN:
             own.watch = FINISHED
-    elif own.skip & NOT_STORED:
-        arrays.tally[UNSTORED, own.side] += 1
+    elif own.skip & NOT_STORED or (
+        terms.frees_left
+        and (settling.is_satisfied(arrays, row) or settling.is_hopeless(arrays, row))
+    ):
+        if settling.is_satisfied(arrays, row):
+            arrays.tally[SATISFIED, own.side] += 1
+        elif settling.is_hopeless(arrays, row):
+            arrays.tally[UNNEEDED, own.side] += 1
+            settling.let_go(arrays, row)
+        else:
+            arrays.tally[UNSTORED, own.side] += 1
+            settling.give_up(arrays, row)
         if own.watch == OPEN:
             make_found(arrays, row)  # a ghost from the start
     elif make_room(arrays, row, past):
@@ -154,5 +168,7 @@ def admit(arrays: Arrays, row: int) -> None:
         skipped_work.pay(arrays, terms.storing_costs)
         ranking.on_admission(arrays, row)
         store(arrays, row)
-    elif own.watch == OPEN:
-        make_found(arrays, row)  # a ghost from the start
+    else:
+        settling.give_up(arrays, row)
+        if own.watch == OPEN:
+            make_found(arrays, row)  # a ghost from the start

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel import ranking, skipped_work, worth
+from headgate.kernel import ranking, settling, skipped_work, worth
 from headgate.kernel.admission import admit, make_found, note_peak, store
 from headgate.kernel.departure import (
     let_go_behind_watermark,
@@ -33,6 +33,7 @@ PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
 UNCHOSEN = int(Count.UNCHOSEN)
 UNPROBED = int(Count.UNPROBED)
+SATISFIED = int(Count.SATISFIED)
 FIRST: Any = np.int64(0)
 LEFT_SIDE, RIGHT_SIDE = np.int64(LEFT), np.int64(RIGHT)
 """Variables on purpose: a literal constant would compile its callee once more, just for it."""
@@ -85,10 +86,11 @@ def note_thresholds(arrays: Arrays, block: Block, first: int, end: int) -> None:
 
 
 @inlined
-def let_go_unchosen(arrays: Arrays, spent: np.ndarray, count: int) -> None:
-    """Drop rows whose sampled matches have all been made."""
+def let_go_spent(arrays: Arrays, spent: np.ndarray, count: int) -> None:
+    """Drop rows that need no further match: all were made that a sample has, or the only one."""
+    cause = SATISFIED if arrays.terms[0].settles else UNCHOSEN
     for at in range(count):
-        arrays.tally[UNCHOSEN, arrays.links[spent[at]].side] += 1
+        arrays.tally[cause, arrays.links[spent[at]].side] += 1
         remove(arrays, spent[at])
 
 
@@ -110,12 +112,15 @@ def advance(arrays: Arrays, windows: Windows, block: Block, start: int) -> tuple
         move_clock(arrays, row)
         if arrays.rows[row].code == NULL_KEY:
             arrays.tally[NULL_KEYS, own.side] += 1
+            settling.let_go(arrays, row)
             continue
         end = find_partners(arrays, windows, row, block.pairs, made)
         if end < 0:
             return row, made
         end, spent = ranking.on_pairs(arrays, row, block, made, end)
-        let_go_unchosen(arrays, block.spent, spent)
+        if terms.settles:
+            end, spent = settling.on_pairs(arrays, row, block, made, end)
+        let_go_spent(arrays, block.spent, spent)
         arrays.tally[PAIRS, own.side] += end - made
         if not terms.count_only:
             if terms.samples:
@@ -149,6 +154,7 @@ def restore(arrays: Arrays) -> None:
                 arrays.tally[SHED, arrays.links[worst].side] += 1
                 if arrays.terms[0].samples:
                     thresholds.raise_threshold(arrays, number, score)
+                settling.give_up(arrays, worst)
                 remove(arrays, worst)
     arrays.tally[PEAK_ROWS, LEFT] = 0
     arrays.tally[PEAK_BYTES, LEFT] = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel import ranking
+from headgate.kernel import ranking, settling
 from headgate.kernel.layout import LEFT, Arrays, Count
 from headgate.kernel.probe import indexes
 from headgate.kernel.watching import FINISHED, OPEN
@@ -62,6 +62,7 @@ def expire(arrays: Arrays, row: int, side: int) -> None:
     own = arrays.links[row]
     if own.alive:
         arrays.tally[EXPIRED, side] += 1
+        settling.let_go(arrays, row)
         remove(arrays, row)
     if own.watch == OPEN:
         own.watch = FINISHED
@@ -115,6 +116,7 @@ def retire_one(arrays: Arrays, pool: int) -> bool:
             if arrays.links[row].alive:
                 own.pointer = at
                 arrays.tally[RETIRED, side] += 1
+                settling.give_up(arrays, row)
                 remove(arrays, row)
                 return True
         own.pointer = at

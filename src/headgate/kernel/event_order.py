@@ -36,6 +36,8 @@ class Group(NamedTuple):
     """Empty where rows are listed by side."""
     skip: np.ndarray
     """See `layout.Skip`; empty where no work is skipped."""
+    fate: np.ndarray
+    """See `layout.Fate`; empty for arrivals, and for inner joins."""
 
 
 def event_order(time: np.ndarray, side: np.ndarray) -> np.ndarray:
@@ -91,6 +93,7 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
         link.watch = own.state[index] if own.state.size else 0
         link.ripe = 0
         link.skip = own.skip[index] if own.skip.size else 0
+        link.fate = own.fate[index] if own.fate.size else 0
         row = rows[position]
         row.time = own.time[index]
         row.touched = own.touched[index]

@@ -30,6 +30,7 @@ LINK = np.dtype(
         ("indexed", "u1"),  # 1 while in an index that must be notified of removals
         ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not scored
         ("skip", "u1"),  # work skipped for an arrival; bits of `Skip`
+        ("fate", "u1"),  # outer, semi and anti joins: bits of `Fate`
     ],
     align=True,
 )
@@ -117,10 +118,17 @@ TERMS = np.dtype(
         ("looks", "f8"),  # share of skipped probes still made, for the watched rows only
         ("missing", "i8"),  # in such a probe: how many skipped probes it stands for
         ("stands_for", "f8"),  # rows that came per row admitted to the step
+        ("settles", "i8"),  # 1 for a join that is not inner; the fields below are then read
+        ("outer", "i8"),  # sides whose rows come out without a partner: 1 left, 2 right
+        ("frees_left", "i8"),  # a left row that has met a partner leaves: semi, anti
+        ("shows_met", "i8"),  # and comes out then: semi
+        ("shows_undecided", "i8"),  # undecided rows come out, too
+        ("gone", "i8"),  # entries of `Settling.gone` not yet handed out
     ],
     align=True,
 )
 
+GONE = np.dtype([("row", "i4"), ("certain", "i4")], align=True)
 PAIR = np.dtype([("probe", "i4"), ("partner", "i4")], align=True)
 
 
@@ -131,6 +139,14 @@ class Worth(NamedTuple):
     importance: np.ndarray  # float64 (definition, row); empty where all count alike
     score: np.ndarray  # float64 (definition, row): fixed scores; empty if they never change
     group: np.ndarray  # int32 (definition, row): the lists of age, value and curve scores
+
+
+class Settling(NamedTuple):
+    """What joins other than inner ones keep beside the rows; empty for inner joins."""
+
+    gone: np.ndarray  # GONE: rows that come out alone, since the last were handed out
+    given_up: np.ndarray  # int64 (side, slot): the latest mark given up, see `settling.py`
+    slots: np.ndarray  # int32 (code, 2): a key's slots
 
 
 class Arrays(NamedTuple):
@@ -153,6 +169,7 @@ class Arrays(NamedTuple):
     ranges: Ranges  # places by key and value, and the ordered index on them
     changes: np.ndarray  # CHANGE: pending updates of the indexes (`probe/windows.py`)
     tally: np.ndarray  # int64 (Count, side)
+    settling: Settling  # rows without a partner
 
 
 class Watch(IntEnum):
@@ -166,6 +183,13 @@ class Watch(IntEnum):
     OPEN = 1  # stored, or a ghost
     FINISHED = 2  # its window has passed
     GHOST = 3  # evicted by an earlier step; becomes OPEN when this step loads it
+
+
+class Fate(IntFlag):
+    """What is known of a row's partners in an outer, semi or anti join."""
+
+    MATCHED = 1  # it has met one
+    DOUBTFUL = 2  # when it came, one that it could have met may have been given up already
 
 
 class Skip(IntFlag):

@@ -29,3 +29,6 @@ class Progress(NamedTuple):
     definitions: tuple[tuple[int, str], ...] = ()
     """Redefinitions of importance: the event time from which each holds, and its text; see
     `importance.py`."""
+    given_up: tuple[bytes, bytes] = (b"", b"")
+    """Joins that are not inner: each side's filter of the keys given up, int64; empty where it has
+    none. See `settling.py`."""

@@ -33,6 +33,7 @@ class Rows(NamedTuple):
     importance: np.ndarray | None = None  # float64 (definition, row); None where all count alike
     recent: np.ndarray | None = None  # float64: decayed matches as of `touched`
     effort: np.ndarray | None = None  # float64 (2, row): shares of arrivals to probe, and to store
+    fate: np.ndarray | None = None  # uint8: bits of `Fate`; None for inner joins, and arrivals
 
     @classmethod
     def of_arrivals(
@@ -69,6 +70,7 @@ class Rows(NamedTuple):
             importance=None if self.importance is None else self.importance[:, numbers],
             recent=None if self.recent is None else self.recent[numbers],
             effort=None if self.effort is None else self.effort[:, numbers],
+            fate=None if self.fate is None else self.fate[numbers],
         )
 
     def where(self, keep: np.ndarray) -> "Rows":
@@ -88,4 +90,11 @@ class Rows(NamedTuple):
                 for part in (self, other)
             ]
             rows = rows._replace(recent=np.concatenate(recent))
+        if self.fate is not None or other.fate is not None:
+            rows = rows._replace(fate=np.concatenate([self.fates, other.fates]))
         return rows
+
+    @property
+    def fates(self) -> np.ndarray:
+        """What is known of the partners of each row; see `Fate`."""
+        return np.zeros(len(self.time), np.uint8) if self.fate is None else self.fate

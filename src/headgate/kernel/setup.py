@@ -22,7 +22,7 @@ from headgate.policies.kinds.kind import Given
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.structures import heap, lists
 from headgate.policies.structures.thresholds import THRESHOLD
-from headgate.spec import RowWindow
+from headgate.spec import How, RowWindow
 from headgate.spec.importance.combine import Combine
 
 
@@ -203,6 +203,11 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["definition"] = definition_at(given.changes, np.array([clock >> 1]))[0]
     terms["fairness"] = given.fairness
     terms["seed"] = policy.coin_seed(given.seed) % (1 << 64)
+    terms["settles"] = given.how != How.INNER
+    terms["outer"] = given.how.outer[0] + 2 * given.how.outer[1]
+    terms["frees_left"] = given.how.frees_left
+    terms["shows_met"] = given.how == How.SEMI
+    terms["shows_undecided"] = given.shows_undecided
     return terms
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.kernel import advance, departure, layout, setup
+from headgate.kernel import advance, departure, given_up, layout, setup
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Count
 from headgate.kernel.ordered_rows import OrderedRows
@@ -24,6 +24,7 @@ from headgate.kernel.worth import definition_at
 from headgate.policies.kinds import KINDS
 from headgate.policies.kinds.kind import Block
 from headgate.policies.policy import Arrivals
+from headgate.spec import How
 from headgate.spec.importance.combine import pair_importance
 
 PAIRS_AT_ONCE = 1 << 20
@@ -63,8 +64,12 @@ class Step:
         advance.restore(self._arrays)
 
     def pairs(self) -> Iterator[PairBlock]:
-        """Pairs in blocks: numbers of the left rows and of the right rows."""
+        """Pairs in blocks: numbers of the left rows and of the right rows.
+
+        Rows that come out alone are in blocks of their own.
+        """
         self.take_up()
+        yield from self.gone()
         size = PAIRS_AT_ONCE
         block = self._room_for_pairs(size)
         at, end = 0, len(self._arrays.rows)
@@ -73,10 +78,25 @@ class Step:
             at, made = advance.advance(self._arrays, self._windows, block, at)
             if made:
                 yield self._numbered(block.pairs[:made], block.passed[:made])
+                yield from self.gone()
             elif at == before:
                 size *= 2
                 block = self._room_for_pairs(size)
+        yield from self.gone()
         self._is_done = True
+
+    def gone(self) -> Iterator[PairBlock]:
+        """Rows that come out alone and were not handed out yet; none in an inner join."""
+        entries = self._arrays.settling.gone[: self._arrays.terms["gone"][0]].copy()
+        self._arrays.terms["gone"] = 0
+        side = self._arrays.links["side"][entries["row"]]
+        for which in (0, 1):
+            mine = entries[side == which]
+            if len(mine):
+                certain = mine["certain"] != 0
+                self.importance += float(np.count_nonzero(certain))
+                rows = self._number[mine["row"]].astype(np.int64)
+                yield PairBlock.alone(which, rows, certain)
 
     @property
     def _own(self) -> Any:
@@ -85,15 +105,19 @@ class Step:
 
     def _room_for_pairs(self, size: int) -> Block:
         policy = self._terms.policy
+        lets_go = policy.kind.chooses_pairs or self._terms.how.frees_left
         return Block(
             np.empty(size, layout.PAIR),
             np.empty(size if policy.samples else 0),
-            np.empty(size if policy.kind.chooses_pairs else 0, np.int64),
+            np.empty(size if lets_go else 0, np.int64),
             policy.kind.score_function(policy).address,
         )
 
     def raise_watermark(self, watermark: int) -> None:
-        """After the last pair: expire rows that no row after this watermark can match."""
+        """After the last pair: expire rows that no row after this watermark can match.
+
+        Those without a partner are then to be had from `gone`.
+        """
         self._alive.clear()
         self._arrays.terms["watermark"] = watermark
         departure.let_go_behind_watermark(self._arrays)
@@ -101,7 +125,8 @@ class Step:
     def count_pairs(self) -> int:
         """Process all arrivals and count the pairs, without listing them.
 
-        For terms without limits: a history policy does not learn of matches that are not listed.
+        For inner joins without limits: a history policy does not learn of matches that are not
+        listed.
         """
         self._arrays.terms["count_only"] = 1
         self.take_up()
@@ -132,6 +157,7 @@ class Step:
             seen=self._given.seen,
             thresholds=thresholds,
             memory=self._memory(),
+            given_up=given_up.filters_after(self._terms, self._arrays.settling.given_up),
             **self._terms.policy.kind.progress(self._arrays, self._own),
         )
 
@@ -187,9 +213,16 @@ class Step:
             : self._given.without_ghosts(side)
         ]
 
+    def fates(self, side: int) -> np.ndarray | None:
+        """For each stored row and arrival of a side, its `Fate`; None in an inner join."""
+        if self._terms.how == How.INNER:
+            return None
+        own = self._given.without_ghosts(side)
+        return self._by_number(self._arrays.links["fate"], side)[:own]
+
     def brought_forward(self, side: int, rows: Rows) -> Rows:
         """A side's stored rows and arrivals with sequence numbers and updated history."""
-        rows = rows._replace(sequence=self.sequences(side))
+        rows = rows._replace(sequence=self.sequences(side), fate=self.fates(side))
         if not self.keeps_history:
             return rows
         matches, touched = self.histories(side)

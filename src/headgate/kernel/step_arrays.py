@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel import event_order, layout, setup, skipped_rows
+from headgate.kernel import event_order, given_up, layout, setup, skipped_rows
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Arrays, Count
 from headgate.kernel.ordered_rows import ARRIVING, OrderedRows
@@ -82,6 +82,7 @@ def arrays_of(
         ranges=setup.ranges_of(terms, ordered.groups, ordered.side, ordered.order, given.codes),
         changes=no_changes(setup.kept_in(terms), (left_rows, total - left_rows)),
         tally=np.zeros((len(Count), 2), np.int64),
+        settling=given_up.settling_for(given, total),
     )
 
 
@@ -110,4 +111,5 @@ def _group(
         score=score[judged.definition][own],
         group=score_group[judged.definition][own],
         skip=judged.skipped[own] if which in ARRIVING else judged.skipped[:0],
+        fate=np.empty(0, np.uint8) if group.fate is None else group.fate,
     )

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
@@ -32,6 +34,9 @@ class StepInput(NamedTuple):
     """Which arrivals to watch through their whole window; None for no row."""
     ghosts: tuple[Rows, Rows] | None = None
     """Rows watched by earlier steps that are no longer stored."""
+    hashes: np.ndarray | None = None
+    """Joins that are not inner: a stable hash (uint64) of each code's key; None where codes are the
+    same in every step."""
 
     @property
     def groups(self) -> tuple[Rows, ...]:

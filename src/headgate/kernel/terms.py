@@ -9,7 +9,7 @@ from headgate.models.cost.structure import Pair, Structure
 from headgate.models.cost.unit_time import NODE_ROWS
 from headgate.policies.fifo import Fifo
 from headgate.policies.policy import Policy
-from headgate.spec import Window
+from headgate.spec import How, Window
 from headgate.spec.budget import RESERVE, UNLIMITED
 from headgate.spec.importance.combine import Combine
 
@@ -45,6 +45,13 @@ class Terms:
     """Entries per tree node."""
     bucket_rows: int = 1
     """Hash indexes: average rows, of as many keys, per bucket; 1 gives each key its own."""
+    how: How = How.INNER
+    """Which rows come out: pairs, rows without a partner, or rows that have one."""
+    shows_undecided: bool = False
+    """Whether rows come out, marked, of which it is not known whether they have a partner."""
+    filter_slots: int = 1
+    """Joins that are not inner: size of the filter of given-up keys, for each side that needs one;
+    with one slot all keys share it."""
 
     def __post_init__(self) -> None:
         if self.node_rows < 2 or self.bucket_rows < 1:
@@ -54,6 +61,11 @@ class Terms:
             )
         if self.unique and self.indexes not in (None, (Structure.HASH, Structure.HASH)):
             raise ValueError(f"rows unique by key are kept in hash indexes, not {self.indexes}")
+        if self.how != How.INNER and (self.unique or self.pace or self.policy.samples):
+            raise ValueError(
+                f"a join with how={self.how} takes every row: not one of a key, not within a CPU "
+                f"budget, not a sample"
+            )
 
     @property
     def let_in(self) -> float:
@@ -79,6 +91,7 @@ class Terms:
             where=self.where,
             combine=self.combine,
             changes=self.changes,
+            how=self.how,
         )
 
     def enlarged(self, rows: int, size: int) -> "Terms":

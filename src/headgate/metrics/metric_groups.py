@@ -14,7 +14,18 @@ class JoinCounts:
 
     left_rows: int = metric("rows", "Rows that came on the left side.")
     right_rows: int = metric("rows", "Rows that came on the right side.")
-    pairs: int = metric("result rows", "Result rows.")
+    pairs: int = metric("result rows", "Result rows, except undecided ones.")
+    unmatched: int = metric("result rows", "Of them, rows that certainly have no partner.")
+    undecided: int = metric(
+        "rows",
+        'Outer and anti joins: rows without a partner that may have one; with `unmatched="all"` '
+        "they are put out.",
+    )
+    satisfied: int = metric(
+        "rows",
+        "Semi and anti joins: left rows let go, or not stored, since they have met a partner.",
+        leaves=True,
+    )
     admitted: int = metric("rows", "Arrivals that were stored.")
     shed: int = metric(
         "rows", "Stored rows given up within their window.", leaves=True, given_up=True
@@ -32,7 +43,9 @@ class JoinCounts:
         given_up=True,
     )
     expired: int = metric("rows", "Stored rows whose window passed.", leaves=True)
-    unneeded: int = metric("rows", "Arrivals no later row could meet: not stored, nothing lost.")
+    unneeded: int = metric(
+        "rows", "Arrivals that could bring nothing more: not stored, nothing lost."
+    )
     unchosen: int = metric(
         "rows",
         "Samples: rows let go, or not stored, of whose matches to come none was chosen.",
@@ -152,6 +165,11 @@ class MonitorFigures:
     shards_by_importance: int = metric(
         "shards", "Shards that go by importance: their recall is the share of importance.", LAST
     )
+    shards_settling: int = metric(
+        "shards",
+        "Shards of outer, semi and anti joins: their recall is known only where nothing was lost.",
+        LAST,
+    )
     tried_rows: int = metric("rows", "Rows that other policies are tried on.", LAST)
     switched: int = metric("shards", "Shards that changed to another policy.")
 
@@ -199,6 +217,12 @@ class Qualities:
     exact_pairs: float | None = metric(
         "result rows", "What the exact join would have made.", RATIO, default=None
     )
+    recall_matched: float | None = metric(
+        "share",
+        "Of the exact result's pairs, made in this batch; null for semi and anti joins.",
+        RATIO,
+        default=None,
+    )
     total_recall: float | None = metric(
         "share", "Of the exact result since the query began.", RATIO, default=None
     )
@@ -208,6 +232,9 @@ class Qualities:
     total_recall_high: float | None = metric("share", "Upper end.", RATIO, default=None)
     total_exact_pairs: float | None = metric(
         "result rows", "What the exact join would have made since.", RATIO, default=None
+    )
+    total_recall_matched: float | None = metric(
+        "share", "Of the exact result's pairs since the query began.", RATIO, default=None
     )
 
 

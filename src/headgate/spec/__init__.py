@@ -3,6 +3,7 @@
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError
 from headgate.spec.goal import Goal, MaxSubset, Sample
+from headgate.spec.how import How, Unmatched
 from headgate.spec.importance import (
     Categories,
     Change,
@@ -30,6 +31,7 @@ __all__ = [
     "Expression",
     "Goal",
     "Histogram",
+    "How",
     "Importance",
     "Keys",
     "MaxImportance",
@@ -41,6 +43,7 @@ __all__ = [
     "Source",
     "SpecError",
     "TimeWindow",
+    "Unmatched",
     "Window",
     "parse_importance",
     "read_changes",

@@ -12,6 +12,7 @@ import numpy as np
 from headgate.kernel.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, Watch
 from headgate.kernel.progress import Progress
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.twin.twin_fates import Fates
 from headgate.kernel.twin.twin_outcome import PlainOutcome
 from headgate.kernel.twin.twin_rows import choose_watched, in_event_order, rows_of, skip_parts
 from headgate.kernel.twin.twin_sample import GivenUp
@@ -24,6 +25,7 @@ from headgate.kernel.twin.twin_window import (
 )
 from headgate.policies.kinds.plain_chance import lot
 from headgate.policies.kinds.plain_score import Moment, PlainRow, as_arrivals
+from headgate.spec import How
 
 LOOKS = 1 / 16
 """Share of the skipped probes that are still made, against the watched rows only."""
@@ -36,7 +38,8 @@ class PlainStep(PlainOutcome):
     rows), same results.
 
     ``pairs`` lists left and right row numbers in the order found, ``weights`` how many pairs each
-    represents in a sample; ``counts`` is by `Count` and side.
+    represents in a sample, ``settled.alone`` the rows put out alone; ``counts`` is by `Count` and
+    side.
 
     With ``admit_first``, all rows of the same time are admitted before any of them probes, and a
     row that is not stored never probes. This loses pairs that cost no memory, but worked examples
@@ -50,6 +53,7 @@ class PlainStep(PlainOutcome):
         super().__init__(1 if watching is None else watching.buckets)
         terms = replace(given.terms, policy=given.terms.policy.recalling(progress.memory))
         self._terms, self._before = terms, progress
+        self.settled = Fates(terms, progress, given.hashes, self.counts)
         self._pools = (0, 0) if terms.pooled else (0, 1)
         self._watermark, self._keep_late = watermark, keep_late
         self._clock, self._seen = progress.clock, list(progress.seen)
@@ -96,6 +100,7 @@ class PlainStep(PlainOutcome):
             seen=(self._seen[LEFT], self._seen[RIGHT]),
             thresholds=(left, right),
             memory=self._score.memory(arrivals),
+            given_up=self.settled.given_up,
             **self._score.progress(),
         )
 
@@ -168,6 +173,7 @@ class PlainStep(PlainOutcome):
                 self._finish(ghost)
         if row.code == NULL_KEY:
             self.counts[Count.NULL_KEYS, row.side] += 1
+            self.settled.leaves(row, in_time=True)
             return False
         self._score.arrives(row, self._now)
         return True
@@ -175,13 +181,21 @@ class PlainStep(PlainOutcome):
     def _admit(self, row: PlainRow) -> None:
         """Store the arrival if a later row can match it and room can be made for it."""
         met_late = self._keep_late and not row.by_rows and row.end > self._watermark
-        doubled = any(self._is_double(row, other) for other in self.held)
+        doubled = any((row.side, row.code) == (other.side, other.code) for other in self.held)
         if (self._is_past(row) and not met_late) or (self._terms.unique and doubled):
             self.counts[Count.UNNEEDED, row.side] += 1
+            self.settled.leaves(row, in_time=True)
             if row.watch == Watch.OPEN:
                 row.watch = Watch.FINISHED
+        elif self.settled.is_satisfied(row) or self.settled.is_hopeless(row):
+            satisfied = self.settled.is_satisfied(row)
+            self.counts[Count.SATISFIED if satisfied else Count.UNNEEDED, row.side] += 1
+            self.settled.leaves(row, in_time=True)
+            if row.watch == Watch.OPEN:
+                self._ghosts.append(row)
         elif row.skip & Skip.STORE:
             self.counts[Count.UNSTORED, row.side] += 1
+            self.settled.leaves(row, in_time=False)
             if row.watch == Watch.OPEN:
                 self._ghosts.append(row)
         elif self._find_room(row):
@@ -191,8 +205,10 @@ class PlainStep(PlainOutcome):
             self.held.append(row)
             self._score.admits(row)
             self._note_peak()
-        elif row.watch == Watch.OPEN:
-            self._ghosts.append(row)
+        else:
+            self.settled.leaves(row, in_time=False)
+            if row.watch == Watch.OPEN:
+                self._ghosts.append(row)
 
     def _probe(self, row: PlainRow, later: Sequence[PlainRow] = ()) -> None:
         """Pair the arrival with its partners, and update histories.
@@ -214,15 +230,25 @@ class PlainStep(PlainOutcome):
                 self._note_met(row, other)
             if not self._is_chosen(other):
                 continue
-            left, right = (row, other) if row.side == LEFT else (other, row)
-            self.pairs.append((left.number, right.number))
-            if self._terms.combine:
-                self.worths.append(self._pair_worth(row, other))
-            self.counts[Count.PAIRS, row.side] += 1
+            if not self._terms.how.frees_left:
+                self._list_pair(row, other)
             if self._terms.pace is not None:
                 self._credit -= self._terms.pace.costs.pair
             stored = self._in_pool(self._pools[other.side])
             self._score.pairs(row, other, self._pair_worth(row, other), stored, self._now)
+        if self._terms.how == How.INNER:
+            return
+        for done in self.settled.met(row, partners):
+            self._let_go(done, Count.SATISFIED)
+        self.settled.doubt(row, self._seen)
+
+    def _list_pair(self, row: PlainRow, other: PlainRow) -> None:
+        """Put out a pair."""
+        left, right = (row, other) if row.side == LEFT else (other, row)
+        self.pairs.append((left.number, right.number))
+        if self._terms.combine:
+            self.worths.append(self._pair_worth(row, other))
+        self.counts[Count.PAIRS, row.side] += 1
 
     def _is_chosen(self, stored: PlainRow) -> bool:
         """Whether a match of a stored row is sampled; if so, record the weight of the pair."""
@@ -255,10 +281,6 @@ class PlainStep(PlainOutcome):
     def _meet(self, row: PlainRow, stored: PlainRow) -> bool:
         """Whether an arrival and a stored row are partners."""
         return are_partners(row, stored, self._terms.where, self._seen)
-
-    def _is_double(self, row: PlainRow, stored: PlainRow) -> bool:
-        """Whether a stored row is of the arrival's side and has its key."""
-        return stored.side == row.side and stored.code == row.code
 
     def _find_room(self, row: PlainRow) -> bool:
         """Evict rows of lower score until the arrival fits; False where it does not."""
@@ -351,6 +373,8 @@ class PlainStep(PlainOutcome):
 
     def _let_go(self, row: PlainRow, cause: Count) -> None:
         self.counts[cause, row.side] += 1
+        if cause != Count.SATISFIED:
+            self.settled.leaves(row, in_time=cause == Count.EXPIRED)
         self.held.remove(row)
         now = self._clock >> 1
         self._score.leaves(row, now)

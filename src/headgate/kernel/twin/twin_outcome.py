@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headgate.kernel.layout import Count
+from headgate.kernel.layout import Count, Fate
 from headgate.kernel.watched import Watched
 from headgate.policies.kinds.plain_score import PlainRow
 
@@ -46,6 +46,12 @@ class PlainOutcome:
     def recent(self, side: int) -> np.ndarray:
         """For each row of a side, its decayed matches."""
         return np.array([row.recent for row in self.by_side[side]])
+
+    def fates(self, side: int) -> np.ndarray | None:
+        """For each row of a side, its `Fate`."""
+        rows = self.by_side[side]
+        known = [Fate.MATCHED * row.matched + Fate.DOUBTFUL * row.doubtful for row in rows]
+        return np.array(known, np.uint8)
 
     def sequences(self, side: int) -> np.ndarray:
         """For each row of a side, its sequence number on that side."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headgate.kernel.layout import NULL_KEY, Skip, Watch
+from headgate.kernel.layout import NULL_KEY, Fate, Skip, Watch
 from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
@@ -29,6 +29,9 @@ def rows_of(side: int, stored: Rows, arriving: Rows, definitions: int) -> list[P
                 rows[-1].importance = tuple(batch.importance[:, at].tolist())
             if batch.recent is not None:
                 rows[-1].recent = float(batch.recent[at])
+            if batch.fate is not None:
+                rows[-1].matched = bool(batch.fate[at] & Fate.MATCHED)
+                rows[-1].doubtful = bool(batch.fate[at] & Fate.DOUBTFUL)
     return rows
 
 

@@ -40,6 +40,8 @@ class PlainRow:
     by_rows: bool = False  # its window counts rows of its side, not time
     mark: int = 0  # its place on its window's scale: sequence or time
     end: int = 0  # where its window ends on that scale
+    matched: bool = False  # has met a partner, where the join is not inner
+    doubtful: bool = False  # may have lost a partner before it came
 
 
 class Moment(NamedTuple):

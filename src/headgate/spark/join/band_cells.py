@@ -59,7 +59,7 @@ class Spread:
                 f"shards={shards}: without keys, and without both limits of a Band, any two rows "
                 f"may match and must be in one place: use one shard, or give keys with on="
             )
-        return cls(condition, shards, copied=0 if windows[0].span < windows[1].span else 1)
+        return cls(condition, shards, copied_side(windows))
 
     def route(self, column: pa.ChunkedArray, side: int) -> tuple[np.ndarray, np.ndarray]:
         """For each copy to send: the index of its row, and the number of its shard.
@@ -118,6 +118,11 @@ class Spread:
                 return np.asarray(numbers + by + outwards * slack)
         within = (INT64.min - min(by, 0), INT64.max - max(by, 0))
         return np.asarray(np.clip(numbers, *within) + np.int64(by))
+
+
+def copied_side(windows: tuple[Window, Window]) -> int:
+    """The side whose rows may go to several shards: the one that waits less."""
+    return 0 if windows[0].span < windows[1].span else 1
 
 
 def can_spread_freely(condition: Condition | None, windows: tuple[Window, Window]) -> bool:

@@ -17,8 +17,9 @@ from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
 from headgate.policies.policy import RanksBy
+from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.shard_output import ShardOutput
-from headgate.spec import SpecError
+from headgate.spec import How, SpecError
 
 _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
@@ -43,13 +44,19 @@ def stats_row(
     state: dict[str, int],
     spent: dict[str, int],
     learned: LearnedStep | None,
-    important: bool,
+    plan: ShardPlan,
     expected: Mapping[str, float],
 ) -> pd.DataFrame:
     """The row of metrics that a shard emits once per batch."""
     figures: dict[str, Any] = {**asdict(stats), **state, **spent, **expected}
-    more = {**_monitor_figures(learned), "shards_by_importance": int(important)}
-    figures |= more
+    how = plan.terms.how
+    figures |= {
+        **_monitor_figures(learned),
+        "shards_by_importance": int(plan.definitions is not None),
+        "shards_settling": int(learned is not None and how != How.INNER),
+    }
+    if how.frees_left:  # watched rows meet all their partners, and these joins count the first
+        figures |= dict.fromkeys(EVIDENCE, 0)
     return SHARD.figures(figures | {DOUBT: doubt(figures)})
 
 
@@ -149,7 +156,12 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         "pairs": shard.total(pairs),
         DOUBT: shard.total(DOUBT),
         "by_importance": shard.total("shards_by_importance"),
+        "settling": shard.total("shards_settling"),
     }
+
+    def of_pairs(estimate: str) -> str:
+        """An estimate from pairs, null where they are not all that the result has."""
+        return f"CASE WHEN s.settling = 0 THEN {estimate} END"
 
     def figure(name: str, needed: Iterable[str], sure: str, estimated: str) -> Column:
         """A figure computed from some of the sums ``s``, each of which is then summed only once."""
@@ -157,17 +169,20 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         exact = f"CASE WHEN s.{DOUBT} = 0 THEN {sure} ELSE {estimated} END"
         return F.expr(f"transform(array(named_struct({given})), s -> {exact})[0] AS {prefix}{name}")
 
+    low, high = f"greatest({_SHARE} - {_ERROR}, 0.0D)", f"least({_SHARE} + {_ERROR}, 1.0D)"
+    # The share of importance does not give the number of pairs.
+    exact_pairs = f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {_SHARE}) END"
     return [
-        figure("recall", ("met", "made"), "1.0D", _SHARE),
-        figure("recall_low", _SUMS, "1.0D", f"greatest({_SHARE} - {_ERROR}, 0.0D)"),
-        figure("recall_high", _SUMS, "1.0D", f"least({_SHARE} + {_ERROR}, 1.0D)"),
+        figure("recall", ("met", "made", "settling"), "1.0D", of_pairs(_SHARE)),
+        figure("recall_low", (*_SUMS, "settling"), "1.0D", of_pairs(low)),
+        figure("recall_high", (*_SUMS, "settling"), "1.0D", of_pairs(high)),
         figure(
             "exact_pairs",
-            ("met", "made", "pairs", "by_importance"),
+            ("met", "made", "pairs", "by_importance", "settling"),
             "cast(s.pairs AS double)",
-            # The share of importance does not give the number of pairs.
-            f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {_SHARE}) END",
+            of_pairs(exact_pairs),
         ),
+        figure("recall_matched", ("met", "made"), "1.0D", _SHARE),
     ]
 
 

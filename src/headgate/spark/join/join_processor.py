@@ -79,11 +79,10 @@ class JoinProcessor(ShardProcessor):
         cut = pacing is None and not all_fit(terms, held, arriving)
         for part in in_steps(arriving, partial(_step_rows, driver, plan, cut)):
             step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
-            rows = results(step, plan.shape, plan.labels.index(shard))
+            raised = watermark if part.is_last else None
+            rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
             for blobs in result_blobs(rows, plan.row_bytes):
                 yield result_rows(blobs)
-            if part.is_last:
-                step.raise_watermark(watermark)
             driver.finish(step)
             if not part.is_last:
                 keep_compact(driver, step)
@@ -111,11 +110,10 @@ class JoinProcessor(ShardProcessor):
         """The row of metrics for the batch."""
         stats, figures = driver.stats, {**state.figures, **limits_of(state.plan)}
         expected = expected_of_shard(state.plan, clocks, stats, driver.learned)
-        important = definitions is not None
         if definitions is not None:
             stats = replace(stats, redefined=stats.redefined + definitions.at_once)
         figures["shard"] = self._plan.labels.index(shard)
-        return stats_row(stats, figures, watch.laps, driver.learned, important, expected)
+        return stats_row(stats, figures, watch.laps, driver.learned, state.plan, expected)
 
     def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
         """Store the current watermark; return the previous and the current one, in microseconds."""

@@ -8,11 +8,18 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+)
 
 from headgate.engine.definitions import nothing_to_redefine
 from headgate.engine.request import Request
-from headgate.engine.shape import Shape
+from headgate.engine.shape import CERTAIN, Shape
 from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.carried_columns import (
     Shown,
@@ -23,7 +30,13 @@ from headgate.spark.carried_columns import (
 )
 from headgate.spark.column_types import compared_keys
 from headgate.spark.join import join_metrics
-from headgate.spark.join.band_cells import LABEL_COLUMN, Labelled, Spread, can_spread_freely
+from headgate.spark.join.band_cells import (
+    LABEL_COLUMN,
+    Labelled,
+    Spread,
+    can_spread_freely,
+    copied_side,
+)
 from headgate.spark.join.join_processor import JoinProcessor
 from headgate.spark.join.joined_frame import joined_frame
 from headgate.spark.join.output_watermark import STORES, held_back
@@ -194,7 +207,8 @@ def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> 
     by_rows = any(isinstance(window, RowWindow) for window in join.windows)
     if given is None:
         apart = bool(join.keys.left) or can_spread_freely(shape.condition, join.windows)
-        return cores if apart and not by_rows else 1
+        whole = join.keys.left or not _copies_settled(join, shape)
+        return cores if apart and whole and not by_rows else 1
     if not isinstance(given, int) or isinstance(given, bool) or given < 1:
         raise SpecError(f"shards={given!r}: give a whole number of shards, one or more")
     if by_rows and given > 1:
@@ -202,7 +216,21 @@ def _shard_count(join: Request, shape: Shape, given: int | None, cores: int) -> 
             f"shards={given}: a window of the last n rows needs them in one place; "
             f"use one shard, or a window in time"
         )
+    if given > 1 and not join.keys.left and _copies_settled(join, shape):
+        raise SpecError(
+            f'shards={given}: how="{join.how}" must know of each row whether it has a partner '
+            f"anywhere, and without keys rows near a border go to two shards: use one shard, or "
+            f"give keys with on="
+        )
     return given
+
+
+def _copies_settled(join: Request, shape: Shape) -> bool:
+    """Whether rows may be copied to several shards of which it must be known if they match."""
+    if shape.condition is None or not shape.condition.relation.is_band:
+        return False
+    copied = copied_side(join.windows)
+    return join.how.outer[copied] or (join.how.frees_left and copied == 0)
 
 
 def _label(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
@@ -295,11 +323,14 @@ def _shown(
     for name, side, column in shape.output:
         field = frames[side].schema[column]
         mark = marks[side] if column == shape.times[side] else None
-        shown.append(Shown(name, field.dataType, field.nullable, mark))
+        nullable = field.nullable or shape.nullable(name, side)
+        shown.append(Shown(name, field.dataType, nullable, mark))
     shown += [
         Shown(name, kind, nullable=False)
         for name, kind in zip(shape.drawn, (DoubleType(), LongType()), strict=False)
     ]
     if shape.importance is not None:
         shown.append(Shown(shape.importance, DoubleType(), nullable=False))
+    if shape.shows_undecided:
+        shown.append(Shown(CERTAIN, BooleanType(), nullable=False))
     return shown

@@ -16,7 +16,7 @@ from headgate.kernel.terms import Terms
 from headgate.learning import Room
 from headgate.pacing.pacer import Pacer
 from headgate.spark.join.split_keys import SplitKeys
-from headgate.spec import Budget, MaxImportance, SpecError
+from headgate.spec import Budget, How, MaxImportance, SpecError
 from headgate.spec.budget import RESERVE
 
 
@@ -191,6 +191,7 @@ def shard_plan(
         monitor=share,
         where=bound.shape.relation,
         indexes=request.indexes(request.rates, keys=0),
+        kept=request.filters(shards, live),
     )
     terms = request.weighed(terms)
     allowance = None
@@ -228,6 +229,9 @@ def _facts(request: Request, columns: tuple[str, str]) -> dict[str, str]:
     }
     if request.seed:
         facts["seed"] = str(request.seed)
+    if request.how != How.INNER:
+        facts["how"] = request.how
+        facts["unmatched"] = request.unmatched
     if request.where is not None:
         facts["predicate"] = repr(request.where)
     if isinstance(request.goal, MaxImportance):

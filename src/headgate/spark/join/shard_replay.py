@@ -15,17 +15,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from headgate.columns.pieces import in_pieces
+from headgate.columns.pieces import PIECE_BYTES, RowSource, in_pieces
 from headgate.columns.plain_form import no_rows
 from headgate.columns.relabelling import relabelled
 from headgate.engine.driver import Driver
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import ROWS_AT_ONCE
+from headgate.engine.rows_at_end import Decided, still_stored, without_time
 from headgate.engine.step_cuts import keep_compact, step_rows
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_learner import nothing_learned
-from headgate.engine.table_rows import TableRows, screen
+from headgate.engine.table_rows import TableRows, screen, without_times
 from headgate.pacing.event_pacing import EventPacing
 from headgate.policies import Policy
 from headgate.spark.join.shard_plan import ShardPlan
@@ -66,8 +67,12 @@ class ReplayShards:
         for table in _steps(batches):
             label = table.column("shard")[0].as_py()
             if replay is None or label != shard:
+                if replay is not None:
+                    yield from replay.end()
                 shard, replay = label, _ShardReplay(self.plan, self.policy, label)
             yield from replay.advance(table)
+        if replay is not None:
+            yield from replay.end()
 
 
 class _ShardReplay:
@@ -96,8 +101,31 @@ class _ShardReplay:
             yield from self._advance(table.slice(first, size))
             first += size
 
+    def end(self) -> Iterator[pa.RecordBatch]:
+        """After the last row of the shard: the rows still stored that have no partner."""
+        stored = self._driver.stored
+        yield from self._alone(
+            still_stored(self._terms, stored), (stored[0].table, stored[1].table)
+        )
+
+    def _alone(
+        self, found: list[Decided], tables: tuple[pa.Table, pa.Table]
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of these tables that come out without a partner."""
+        shape = self._plan.shape
+        for decided in found:
+            left, right = (RowSource(table) for table in tables)
+            for block in decided.shown(self._terms.shows_undecided):
+                for rows in shape.results(left, right, block, PIECE_BYTES):
+                    yield from rows.combine_chunks().to_batches()
+
     def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
+        tables = (arriving[0].rows.table, arriving[1].rows.table)
+        for side, came in enumerate(arriving):
+            if came.null_times and self._terms.how.outer[side]:
+                places = without_times(tables[side], self._plan.shape.times[side])
+                yield from self._alone(without_time(self._terms, side, places), tables)
         step = self._driver.begin(self._terms, arriving)
         for rows in results(step, self._plan.shape, self._shard):
             yield from rows.combine_chunks().to_batches()

@@ -16,7 +16,7 @@ from headgate.columns.key_codes import encode_together
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape, keys_as
 from headgate.policies.chance import uniform
-from headgate.spec import RowWindow, SpecError
+from headgate.spec import How, RowWindow, SpecError
 
 MOST_KEYS = 1000
 """Keys that are worth naming: each has a good part of a shard's rows."""
@@ -112,6 +112,11 @@ def _check(join: Request, keys: Sequence[tuple[Any, ...]]) -> None:
     width = len(join.keys.left)
     if not width:
         raise SpecError("split_keys= splits keys, and this join has none: leave it out")
+    if join.how != How.INNER:
+        raise SpecError(
+            f'split_keys= copies rows, and how="{join.how.value}" must know which rows match none: '
+            f"leave it out"
+        )
     if any(isinstance(window, RowWindow) for window in join.windows):
         raise SpecError(
             "split_keys= spreads rows over shards, and a window of the last n rows needs them in "

@@ -38,6 +38,8 @@ class Segment:
     table: pa.Table
     alive: np.ndarray
     bytes: int
+    fate: np.ndarray | None = None
+    """What is known of each row's partners, as `Fate`; None in an inner join."""
 
     @cached_property
     def dead_bytes(self) -> int:
@@ -95,6 +97,9 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | Non
     stored = TableRows.arriving(rows, time, weight)
     # The history is filled in later, so it must not share the array of times.
     numbers = stored.rows._replace(sequence=beside[SEQUENCE].to_numpy()[place], touched=time.copy())
+    fates = [segment.fate for segment in segments if segment.fate is not None]
+    if len(fates) == len(segments):
+        numbers = numbers._replace(fate=np.concatenate(fates)[place])
     return replace(stored, place=place, rows=numbers)
 
 
@@ -135,6 +140,12 @@ def runs_to_rewrite(segments: list[Segment], most_dead_bytes: int) -> list[tuple
         changed = {run for run in changed if run not in (runs[at], runs[at + 1])} | {merged}
         runs[at : at + 2] = [merged]
     return sorted(changed)
+
+
+def live_fates(run: list[Segment]) -> np.ndarray | None:
+    """The fates of the live rows of neighbouring segments; None in an inner join."""
+    fates = [segment.fate[segment.alive] for segment in run if segment.fate is not None]
+    return np.concatenate(fates) if len(fates) == len(run) else None
 
 
 def live_rows(run: list[Segment]) -> pa.Table:

@@ -29,14 +29,21 @@ from headgate.spark.state.local_copy import LocalCopy, new_name
 from headgate.spark.state.segments import (
     Segment,
     held_rows,
+    live_fates,
     live_rows,
     mark_dead,
     new_segment,
     runs_to_rewrite,
     to_table,
 )
+from headgate.spark.state.settled_state import (
+    GivenUpFilters,
+    pack_fates,
+    unpack_fates,
+    with_fates,
+)
 from headgate.spark.state.stored_tables import KEY, VALUE, Stored, StoredTables
-from headgate.spec import SpecError
+from headgate.spec import How, SpecError
 
 SMALLEST_LOG = 10_000
 """History entries always allowed to accumulate before the log is rewritten."""
@@ -52,6 +59,7 @@ _DIRECTORY = pa.schema(
         ("bytes", pa.int64()),
         ("alive", pa.binary()),
         ("checksum", pa.int64()),
+        ("fates", pa.binary()),
     ]
 )
 
@@ -125,6 +133,11 @@ class ShardState:
     limit: int | None = None
     """Rows or bytes that the whole join may store, if changed since the start."""
     figures: dict[str, int] = field(default_factory=dict)
+    filters: GivenUpFilters = field(init=False)
+    """The filters of given-up keys, in joins that are not inner."""
+
+    def __post_init__(self) -> None:
+        self.filters = GivenUpFilters(self.stored_segments, None)
 
     @classmethod
     def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
@@ -142,6 +155,8 @@ class ShardState:
         check_same_join(facts["description"], plan.description)
         thresholds = [tuple(tuple(entry) for entry in pool) for pool in facts["bars"]]
         left, right = (tuple(frame) for frame in facts["frames"])
+        # Heads of inner joins, and those that an earlier version wrote, have no filters.
+        state.filters = GivenUpFilters(state.stored_segments, facts.get("given_up"))
         state.progress = Progress(
             clock=facts["clock"],
             seen=tuple(facts["seen"]),
@@ -150,6 +165,7 @@ class ShardState:
             memory=facts["memory"],
             residence=Residing.of(facts["residence"]),
             definitions=tuple((at, definition) for at, definition in facts["definitions"]),
+            given_up=state.filters.read(),
         )
         state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
         state.batches = facts["batches"]
@@ -162,10 +178,14 @@ class ShardState:
             # Heads that an earlier version wrote have no checksums.
             stored = Stored(entry["name"], entry["parts"], entry.get("checksum"))
             table = state.stored_segments.get(stored)
-            state.segments.append(Segment(stored, entry["side"], table, alive, entry["bytes"]))
+            fate = unpack_fates(entry.get("fates"), entry["rows"])
+            state.segments.append(
+                Segment(stored, entry["side"], table, alive, entry["bytes"], fate)
+            )
         local.keep_only(
             [segment.stored.name for segment in state.segments]
             + [stored.name for stored, _ in state.logs]
+            + state.filters.names
         )
         return state
 
@@ -216,6 +236,7 @@ class ShardState:
         if step.keeps_history:
             self._log_history(step, held)
         self.progress = step.after
+        self.filters.write(self.progress.given_up, self.batches)
         learned_bytes = 0
         if learned is not None:
             learned_bytes = self._write_learned(learned, step.stats)
@@ -262,7 +283,10 @@ class ShardState:
         for segment in mine:
             if not segment.alive.any():
                 self.stored_segments.remove(segment.stored)
-        self.segments = others + [segment for segment in mine if segment.alive.any()]
+        mine = [segment for segment in mine if segment.alive.any()]
+        if self.plan.terms.how != How.INNER:
+            mine = with_fates(mine, step.survivors(side).rows.fates)
+        self.segments = others + mine
 
     def _keep(self, side: int, table: pa.Table) -> Segment:
         return new_segment(self.stored_segments.put(new_name(self.batches), table), side, table)
@@ -279,6 +303,7 @@ class ShardState:
             runs = runs_to_rewrite(mine, int(most_dead * share))
             for first, end in reversed(runs):
                 fresh = self._keep(side, live_rows(mine[first:end]))
+                fresh = replace(fresh, fate=live_fates(mine[first:end]))
                 for old in mine[first:end]:
                     self.stored_segments.remove(old.stored)
                 mine[first:end] = [fresh]
@@ -318,6 +343,7 @@ class ShardState:
             "batches": self.batches,
             "pacing": self.pacing,
             "limit": self.limit,
+            "given_up": self.filters.stored,
         }
         directory = pa.table(
             {
@@ -328,6 +354,7 @@ class ShardState:
                 "bytes": [segment.bytes for segment in self.segments],
                 "alive": [np.packbits(segment.alive).tobytes() for segment in self.segments],
                 "checksum": [segment.stored.checksum for segment in self.segments],
+                "fates": [pack_fates(segment.fate) for segment in self.segments],
             },
             schema=_DIRECTORY.with_metadata({"facts": json.dumps(facts)}),
         )

@@ -176,4 +176,4 @@ def made(
         count,
         learner=learner,
     )
-    return replay.total_importance(), dict(replay.followed)
+    return replay.total().importance, dict(replay.followed)

@@ -1,0 +1,40 @@
+"""Checks that the rest of a join suits its kind: inner, outer, semi or anti."""
+
+from headgate.policies import Policy
+from headgate.spec import Budget, Goal, How, MaxImportance, Sample, SpecError
+
+
+def check_kind(how: How, goal: Goal | None, budget: Budget, policy: Policy) -> None:
+    """Raise where a goal, budget or policy has no meaning for this kind of join.
+
+    Examples
+    --------
+    >>> from headgate.policies import Fifo
+    >>> check_kind(How.LEFT, None, Budget(cpu=0.5), Fifo())
+    Traceback (most recent call last):
+    ...
+    headgate.spec.errors.SpecError: how="left" with cpu=0.5: rows that skip work leave open who \
+has a partner: give rows= or memory=
+    """
+    if how == How.INNER:
+        return
+    if isinstance(goal, Sample) or policy.samples:
+        raise SpecError(
+            f'how="{how}" with a sample: its weights are those of pairs, and rows without a '
+            f'partner have none: give how="inner", or another goal'
+        )
+    if isinstance(goal, MaxImportance):
+        raise SpecError(
+            f'how="{how}" with MaxImportance: importance is that of pairs, and rows without a '
+            f'partner are none: give how="inner", or leave the goal out'
+        )
+    if budget.cpu is not None:
+        raise SpecError(
+            f'how="{how}" with cpu={budget.cpu:g}: rows that skip work leave open who has a '
+            f"partner: give rows= or memory="
+        )
+    if policy.is_offline:
+        raise SpecError(
+            f'how="{how}" with policy "{policy.label.lower()}", which plans pairs: choose another '
+            f'policy, or give how="inner"'
+        )

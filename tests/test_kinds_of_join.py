@@ -1,0 +1,176 @@
+"""Outer, semi and anti joins in process: exact with ample memory, and truthful without."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headgate as hg
+from headgate.spec import How, SpecError
+from tests.kinds_of_join import (
+    KINDS,
+    OUTER,
+    SHAPES,
+    START_US,
+    Shape,
+    as_numbers,
+    both_sides,
+    by_duckdb,
+)
+from tests.thoroughness import LONG
+from tests.ways import POLICIES
+
+SEEDS = range(20 if LONG else 3)
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_with_ample_memory_the_result_is_duckdbs(shape: object, how: str) -> None:
+    for seed in SEEDS:
+        left, right = both_sides(seed)
+        for sides in ((left, right), (left.slice(0, 0), right), (left, right.slice(0, 0))):
+            outcome = shape.join(how).run(*sides)
+            exact = by_duckdb(shape, how, *sides)
+            assert as_numbers(outcome.pairs) == exact
+            assert outcome.recall == outcome.recall_matched == outcome.recall_unmatched == 1.0
+            assert outcome.stats.pairs == exact.total()
+            alone = sum(count for pair, count in exact.items() if None in pair)
+            assert outcome.stats.unmatched == (0 if how == "semi" else alone)
+            assert outcome.stats.undecided == 0
+
+
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "opt"])
+def test_under_pressure_no_certain_row_is_wrong(policy: str) -> None:
+    for number, how in enumerate(KINDS):
+        shape = list(SHAPES.values())[number % 3]
+        left, right = both_sides(number, (200, 200))
+        join = shape.join(how, policy=POLICIES[policy], budget=hg.Budget(rows=12))
+        outcome, exact = join.run(left, right), by_duckdb(shape, how, left, right)
+        assert not as_numbers(outcome.pairs) - exact
+        assert outcome.exact_pairs == exact.total()
+        assert outcome.recall == outcome.pairs.num_rows / exact.total()
+        if how in ("semi", "inner"):
+            continue
+        every = shape.join(
+            how, policy=POLICIES[policy], budget=hg.Budget(rows=12), unmatched="all"
+        ).run(left, right)
+        certain = every.pairs.column("certain").to_numpy()
+        sure = as_numbers(every.pairs.filter(pa.array(certain)))
+        assert np.count_nonzero(~certain) == every.stats.undecided
+        assert not sure - exact
+        if how != "anti":  # doubtful rows of an anti join are stored only where they can come out
+            assert every.stats.undecided == outcome.stats.undecided
+            assert sure == as_numbers(outcome.pairs)
+        ids = [pair for pair in as_numbers(every.pairs).elements() if None in pair]
+        assert len(set(ids)) == len(ids)
+
+
+def test_undecided_rows_never_contradict_themselves() -> None:
+    """A row put out as undecided makes no pair later, and comes out once."""
+    for seed in SEEDS:
+        left, right = both_sides(seed, (200, 200))
+        join = SHAPES["both wait"].join("full", budget=hg.Budget(rows=9), unmatched="all")
+        result = join.run(left, right).pairs
+        doubtful = result.filter(pa.compute.invert(result.column("certain")))
+        assert doubtful.num_rows
+        for name in ("lid", "rid"):
+            ids = doubtful.column(name).drop_null().to_pylist()
+            others = result.column(name).drop_null().to_pylist()
+            assert all(others.count(number) == 1 for number in ids)
+
+
+def test_columns_are_named_and_nullable_as_in_spark() -> None:
+    fields = [pa.field("k", pa.int64(), False), pa.field("t", pa.timestamp("us", "UTC"), False)]
+    times = pa.array([START_US, START_US + 1], pa.int64()).cast(pa.timestamp("us", "UTC"))
+    left = pa.table([pa.array([1, 2]), times], schema=pa.schema(fields))
+    right = pa.table([pa.array([2, 3]), times], schema=pa.schema(fields))
+    seen = {}
+    for how in How:
+        join = hg.WindowJoin(
+            on="k",
+            left=hg.Side("t", "1 second"),
+            right=hg.Side("t", "1 second"),
+            budget=hg.Budget(rows=10),
+            how=how,
+        )
+        result = join.run(left, right).pairs
+        result.validate(full=True)
+        shown = {field.name: field.nullable for field in result.schema}
+        seen[str(how)] = (shown, sorted(result.column("k").to_pylist()))
+    assert seen == {
+        "inner": ({"k": False, "t": False, "t_right": False}, [2]),
+        "left": ({"k": False, "t": False, "t_right": True}, [1, 2]),
+        "right": ({"k": False, "t": True, "t_right": False}, [2, 3]),
+        "full": ({"k": True, "t": True, "t_right": True}, [1, 2, 3]),
+        "semi": ({"k": False, "t": False}, [2]),
+        "anti": ({"k": False, "t": False}, [1]),
+    }
+
+
+def test_the_filter_is_inside_the_budget() -> None:
+    left, right = both_sides(1, (2000, 2000))
+    shape = Shape((500, 500))
+    for budget in (hg.Budget(rows=500), hg.Budget(memory="100 kB")):
+        outer = shape.join("full", budget=budget).run(left, right).stats
+        inner = shape.join("inner", budget=budget).run(left, right).stats
+        if budget.rows is not None:
+            assert (inner.peak_rows, outer.peak_rows) == (500, 500 - 2 * 10)
+        else:
+            assert outer.peak_bytes <= 100_000 - 2 * 2_000 < inner.peak_bytes <= 100_000
+
+
+def test_a_row_that_has_met_a_partner_leaves() -> None:
+    left, right = both_sides(2, (300, 300))
+    shape = SHAPES["the left side waits"]
+    semi, inner = shape.join("semi").run(left, right), shape.join("inner").run(left, right)
+    assert semi.stats.satisfied == semi.stats.pairs > 0
+    assert semi.stats.peak_rows < inner.stats.peak_rows
+    assert shape.join("anti").run(left, right).stats.satisfied == semi.stats.satisfied
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"how": "outer"}, 'give "inner", "left"'),
+        ({"how": "left", "unmatched": "some"}, 'give "certain"'),
+        ({"how": "semi", "unmatched": "all"}, "put out rows without a partner"),
+        ({"how": "left", "budget": hg.Budget(cpu=0.5)}, "cpu=0.5"),
+        ({"how": "full", "policy": "auto", "goal": hg.Sample()}, "sample"),
+        ({"how": "anti", "policy": "auto", "goal": hg.MaxImportance("x")}, "MaxImportance"),
+    ],
+)
+def test_what_has_no_meaning_is_refused_with_a_word(given: dict[str, object], words: str) -> None:
+    given = dict(given)
+    with pytest.raises(SpecError, match=words):
+        SHAPES["both wait"].join(given.pop("how"), **given)
+
+
+def test_what_foretells_pairs_refuses_other_joins() -> None:
+    left, right = both_sides(3)
+    join = SHAPES["both wait"].join("left")
+    profile = hg.profile(left, right, left=join.left, right=join.right, left_on="k", right_on="rk")
+    for foretell in (
+        lambda: join.plan(profile),
+        lambda: hg.whatif(left, right, join=join),
+        lambda: hg.JoinGroup(budget=hg.Budget(rows=10), joins={"a": join}),
+    ):
+        with pytest.raises(SpecError, match='how="left"'):
+            foretell()
+
+
+def test_names_and_types_that_would_clash_are_refused() -> None:
+    left, right = both_sides(4)
+    join = SHAPES["both wait"].join("left", unmatched="all")
+    with pytest.raises(SpecError, match='column "certain" already'):
+        join.run(left.append_column("certain", left.column("x")), right)
+    other = right.rename_columns(["k", "rt", "rx", "rid"])
+    other = other.set_column(0, "k", other.column("k").cast(pa.int32()))
+    full = hg.WindowJoin(
+        on="k",
+        left=hg.Side("lt", "1 second"),
+        right=hg.Side("rt", "1 second"),
+        budget=hg.Budget(rows=10),
+        how="full",
+    )
+    with pytest.raises(SpecError, match="from either side"):
+        full.run(left, other)
+    assert OUTER
