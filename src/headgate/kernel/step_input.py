@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
@@ -32,6 +34,9 @@ class StepInput(NamedTuple):
     """Which arrivals to watch through their whole window; None for no row."""
     ghosts: tuple[Rows, Rows] | None = None
     """Rows watched by earlier steps that are no longer stored."""
+
+    numbers: tuple[np.ndarray, np.ndarray] | None = None
+    """The arrivals' sequence numbers, where others came between them; else they count on."""
 
     @property
     def groups(self) -> tuple[Rows, ...]:

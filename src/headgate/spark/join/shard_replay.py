@@ -22,10 +22,11 @@ from headgate.engine.driver import Driver
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import ROWS_AT_ONCE
-from headgate.engine.step_cuts import keep_compact, step_rows
+from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_learner import nothing_learned
 from headgate.engine.table_rows import TableRows, screen
+from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import EventPacing
 from headgate.policies import Policy
 from headgate.spark.join.shard_plan import ShardPlan
@@ -76,7 +77,6 @@ class _ShardReplay:
     def __init__(self, plan: ShardPlan, policy: Policy, label: int) -> None:
         self._plan, self._policy = plan, policy
         self._shard, self._terms = plan.labels.index(label), plan.terms_of(label)
-        self._learns = plan.room is not None
         state = None
         if plan.room is not None:
             state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)
@@ -88,21 +88,18 @@ class _ShardReplay:
         )
 
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        first = 0
-        while first < table.num_rows:
-            size = step_rows(self._driver, self._policy, self._learns) or table.num_rows
-            if self._plan.pacer is not None:
-                size = min(size, PACED_ROWS_AT_ONCE)
-            yield from self._advance(table.slice(first, size))
-            first += size
-
-    def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
-        step = self._driver.begin(self._terms, arriving)
-        for rows in results(step, self._plan.shape, self._shard):
-            yield from rows.combine_chunks().to_batches()
-        self._driver.finish(step)
-        keep_compact(self._driver, step)
+        for part in in_steps(arriving, self._plan.shape, self._step_rows):
+            step = self._driver.begin(self._terms, part.arriving)
+            for rows in results(step, self._plan.shape, self._shard):
+                yield from rows.combine_chunks().to_batches()
+            self._driver.finish(step)
+            keep_compact(self._driver, step)
+
+    def _step_rows(self, coming: Coming) -> int:
+        if self._plan.pacer is not None:
+            return PACED_ROWS_AT_ONCE
+        return self._driver.most_at_once(self._policy, coming)
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened[TableRows]:
         mine = table.filter(pc.equal(table.column("side"), side))
