@@ -1,7 +1,7 @@
 """Cuts a batch of arrivals into steps, so that a join learns within a batch.
 
-What an epoch teaches is used from the next one on, and an epoch ends within a batch as often as not.
-So joins that learn take a batch in steps, in event order, as `run` does.
+What an epoch teaches is used from the next one on, and an epoch ends within a batch as often as
+not. So joins that learn take a batch in steps, in event order, as `run` does.
 """
 
 from collections.abc import Callable, Iterator

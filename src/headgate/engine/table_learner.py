@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from headgate.columns.compaction import compacted
 from headgate.columns.plain_form import no_rows
-from headgate.engine.key_columns import Coded, key_bytes, keys_of, matched
+from headgate.engine.key_columns import Coded, hashes_by_code, key_bytes, keys_of, matched
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.shape import Shape
 from headgate.learning import Room
@@ -83,6 +83,10 @@ class TableLearner:
             code=np.concatenate(codes[WATCHED:TRIED]), value=np.concatenate(values[WATCHED:TRIED])
         )
         self.learner.rows = LearnedRows(watched, codes[-1], rivals)
+        if state.monitor.room.keys.holds(1, 1):
+            self.learner.hashes = hashes_by_code(
+                self._shape, tables[CAME:WATCHED], codes[CAME:WATCHED], coded.distinct
+            )
         size = key_bytes(self._shape, tables[CAME:], [state.tracked])
         self.learner.key_bytes = max(size, self.learner.key_bytes)
 

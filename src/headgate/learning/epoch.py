@@ -1,9 +1,9 @@
 """Epochs: the stretches of arrivals after which a join uses what it has learned.
 
-Models, policy, key weights and shares are fixed within an epoch. Where it ends depends on the stream
-and the budget alone, and what is observed within it is summed so that it comes out the same however
-its arrivals are cut into steps: whole numbers, or sums in event order. So cutting a stream into
-batches anywhere changes nothing in what is learned.
+Models, policy, key weights and shares are fixed within an epoch. Where it ends depends on the
+stream and the budget alone, and what is observed within it is summed so that it comes out the same
+however its arrivals are cut into steps: whole numbers, or sums in event order. So cutting a stream
+into batches anywhere changes nothing in what is learned.
 """
 
 import base64

@@ -7,7 +7,7 @@ import numpy as np
 from headgate.kernel.progress import Progress
 from headgate.kernel.terms import Terms
 from headgate.learning.epoch import Epoch, capacity_of, epoch_rows
-from headgate.learning.key_counts import most_frequent, most_tracked, padded
+from headgate.learning.key_counts import most_frequent, padded
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
 from headgate.learning.observation import Observation
@@ -157,8 +157,9 @@ def _settle_counts(monitor: Monitor, tracked: np.ndarray, key_bytes: int) -> np.
     total = padded(monitor.counts, len(tracked)) + padded(monitor.fresh, len(tracked))
     # In single precision, which is more than is known, so that what is written is short.
     total = total.astype(np.float32).astype(np.float64)
-    most = most_tracked(monitor.room_now.most_keys(key_bytes))
-    kept = most_frequent(total.sum(axis=1), most)
+    room = monitor.room_now.key_room(key_bytes)
+    kept = most_frequent(total.sum(axis=1), room.tracked)
+    monitor.sketch = monitor.sketch.emptied(room)
     monitor.counts = total[kept]
     monitor.fresh = np.zeros((len(kept), 2))
     still: np.ndarray = tracked[kept]

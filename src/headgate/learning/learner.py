@@ -1,7 +1,8 @@
 """The learner of a join: watches some rows, counts keys, and chooses the policy.
 
-Models come from earlier epochs only, so nothing looks ahead, and are fixed within an epoch. `before`
-adjusts the input of a step; `after` observes the finished step, and learns where an epoch ends.
+Models come from earlier epochs only, so nothing looks ahead, and are fixed within an epoch.
+`before` adjusts the input of a step; `after` observes the finished step, and learns where an epoch
+ends.
 """
 
 from dataclasses import replace
@@ -18,7 +19,7 @@ from headgate.kernel.watched import Watching, bucket_us
 from headgate.learning import Evidence, Monitor, Room
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS
 from headgate.learning.epoch_end import Ended, close, follow
-from headgate.learning.key_counts import count_keys, padded, with_new
+from headgate.learning.key_counts import KeyArrivals, padded
 from headgate.learning.key_worth import Worth
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import halved
@@ -66,12 +67,18 @@ class Learner:
         each.
     key_bytes
         The most that a key takes.
+    hashes
+        Of the keys, by code; without them, codes must mean the same in every join of these streams.
     """
 
     def __init__(
-        self, monitor: Monitor, rows: LearnedRows | None = None, key_bytes: int = KEY_BYTES
+        self,
+        monitor: Monitor,
+        rows: LearnedRows | None = None,
+        key_bytes: int = KEY_BYTES,
+        hashes: np.ndarray | None = None,
     ) -> None:
-        self.monitor, self.key_bytes = monitor, key_bytes
+        self.monitor, self.key_bytes, self.hashes = monitor, key_bytes, hashes
         self.rows = rows or LearnedRows.none()
         self.policy: Policy | None = None
         """The policy of the step under way, or of the last."""
@@ -266,15 +273,21 @@ class Learner:
     def _count_keys(self) -> np.ndarray:
         """Count arriving keys; returns the codes of those that are counted."""
         monitor, given = self.monitor, self._given
-        most = monitor.room_now.most_keys(self.key_bytes)
-        tracked = with_new(self.rows.tracked, given.arriving, given.codes, most)
-        if len(tracked):
-            monitor.fresh = padded(monitor.fresh, len(tracked)) + self._counted(tracked)
-        return tracked
+        room, tracked = monitor.room_now.key_room(self.key_bytes), self.rows.tracked
+        if not room.tracked:
+            return tracked
+        if not len(monitor.sketch.cells):
+            monitor.sketch = monitor.sketch.emptied(room)
+        came = KeyArrivals(given.arriving, given.codes, self.hashes)
+        fresh = room.tracked + room.fresh - len(tracked)
+        new = came.newcomers(tracked, len(monitor.counts), monitor.sketch, fresh)
+        fresh_counts = padded(monitor.fresh, len(tracked)) + self._counted(came, tracked)
+        monitor.fresh = np.concatenate([fresh_counts, new.counts])
+        return np.concatenate([tracked, new.code])
 
-    def _counted(self, tracked: np.ndarray) -> np.ndarray:
+    def _counted(self, came: KeyArrivals, tracked: np.ndarray) -> np.ndarray:
         """How many rows of each side came with these keys."""
-        return count_keys(tracked, self._given.arriving, self._given.codes)
+        return came.counted(tracked)
 
 
 def _importance(step: Step, rows: Rows) -> np.ndarray:

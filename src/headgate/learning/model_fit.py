@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 ENOUGH, SURE_NATS = 50.0, 10.0
-SOME, LIKELY_NATS = 12.0, 3.0
-"""Matches, and a likelihood twenty times as great, after which one model is followed at first."""
+SOME, LIKELY_NATS = 20.0, 4.0
+"""Matches, and a likelihood fifty times as great, after which one model is followed at first."""
 LEAST = 1e-6
 """An expected number of matches no model may go below, so that no surprise is infinite."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS, Epoch, as_text, from_text
+from headgate.learning.key_counts import Sketch
 from headgate.learning.model_fit import Fit
 from headgate.learning.recall import Evidence
 from headgate.learning.room import Room
@@ -65,6 +66,8 @@ class Monitor:
     """Rows of each side per tracked key, older ones counting for less."""
     fresh: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     """Rows of this epoch per key: of those tracked, then of those that came first in it."""
+    sketch: Sketch = field(default_factory=Sketch)
+    """Rows of this epoch whose key is not tracked."""
     counted: float = 0.0
     """Event time in microseconds, forgotten like the counts."""
     lived: float = 0.0
@@ -187,6 +190,7 @@ class Monitor:
                 "lost": self.lost,
                 "key_bytes": self.key_bytes,
                 "ages": as_text(np.stack([self.ages.matches, self.ages.rows]), np.float32),
+                "sketch": [self.sketch.least, as_text(_nibbles(self.sketch.cells), np.uint8)],
                 "epoch": self.epoch.facts(),
             }
         )
@@ -212,6 +216,8 @@ class Monitor:
         self.passed = (left, right)
         if given["room"] != asdict(self.room):
             self.epoch.until = 0  # the budget has changed: what is kept must fit the new room
+        least, cells = given["sketch"]
+        self.sketch = Sketch(_from_nibbles(from_text(cells, np.uint8, (-1,))), least)
         ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)
         self.ages.matches, self.ages.rows = ages[0], ages[1]
 
@@ -220,6 +226,16 @@ class Monitor:
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])
         self.passed = (Evidence(**given["finished"]), Evidence())
         self.epoch.until = 0
+
+
+def _nibbles(cells: np.ndarray) -> np.ndarray:
+    """Pairs of numbers below 16 as bytes; of cells there is an even number."""
+    packed: np.ndarray = cells[::2] << 4 | cells[1::2]
+    return packed
+
+
+def _from_nibbles(packed: np.ndarray) -> np.ndarray:
+    return np.stack([packed >> 4, packed & 15], axis=1).ravel()
 
 
 def _single(values: np.ndarray) -> np.ndarray:

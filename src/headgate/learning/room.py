@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from headgate.learning.key_counts import KeyRoom
+
 MOST_WATCHED, MOST_KEYS = 4096, 1 << 16
 """More of them would tell little more, and all of them are written with every batch."""
 MOST_ENTRIES = 1 << 30
@@ -75,6 +77,10 @@ class Room:
     def most_keys(self, key_bytes: int) -> int:
         """How many keys of so many bytes may be counted."""
         return min(self.keys.holds(KEYS_A_ROW, key_bytes + COUNTS_BYTES), MOST_KEYS)
+
+    def key_room(self, key_bytes: int) -> KeyRoom:
+        """How many keys of so many bytes may be counted, and in what way."""
+        return KeyRoom.of(self.most_keys(key_bytes), key_bytes + COUNTS_BYTES)
 
     def most_tried(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes other policies may be tried on at once."""

@@ -64,7 +64,15 @@ def begin_trial(
     part = (needs[1] - needs[0]) / KEYS_A_ROW / capacity
     costs = tuple(part if name in BY_KEY else 0.0 for name in names)
     monitor.standing = Standing(names, costs)
-    monitor.tried = min(1.0, monitor.room.most_tried(key_bytes) / (len(names) * capacity))
+    monitor.tried = tried_share(monitor.room.most_tried(key_bytes), len(names), capacity)
+
+
+def tried_share(most: int, rivals: int, capacity: int) -> float:
+    """The share of the arrivals that rivals are tried on, where there is room for so many rows.
+
+    Each stores that share of what the join can, and all of them may store others.
+    """
+    return min(1.0, most / (rivals * capacity))
 
 
 def fitting(rows: BothRows, monitor: Monitor, most: int) -> BothRows:

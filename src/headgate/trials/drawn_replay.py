@@ -11,6 +11,7 @@ from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor, Part, Room
 from headgate.learning.epoch import LEAST_ROWS
+from headgate.learning.key_counts import KeyArrivals
 from headgate.learning.key_worth import Worth
 from headgate.learning.learner import Learner
 from headgate.spec.budget import UNLIMITED
@@ -102,7 +103,7 @@ class DrawnLearner(Learner):
     """A learner that weights rows of heavy keys by the rows they represent."""
 
     def __init__(self, trace: Trace, monitor: Monitor) -> None:
-        super().__init__(monitor, key_bytes=trace.key_bytes)
+        super().__init__(monitor, key_bytes=trace.key_bytes, hashes=trace.key_hashes)
         self._stands_for, self._scale = trace.stands_for, trace.scale
 
     def _with_spare(self, terms: Terms) -> Terms:
@@ -130,7 +131,7 @@ class DrawnLearner(Learner):
         here[:-1] /= self._stands_for.T
         return replace(self._worth, by_code=here)
 
-    def _counted(self, tracked: np.ndarray) -> np.ndarray:
+    def _counted(self, came: KeyArrivals, tracked: np.ndarray) -> np.ndarray:
         codes = self._given.codes
         counts = np.zeros((codes, 2))
         for side, rows in enumerate(self._given.arriving):

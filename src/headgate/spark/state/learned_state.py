@@ -68,7 +68,7 @@ def write_learned(variable: Any, state: LearnedState) -> int:
             table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
         blobs.append(to_blob(table, compress=True))
     known = padded(state.monitor.counts, tracked.num_rows).astype(np.float32)
-    fresh = padded(state.monitor.fresh, tracked.num_rows).astype(np.int32)
+    fresh = padded(state.monitor.fresh, tracked.num_rows).astype(np.float32)
     for columns, counts in ((_COUNTS, known), (_FRESH, fresh)):
         for side, name in enumerate(columns):
             tracked = tracked.append_column(name, pa.array(counts[:, side]))
