@@ -4,6 +4,9 @@ How much learning gains, how it follows a stream that changes, and how often the
 recall is right, is on trial in `headgate reproduce learned`, whose quick form is in the suite.
 """
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -17,8 +20,9 @@ from headgate.kernel.terms import Terms
 from headgate.learning.age_learner import AgeLearner
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.monitor import Candidates
+from headgate.learning.model_fit import Fit
 from headgate.learning.recall import Evidence
+from headgate.learning.watch_room import Coming, Drawn, Spans, open_at_once
 from headgate.learning.watched_rows import WatchedRows
 from headgate.models import AgeCurve, AgeCurves
 from headgate.policies import Learned
@@ -84,12 +88,56 @@ def test_what_a_monitor_knows_outlives_a_restart() -> None:
     windows = (hg.TimeWindow(1000), hg.TimeWindow(1000))
     monitor, again = new_monitor(windows, room), new_monitor(windows, room)
     monitor.forget(0.1, 100.0, arrived=300, stored=100)
-    monitor.ages.learn(0, np.arange(120), np.zeros(5), np.full(5, 900))
+    spent = monitor.ages.followed(0, np.zeros(5, int), np.full(5, 900))
+    monitor.ages.add(np.stack([np.arange(120)] * 2), np.stack([spent] * 2))
+    monitor.epoch.judged[:] = 0.1
+    monitor.epoch.matches[1, 7] = 3
     monitor.followed = "ijoin"
     again.recall_facts(monitor.facts())
     assert again.facts() == monitor.facts()
     assert (again.followed, again.counted) == ("ijoin", 100.0)
-    assert again.fading(30) == pytest.approx(monitor.fading(30), rel=1e-4)
+    assert again.fading(30) == monitor.fading(30)
+
+
+def test_what_an_earlier_version_wrote_is_taken_up_and_an_epoch_begins() -> None:
+    room = room_for(hg.Budget(rows=1000), Learned("auto"), 1, 0.5)
+    windows = (hg.TimeWindow(1000), hg.TimeWindow(1000))
+    monitor = new_monitor(windows, room)
+    written = {
+        "share": 0.25,
+        "finished": asdict(Evidence(8.0, 4.0)),
+        "counted": 10.0,
+        "lived": 20.0,
+        "arrived": 30.0,
+        "fit": asdict(Fit(age=1.0, matches=60.0)),
+        "followed": "prob",
+        "switched": 1,
+        "contested": True,
+        "steady": 3.0,
+        "spared": None,
+        "tried": 0.1,
+        "standing": {"names": ["fifo", "prob"], "costs": [0.0, 0.1], "made": [[1.0] * 16] * 2},
+        "pairs": 5,
+        "lost": 6,
+        "matches": [[1.0] * 120] * 2,
+        "rows": [[2.0] * 120] * 2,
+    }
+    monitor.recall_facts(json.dumps(written))
+    assert (monitor.share, monitor.followed, monitor.finished.met) == (0.25, "prob", 8.0)
+    assert monitor.ages.rows.sum() == 480.0
+    again = new_monitor(windows, room)
+    again.recall_facts(monitor.facts())
+    assert again.facts() == monitor.facts()
+
+
+def test_the_monitor_is_cut_to_its_room_when_the_budget_changes() -> None:
+    windows = (hg.TimeWindow(1000), hg.TimeWindow(1000))
+    one, other = (
+        new_monitor(windows, room_for(hg.Budget(rows=rows), Learned("auto"), 1, 0.5))
+        for rows in (1000, 500)
+    )
+    other.recall_facts(one.facts())
+    assert other.epoch.until == 0, "the epoch ends with the next step"
 
 
 @pytest.mark.parametrize("budget", [hg.Budget(rows=200), hg.Budget(memory=20_000)])
@@ -136,9 +184,10 @@ def test_an_age_curve_is_matches_over_rows_that_reached_the_age() -> None:
     learner = AgeLearner((100, 0), (10, 1), 10)
     # Forty rows followed to age 35, twenty of them on to 100; two matches each in bucket 1.
     until = np.repeat([35, 100], 20)
-    met = np.zeros(10)
-    met[1] = 80
-    learner.learn(0, met, np.zeros(40), until)
+    met = np.zeros((2, 10), int)
+    met[0, 1] = 80
+    spent = learner.followed(0, np.zeros(40, int), until)
+    learner.add(met, np.stack([spent, 0 * spent]))
     assert learner.rows[0].tolist() == [40, 40, 40, 30, 20, 20, 20, 20, 20, 20]
     curves = learner.curves()
     assert curves is not None
@@ -173,10 +222,30 @@ def test_watched_rows_that_missed_a_step_are_given_up() -> None:
     assert anew.source.tolist() == [5, 6, 7, 8, 9]
 
 
-def test_rows_watched_at_once_are_counted_at_their_most() -> None:
-    marks = np.sort(np.random.default_rng(9).integers(0, 300, 80))
-    drawn = np.random.default_rng(10).random(80)
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_rows_watched_at_once_are_counted(by_rows: bool) -> None:
+    rng = np.random.default_rng(9)
+    time, side = np.sort(rng.integers(0, 300, 80)), rng.integers(0, 2, 80).astype(np.uint8)
+    order = np.lexsort((side, time))
+    coming = Coming(side[order], time[order], rng.random(80) < 0.9)
+    spans, sequence = Spans((20, 5), (by_rows, by_rows)), coming.sequence((3, 4))
+    assert sequence[coming.side == 1].tolist() == list(range(4, 4 + int(side.sum())))
     for share in (0.2, 0.7, 1.0):
-        chosen = marks[drawn < share]
-        most = max(sum((chosen >= t - 20) & (chosen <= t)) for t in range(301))
-        assert Candidates(drawn, marks, 20).most_open(share) == most
+        drawn = Drawn(5, share)
+        places, count = open_at_once(coming, WatchedRows.none(), spans, sequence, drawn)
+        chosen = drawn.chooses(coming.side, sequence) & coming.joins
+        assert places.tolist() == np.flatnonzero(chosen).tolist()
+        for place, many in zip(places, count, strict=True):
+            now = Progress(
+                2 * int(coming.time[place]) + int(coming.side[place]),
+                tuple(
+                    int(sequence[: place + 1][coming.side[: place + 1] == which].max(initial=-1))
+                    + 1
+                    for which in (0, 1)
+                ),
+            )
+            came = [at for at in places if at <= place]
+            rows = WatchedRows.none()._replace(
+                side=coming.side[came], time=coming.time[came], sequence=sequence[came]
+            )
+            assert many == np.count_nonzero(~spans.are_past(rows, now))

@@ -1,14 +1,16 @@
 """Policies tried in miniature: what they make is what they would make, and the best is followed."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import headgate as hg
 from headgate.engine.limits import room_for
-from headgate.learning import monitor as monitors
-from headgate.learning.rivals import RivalRows
+from headgate.learning import room as rooms
+from headgate.learning.rivals import RivalRows, Round
 from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
-from headgate.policies import Learned
+from headgate.policies import Learned, Policy
 from headgate.studies.streams import Streams, aging, zipf
 
 ROWS = 4_000
@@ -19,17 +21,18 @@ def tried_pairs(
 ) -> dict[str, float]:
     """Pairs that each rival made in miniature on a share of the rows, scaled up."""
     made: dict[str, float] = {}
-    add = Standing.add
+    play = Round.play
 
-    def noted(standing: Standing, pairs: np.ndarray) -> None:
-        for name, own in zip(standing.names, pairs.sum(axis=1), strict=True):
-            made[name] = made.get(name, 0.0) + own / share
-        add(standing, pairs)
+    def noted(tried: Round, policies: tuple[Policy, ...], *given: Any) -> Any:
+        rows, pairs = play(tried, policies, *given)
+        for policy, own in zip(policies, pairs.sum(axis=1), strict=True):
+            made[policy.name] = made.get(policy.name, 0.0) + own / share
+        return rows, pairs
 
-    monkeypatch.setattr(Standing, "add", noted)
-    monkeypatch.setattr("headgate.learning.trial.ALIKE", 1e9 / (budget.rows or 1) / share)
-    monkeypatch.setattr(monitors, "MOST_TRIED", 10**9)
-    monkeypatch.setattr(monitors, "TRIED_A_ROW", 10**9)
+    monkeypatch.setattr(Round, "play", noted)
+    monkeypatch.setattr("headgate.learning.trial.tried_share", lambda *_: share)
+    monkeypatch.setattr(rooms, "MOST_TRIED", 10**9)
+    monkeypatch.setattr(rooms, "TRIED_A_ROW", 10**9)
     streams.join("auto", budget)
     return made
 

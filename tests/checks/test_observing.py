@@ -29,10 +29,11 @@ def test_kernel_and_plain_python_tell_a_policy_the_same(data: st.DataObject) -> 
 
 
 def test_departures_say_what_became_of_rows() -> None:
-    """A row is told of once, when it has left, with its matches and its offset on arrival."""
+    """A row is told of once, when it has left or its window has passed, with its matches, its offset
+    on arrival, and how long it was stored within its window."""
     rows = [Arrival(0, 0, 1, 1, 0), Arrival(2, 1, 1, 1, 0), Arrival(9, 1, 3, 1, 0)]
     terms = Terms((TimeWindow(4), TimeWindow(0)), Observing(follows_time=False))
     case = Case(tuple(rows), replace(terms, most_rows=(5, 0)))
     told = json.loads(run(case).steps[-1].after.memory)["told"]
     side, offset, matches, stayed = told[-4:]
-    assert (side, offset, matches, stayed) == ([0], [1], [1], [9])
+    assert (side, offset, matches, stayed) == ([0], [1], [1], [4])

@@ -15,6 +15,8 @@ from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
 from headgate.spark.join.shard_plan import Sharing, shard_plan
 from headgate.spark.packing import SHARD_COLUMN, Pack
 from headgate.spark.state.blobs import from_blob
+from headgate.spark.state.local_copy import LocalCopy
+from headgate.spark.state.shard_state import ShardState
 
 LABEL = 0
 MOST = 1_000_000
@@ -98,6 +100,12 @@ class OneShard:
             dict(zip(SHARD.counts, figures["counts"], strict=True))
             | dict(zip(SHARD.reals, figures["reals"], strict=True)),
         )
+
+    def state(self) -> ShardState:
+        """The state that the last batch left."""
+        processor = self.tester.processor
+        self.tester.handle.setGroupingKey(LABEL)
+        return ShardState.read(self.plan, processor._store, LocalCopy(self.plan.operator, LABEL))
 
     def _changes(
         self, redefined: Sequence[tuple[int | None, str]], kind: int = CHANGES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES
-from headgate.learning.monitor import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.room import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
 from headgate.spark.join.shard_replay import ReplayShards
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.state.segments import payload

@@ -64,6 +64,11 @@ def row_bytes(table: pa.Table) -> np.ndarray:
     return total
 
 
+def fixed_bytes(kind: pa.DataType) -> bool:
+    """Whether all values of a type take as much."""
+    return _fixed_bits(kind) is not None
+
+
 def _fixed_bits(kind: pa.DataType) -> int | None:
     """What every value of a type takes; None where values differ."""
     if pa.types.is_primitive(kind) or pa.types.is_decimal(kind):

@@ -18,8 +18,10 @@ from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.learner import Learner
+from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import Pacing
 from headgate.pacing.pacer import covered_s
+from headgate.policies import Policy
 from headgate.spec import How
 
 Arriving = tuple[Screened[Placed], Screened[Placed]]
@@ -64,6 +66,22 @@ class Driver(Generic[Placed]):
     def stored_rows(self) -> int:
         """Rows stored, of both sides."""
         return len(self.stored[0]) + len(self.stored[1])
+
+    def most_at_once(self, policy: Policy, coming: Coming) -> int:
+        """How many of the arrivals to come, in event order, the next step may take.
+
+        What a step teaches is used from the next epoch on, and a step ends where an epoch does.
+        Where processor time is limited, epochs end with steps instead.
+        """
+        count = len(coming.side)
+        if self._pacing is not None:
+            return count
+        if policy.observes:
+            left = policy.observed_until(self.progress.memory) - sum(self.progress.seen)
+            coming = coming.first(max(left, 1))
+        if self._coding.learner is not None:
+            return self._coding.learner.most_at_once(coming, self.progress)
+        return len(coming.side)
 
     def begin(
         self,

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.hashing import hash_keys
 from headgate.columns.key_codes import NULL, encode_together
-from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
+from headgate.columns.row_sizes import BOOKKEEPING_BYTES, fixed_bytes, row_bytes
 from headgate.engine.shape import Shape
 
 
@@ -50,10 +51,31 @@ def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
 
 
 def key_bytes(shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()) -> int:
-    """The most bytes that a row's join columns take; tables as for `code_tables`."""
+    """The most bytes that a row's join columns take; tables as for `code_tables`.
+
+    Where keys differ in length, rounded up to a power of two, so that it seldom changes.
+    """
     deciding = [matched(shape, table, place % 2) for place, table in enumerate(tables)]
     sizes = [int(row_bytes(table).max(initial=0)) for table in (*deciding, *more_keys)]
-    return max(max(sizes) - BOOKKEEPING_BYTES, 0)
+    most = max(max(sizes) - BOOKKEEPING_BYTES, 0)
+    if all(fixed_bytes(column.type) for table in deciding for column in table.columns):
+        return most
+    return 1 << max(most - 1, 0).bit_length()
+
+
+def hashes_by_code(
+    shape: Shape, tables: Sequence[pa.Table], codes: Sequence[np.ndarray], distinct: int
+) -> np.ndarray | None:
+    """The hash of every key by its code, from tables of the left and the right side in turn.
+
+    None where there are no keys.
+    """
+    if not shape.keys.left:
+        return None
+    hashes = np.zeros(distinct + 1, np.uint64)
+    for place, (table, code) in enumerate(zip(tables, codes, strict=True)):
+        hashes[code], _ = hash_keys(shape.key_columns(table, place % 2))
+    return hashes
 
 
 def keys_of(shape: Shape, table: pa.Table, side: int) -> pa.Table:

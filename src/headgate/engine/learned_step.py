@@ -51,6 +51,8 @@ class LearnedStep:
         For the next step.
     evidence
         Of this step alone.
+    total
+        Of all steps so far.
     policy
         The policy that was followed.
     bytes
@@ -63,6 +65,7 @@ class LearnedStep:
 
     state: LearnedState
     evidence: Evidence
+    total: Evidence
     policy: Policy
     bytes: int
     is_learning: bool

@@ -6,7 +6,7 @@ from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.kernel.relation import Relation
 from headgate.kernel.terms import Terms
 from headgate.learning import Part, Room
-from headgate.learning.monitor import (
+from headgate.learning.room import (
     KEYS_A_ROW,
     MOST_KEYS,
     MOST_TRIED,

@@ -15,18 +15,18 @@ from headgate.engine.placed_rows import Numbers, PlacedRows, Screened
 from headgate.engine.rows_at_end import Decided, still_stored
 from headgate.engine.stats import Stats
 from headgate.kernel.event_order import event_order
+from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.pairs import PairBlock
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.learner import Learner
+from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import EventPacing
 from headgate.spec.quantity import SECOND_US
 
 ROWS_AT_ONCE = 1 << 17
-LEARNING_ROWS_AT_ONCE = 1 << 11
-OBSERVED_ROWS_AT_ONCE = 1 << 8
 PACED_STEPS = 64
 """Fewest steps under a CPU limit, where the time a step took corrects the next."""
 
@@ -48,8 +48,6 @@ class Replay:
         Keeps the replay within its processor time, where that is limited.
     terms_at
         The terms of a step with arrivals at some times, where they are not always the same.
-    learning_rows
-        Rows after which a learner is first used; fewer where each stands for many.
     most_at_once
         Rows in a step at most; as many as is quick when left out.
     hashes
@@ -66,14 +64,12 @@ class Replay:
         learner: Learner | None = None,
         pacing: EventPacing | None = None,
         terms_at: Callable[[Numbers], Terms] | None = None,
-        learning_rows: int = LEARNING_ROWS_AT_ONCE,
         most_at_once: int | None = None,
         hashes: np.ndarray | None = None,
     ) -> None:
         self._terms, self._codes, self._sides = terms, codes, (left, right)
         self._terms_at = terms_at or (lambda _: terms)
-        self._pacing, self._learns = pacing, learner is not None
-        self._learning_rows, self._most_at_once = learning_rows, most_at_once
+        self._pacing, self._most_at_once = pacing, most_at_once
         nothing = PlacedRows(np.empty(0, np.int64), Rows.empty())
         coding = FixedCoding[PlacedRows](codes, learner, hashes)
         self._at_end: list[Decided] = []
@@ -115,14 +111,9 @@ class Replay:
         for decided in self._at_end:
             yield from decided.shown(self._terms.shows_undecided)
 
-    def _step_rows(self, seen: int, time: np.ndarray) -> int:
-        """How many rows to take at once, after so many of those with these times."""
-        stored = self._driver.stored_rows
-        size = max(ROWS_AT_ONCE, 2 * stored)
-        if self._learns:
-            size = min(size, most_to_learn_from(seen, stored, self._learning_rows))
-        elif self._terms.policy.observes:
-            size = most_to_observe(stored)
+    def _step_rows(self, time: np.ndarray) -> int:
+        """How many of the rows with these times to take at once."""
+        size = max(ROWS_AT_ONCE, 2 * self._driver.stored_rows)
         if self._pacing is not None:
             rate = len(time) / max(int(time.max() - time.min()) / SECOND_US, 1e-6)
             least = int(rate * self._pacing.least_s())
@@ -146,13 +137,15 @@ class Replay:
         time = np.concatenate([left, right])
         side = np.repeat(np.array([0, 1], np.uint8), [len(left), len(right)])
         order = event_order(time, side)
+        joins = np.concatenate([rows.code != NULL_KEY for rows in self._sides])
         at = 0
         while at < len(order):
-            size = self._step_rows(at, time)
-            part = order[at : at + size]
+            part = order[at : at + self._step_rows(time)]
+            coming = Coming(side[part], time[part], joins[part])
+            part = part[: self._driver.most_at_once(self._terms.policy, coming)]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
-            at += size
+            at += len(part)
 
 
 def observed_rates(left: Rows, right: Rows) -> tuple[float, float]:
@@ -163,18 +156,3 @@ def observed_rates(left: Rows, right: Rows) -> tuple[float, float]:
     lasts = max(int(time.max()) for time in times) - min(int(time.min()) for time in times)
     seconds = max(lasts / SECOND_US, 1e-6)
     return len(left.time) / seconds, len(right.time) / seconds
-
-
-def most_to_learn_from(seen: int, stored: int, least: int = LEARNING_ROWS_AT_ONCE) -> int:
-    """Number of rows after which to update the models.
-
-    Early on there is much to learn, later models change little; but hot keys may change once all
-    stored rows have been replaced a few times. Every step reloads the stored rows, so it should
-    bring about as many arrivals.
-    """
-    return max(least, 2 * stored, min(seen // 8, 6 * stored))
-
-
-def most_to_observe(stored: int) -> int:
-    """Number of rows after which a policy learns from the rows it kept."""
-    return max(OBSERVED_ROWS_AT_ONCE, 2 * stored)

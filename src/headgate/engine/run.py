@@ -11,7 +11,7 @@ from headgate.columns.pieces import CHUNK_BYTES
 from headgate.columns.plain_form import no_rows
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.inputs import as_arrow
-from headgate.engine.key_columns import key_bytes
+from headgate.engine.key_columns import hashes_by_code, key_bytes
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.outcome import Exact, Outcome
 from headgate.engine.placed_rows import Screened
@@ -50,6 +50,10 @@ def run(
     rates = request.rates or observed_rates(left_rows, right_rows)
     terms = _terms(request, bound, request.indexes(rates, codes))
     learner = _learner(request, key_bytes(bound.shape, tables))
+    if learner is not None and request.policy.counts_keys:
+        sides = [rows.only(rows.table) for rows in held]
+        coded_keys = (left_rows.code, right_rows.code)
+        learner.hashes = hashes_by_code(bound.shape, sides, coded_keys, codes)
     pacing = _pacing(request, process_time() - began, len(held[0]) + len(held[1]))
     hashes = hashes_of(bound.shape, held, (left_rows.code, right_rows.code), codes)
     replay = Replay(

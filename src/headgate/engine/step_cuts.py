@@ -1,7 +1,7 @@
 """Cuts a batch of arrivals into steps, so that a join learns within a batch.
 
-What a step teaches is used from the next step on. A batch may be as large as a whole backfill, so
-joins that learn take it in steps, in event order, as `run` does.
+What an epoch teaches is used from the next one on, and an epoch ends within a batch as often as
+not. So joins that learn take a batch in steps, in event order, as `run` does.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,16 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.columns.row_sizes import row_bytes
 from headgate.engine.driver import Driver
 from headgate.engine.join_step import JoinStep
+from headgate.engine.key_columns import matched
 from headgate.engine.placed_rows import Screened
-from headgate.engine.replay import most_to_learn_from, most_to_observe
+from headgate.engine.shape import Shape
 from headgate.engine.table_rows import TableRows
 from headgate.kernel.event_order import event_order
-from headgate.kernel.terms import Terms
-from headgate.policies import Policy
-from headgate.spec.budget import UNLIMITED
+from headgate.learning.watch_room import Coming
 
 Arriving = tuple[Screened[TableRows], Screened[TableRows]]
 
@@ -31,19 +29,22 @@ class Part(NamedTuple):
     is_last: bool
 
 
-def in_steps(arriving: Arriving, size: Callable[[], int]) -> Iterator[Part]:
-    """The arrivals in event order, ``size()`` of them at a time; at least one step.
+def in_steps(arriving: Arriving, shape: Shape, size: Callable[[Coming], int]) -> Iterator[Part]:
+    """The arrivals in event order, at least one step; ``size`` says how many of those to come.
 
     Rows that could not take part are counted in the first step.
     """
     left, right = arriving
     count = len(left) + len(right)
-    most = size()
+    side = np.repeat(np.array([0, 1], np.uint8), [len(left), len(right)])
+    time = np.concatenate([left.time, right.time])
+    order = event_order(time, side)
+    joins = np.concatenate([can_join(shape, arriving[place].rows, place) for place in (0, 1)])
+    coming = Coming(side[order], time[order], joins[order])
+    most = size(coming)
     if count <= most:
         yield Part(arriving, is_last=True)
         return
-    side = np.repeat(np.array([0, 1], np.uint8), [len(left), len(right)])
-    order = event_order(np.concatenate([left.time, right.time]), side)
     first = 0
     while first < count:
         part = order[first : first + most]
@@ -52,7 +53,16 @@ def in_steps(arriving: Arriving, size: Callable[[], int]) -> Iterator[Part]:
         rights = _taken(right, part[of_right] - len(left), counted=first == 0)
         first += len(part)
         yield Part((lefts, rights), is_last=first == count)
-        most = size()
+        most = size(coming.after(first))
+
+
+def can_join(shape: Shape, rows: TableRows, side: int) -> np.ndarray:
+    """Which rows can meet any other: those without nulls in the columns that are compared."""
+    able = np.ones(len(rows.place), np.bool_)
+    for column in matched(shape, rows.table, side).columns:
+        if column.null_count:
+            able &= column.is_valid().to_numpy()[rows.place]
+    return able
 
 
 def _taken(side: Screened[TableRows], which: np.ndarray, counted: bool) -> Screened[TableRows]:
@@ -62,36 +72,6 @@ def _taken(side: Screened[TableRows], which: np.ndarray, counted: bool) -> Scree
     if counted:
         return replace(side, rows=own)
     return Screened(own)
-
-
-def step_rows(driver: Driver[TableRows], policy: Policy, learns: bool) -> int | None:
-    """How many rows the next step of a join should bring; None if that does not matter."""
-    if learns:
-        return most_to_learn_from(sum(driver.progress.seen), driver.stored_rows)
-    return most_to_observe(driver.stored_rows) if policy.observes else None
-
-
-def all_fit(terms: Terms, stored: tuple[TableRows, TableRows], arriving: Arriving) -> bool:
-    """Whether the stored rows and all arrivals fit the limits together, so none is given up."""
-    both = list(zip(stored, arriving, strict=True))
-    rows = [len(old) + len(new) for old, new in both]
-    if not _within(rows, terms.most_rows, terms.pooled):
-        return False
-    if min(terms.most_bytes[:1] if terms.pooled else terms.most_bytes) >= UNLIMITED:
-        return True  # sizes are not looked at where nothing depends on them
-    sizes = [_bytes(old) + _bytes(new.rows) for old, new in both]
-    return _within(sizes, terms.most_bytes, terms.pooled)
-
-
-def _within(amounts: list[int], most: tuple[int, int], pooled: bool) -> bool:
-    """Whether both sides are within a limit: together, or each within its own."""
-    if pooled:
-        return sum(amounts) <= most[0]
-    return all(amount <= limit for amount, limit in zip(amounts, most, strict=True))
-
-
-def _bytes(rows: TableRows) -> int:
-    return int(row_bytes(rows.table)[rows.place].sum())
 
 
 def keep_compact(driver: Driver[TableRows], step: JoinStep[TableRows]) -> None:

@@ -5,13 +5,13 @@ import pyarrow as pa
 
 from headgate.columns.compaction import compacted
 from headgate.columns.plain_form import no_rows
-from headgate.engine.key_columns import Coded, key_bytes, keys_of, matched
+from headgate.engine.key_columns import Coded, hashes_by_code, key_bytes, keys_of, matched
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.shape import Shape
 from headgate.learning import Room
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.monitor import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.room import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
 from headgate.learning.watched_rows import WatchedRows
 from headgate.spec import Window
 
@@ -47,7 +47,17 @@ class TableLearner:
 
     def __init__(self, shape: Shape, state: LearnedState) -> None:
         self._shape, self._state = shape, state
-        self.learner = Learner(state.monitor)
+        self.learner = Learner(
+            state.monitor, LearnedRows(state.watched, np.empty(0, np.int64)), self._least_key()
+        )
+
+    def _least_key(self) -> int:
+        """The most that a key has taken so far; before the first, what every key takes."""
+        nulls = [
+            pa.table([pa.nulls(1, field.type) for field in table.schema], schema=table.schema)
+            for table in self._state.watched_columns
+        ]
+        return max(self._state.monitor.key_bytes, key_bytes(self._shape, nulls))
 
     @property
     def tracked(self) -> pa.Table:
@@ -73,7 +83,12 @@ class TableLearner:
             code=np.concatenate(codes[WATCHED:TRIED]), value=np.concatenate(values[WATCHED:TRIED])
         )
         self.learner.rows = LearnedRows(watched, codes[-1], rivals)
-        self.learner.key_bytes = key_bytes(self._shape, tables[CAME:], [state.tracked])
+        if state.monitor.room.keys.holds(1, 1):
+            self.learner.hashes = hashes_by_code(
+                self._shape, tables[CAME:WATCHED], codes[CAME:WATCHED], coded.distinct
+            )
+        size = key_bytes(self._shape, tables[CAME:], [state.tracked])
+        self.learner.key_bytes = max(size, self.learner.key_bytes)
 
     def keep(self, is_learning: bool) -> LearnedStep:
         """After the step: what was learned, by key; and whether the policy goes by it."""
@@ -98,6 +113,7 @@ class TableLearner:
         return LearnedStep(
             self._state,
             learner.step_evidence,
+            learner.evidence,
             learner.policy,
             taken,
             is_learning,

@@ -45,6 +45,8 @@ class OrderedRows(NamedTuple):
         event_order.number_arrivals(
             order, place, side, (int(ends[1]), int(ends[3])), sequence, seen
         )
+        if given.numbers is not None:
+            sequence[ends[1] : ends[3]] = np.concatenate(given.numbers)
         return cls(
             groups,
             ends,

@@ -24,6 +24,7 @@ from headgate.kernel.worth import definition_at
 from headgate.policies.kinds import KINDS
 from headgate.policies.kinds.kind import Block
 from headgate.policies.policy import Arrivals
+from headgate.policies.structures.observed_stretch import Departures, Stretch
 from headgate.spec import How
 from headgate.spec.importance.combine import pair_importance
 
@@ -167,8 +168,14 @@ class Step:
         if not policy.observes:
             return ""
         came = self._given.order[self._arrays.links["arriving"] != 0]
-        arrivals = Arrivals(*(column[came] for column in self._judged.arrivals))
-        return policy.kind.memory(policy, self._arrays, arrivals)
+        seen = Stretch(
+            Arrivals(*(column[came] for column in self._judged.arrivals)),
+            Departures.none(),
+            bytes=sum(int(rows.size.sum()) for rows in self._given.groups[2:4]),
+            seen=sum(self._given.seen),
+            limits=self._terms.limits,
+        )
+        return policy.kind.memory(policy, self._arrays, self._before.clock, seen)
 
     def _thresholds_passed(self, pool: int) -> Thresholds:
         """The pool's thresholds, except those older than every row now stored."""

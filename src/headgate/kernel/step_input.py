@@ -38,6 +38,9 @@ class StepInput(NamedTuple):
     """Joins that are not inner: a stable hash (uint64) of each code's key; None where codes are the
     same in every step."""
 
+    numbers: tuple[np.ndarray, np.ndarray] | None = None
+    """The arrivals' sequence numbers, where others came between them; else they count on."""
+
     @property
     def groups(self) -> tuple[Rows, ...]:
         """Stored rows, arrivals and ghosts, each left and right."""

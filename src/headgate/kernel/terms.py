@@ -9,6 +9,7 @@ from headgate.models.cost.structure import Pair, Structure
 from headgate.models.cost.unit_time import NODE_ROWS
 from headgate.policies.fifo import Fifo
 from headgate.policies.policy import Policy
+from headgate.policies.structures.observed_stretch import Limits
 from headgate.spec import How, Window
 from headgate.spec.budget import RESERVE, UNLIMITED
 from headgate.spec.importance.combine import Combine
@@ -93,6 +94,16 @@ class Terms:
             changes=self.changes,
             how=self.how,
         )
+
+    @property
+    def limits(self) -> Limits:
+        """What may be stored of both sides together."""
+        pools = (0,) if self.pooled else (0, 1)
+        rows, size = (
+            min(sum(most[pool] for pool in pools), UNLIMITED)
+            for most in (self.most_rows, self.most_bytes)
+        )
+        return Limits(rows, size)
 
     def enlarged(self, rows: int, size: int) -> "Terms":
         """The terms with ``rows`` or ``size`` bytes more, split between the sides as before."""

@@ -51,15 +51,23 @@ class AgeLearner:
         self.matches *= factor
         self.rows *= factor
 
-    def learn(self, side: int, met: np.ndarray, since: np.ndarray, until: np.ndarray) -> None:
-        """Take in the matches per bucket, and the ages between which each row was followed."""
+    def followed(self, side: int, since: np.ndarray, until: np.ndarray) -> np.ndarray:
+        """For rows followed between two ages: the time that all of them spent in each bucket."""
         window = self.windows_us[side]
         edges = np.arange(self.buckets + 1) * self.widths_us[side]
         passed = _beyond(np.clip(until, 0, window), edges) - _beyond(
             np.clip(since, 0, window), edges
         )
-        self.rows[side] += (passed[:-1] - passed[1:]) / self.widths_us[side]
-        self.matches[side] += met
+        spent: np.ndarray = passed[:-1] - passed[1:]
+        return spent
+
+    def add(self, matches: np.ndarray, spent_us: np.ndarray) -> None:
+        """Take in matches, and the time that rows were followed, by side and bucket.
+
+        In single precision, which is more than is known, so that what is written is short.
+        """
+        self.rows = _single(self.rows + spent_us / np.array(self.widths_us)[:, None])
+        self.matches = _single(self.matches + matches)
 
     def curves(self) -> AgeCurves | None:
         """The curves, once matches are enough; else None.
@@ -82,7 +90,9 @@ class AgeLearner:
         Examples
         --------
         >>> learner = AgeLearner((100, 0), (10, 1), 10)
-        >>> learner.learn(0, np.repeat([100_000, 50_000], 5), np.zeros(1000), np.full(1000, 100))
+        >>> spent = learner.followed(0, np.zeros(1000, int), np.full(1000, 100))
+        >>> met = np.repeat([100_000, 50_000], 5)
+        >>> learner.add(np.stack([met, 0 * met]), np.stack([spent, 0 * spent]))
         >>> round(learner.fading(stay_us=10).rate, 2)
         0.07
         """
@@ -124,7 +134,11 @@ class AgeLearner:
 def _beyond(ages: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """For each edge, by how much all ages together exceed it. O(rows log rows)."""
     ordered = np.sort(ages)
-    total = np.concatenate([[0.0], np.cumsum(ordered[::-1], dtype=np.float64)])
+    total = np.concatenate([[0], np.cumsum(ordered[::-1], dtype=np.int64)])
     above = len(ordered) - np.searchsorted(ordered, edges, side="right")
     exceeding: np.ndarray = total[above] - above * edges
     return exceeding
+
+
+def _single(values: np.ndarray) -> np.ndarray:
+    return values.astype(np.float32).astype(np.float64)

@@ -1,18 +1,20 @@
 """The monitor: models of the streams, learned as a join runs within a share of its budget."""
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
+from headgate.learning.epoch import BUCKETS, LEAST_ROWS, Epoch, as_text, from_text
+from headgate.learning.key_counts import Sketch
 from headgate.learning.model_fit import Fit
 from headgate.learning.recall import Evidence
+from headgate.learning.room import Room
 from headgate.learning.standing import Standing
 from headgate.models import AgeCurves
 
-BUCKETS = 120
 HALF_LIFE_WINDOWS = 2.0
 """Half-life of what was learned, in windows."""
 HALF_LIFE_STAYS = 3.0
@@ -24,121 +26,19 @@ storing come often enough in that time for counts to be good."""
 STANDING_STAYS = 20.0
 """And for how other policies did, where that is later: rare pairs take time to tell them apart."""
 LEAST_SHARE = 2.0**-40
-MOST_WATCHED, MOST_KEYS = 4096, 1 << 16
-"""More of them would tell little more, and all of them are written with every batch."""
-MOST_ENTRIES = 1 << 30
-MOST_TRIED = 1 << 14
-WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 4, 3
-"""Watched rows, tracked keys, and rows that other policies are tried on, that count as a stored
-row where only rows are limited; they have no payload, and less bookkeeping."""
-WATCHED_BYTES, COUNTS_BYTES, TRIED_BYTES = 48, 16, 40
-"""What a watched row, a tracked key, and a row that policies are tried on takes beside the key."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of a budget, in rows or bytes or both."""
-
-    rows: int | None = None
-    bytes: int | None = None
-
-    def holds(self, a_row: int, entry_bytes: int) -> int:
-        """How many entries fit, so many of which count as a row."""
-        by_rows = MOST_ENTRIES if self.rows is None else self.rows * a_row
-        by_bytes = MOST_ENTRIES if self.bytes is None else self.bytes // entry_bytes
-        return min(by_rows, by_bytes)
-
-    def shrunk(self, share: float) -> "Part":
-        """So much of it."""
-        rows, size = self
-        return Part(
-            None if rows is None else int(rows * share), None if size is None else int(size * share)
-        )
-
-    def __iter__(self) -> Iterator[int | None]:
-        return iter((self.rows, self.bytes))
-
-
-@dataclass(frozen=True)
-class Room:
-    """The monitor's share of a budget, and the seed for its random choices.
-
-    Examples
-    --------
-    >>> Room(watched=Part(rows=50), keys=Part(bytes=1000)).most_keys(key_bytes=9)
-    40
-    """
-
-    watched: Part
-    keys: Part
-    seed: int = 0
-    tried: Part = Part(rows=0)
-
-    @property
-    def rows(self) -> int:
-        """Rows of a budget that it takes."""
-        return sum(part.rows or 0 for part in (self.watched, self.keys, self.tried))
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of a budget that it takes."""
-        return sum(part.bytes or 0 for part in (self.watched, self.keys, self.tried))
-
-    def needed(self, by_key: bool) -> "Room":
-        """What is needed of it once a policy has been settled on; by key, counts must be good."""
-        keys = self.keys if by_key else self.keys.shrunk(0.2)
-        return Room(self.watched.shrunk(0.5), keys, self.seed, self.tried.shrunk(0.5))
-
-    def most_watched(self, key_bytes: int) -> int:
-        """How many rows with keys of so many bytes may be watched at once."""
-        return min(self.watched.holds(WATCHED_A_ROW, key_bytes + WATCHED_BYTES), MOST_WATCHED)
-
-    def most_keys(self, key_bytes: int) -> int:
-        """How many keys of so many bytes may be counted."""
-        return min(self.keys.holds(KEYS_A_ROW, key_bytes + COUNTS_BYTES), MOST_KEYS)
-
-    def most_tried(self, key_bytes: int) -> int:
-        """How many rows with keys of so many bytes other policies may be tried on at once."""
-        return min(self.tried.holds(TRIED_A_ROW, key_bytes + TRIED_BYTES), MOST_TRIED)
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Rows of a side that may be watched: where each begins on its window's scale, in order.
-
-    Parameters
-    ----------
-    drawn
-        The number drawn for each row.
-    marks
-        Its time, or its place among the side's rows; ascending.
-    span
-        How long it is watched on that scale; None where rows stay till the end of the step.
-    """
-
-    drawn: np.ndarray
-    marks: np.ndarray
-    span: int | None
-
-    def most_open(self, share: float) -> int:
-        """How many would be watched at once, at most.
-
-        Examples
-        --------
-        >>> rows = Candidates(np.zeros(4), np.array([1, 2, 9, 10]), span=3)
-        >>> rows.most_open(1.0)
-        2
-        """
-        marks = self.marks[self.drawn < share]
-        if self.span is None or not len(marks):
-            return len(marks)
-        gone = np.searchsorted(marks, marks - self.span, side="left")
-        return int((np.arange(1, len(marks) + 1) - gone).max())
+def halved(share: float) -> float:
+    """Half of a share; none where that is too little to tell anything."""
+    return share / 2 if share > LEAST_SHARE else 0.0
 
 
 @dataclass
 class Monitor:
     """Models of a running join, and the evidence for its recall.
+
+    Models are those of the epochs before the present one, whose observations are in `epoch` and
+    `fresh`.
 
     Parameters
     ----------
@@ -148,6 +48,8 @@ class Monitor:
         How much it may keep.
     seed
         Which rows are watched.
+    least_rows
+        Arrivals of an epoch at least.
     """
 
     spans: tuple[int, int]
@@ -155,12 +57,17 @@ class Monitor:
     widths_us: tuple[int, int]
     room: Room
     seed: int = 0
+    least_rows: int = LEAST_ROWS
     share: float = 1.0
     """The probability with which arrivals are watched now."""
-    finished: Evidence = field(default_factory=Evidence)
-    """Of watched rows whose window has passed."""
+    passed: tuple[Evidence, Evidence] = (Evidence(), Evidence())
+    """Of each side's watched rows whose window has passed."""
     counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     """Rows of each side per tracked key, older ones counting for less."""
+    fresh: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+    """Rows of this epoch per key: of those tracked, then of those that came first in it."""
+    sketch: Sketch = field(default_factory=Sketch)
+    """Rows of this epoch whose key is not tracked."""
     counted: float = 0.0
     """Event time in microseconds, forgotten like the counts."""
     lived: float = 0.0
@@ -169,15 +76,13 @@ class Monitor:
     """Rows of both sides, forgotten alike."""
     fit: Fit = field(default_factory=Fit)
     followed: str = ""
-    """The policy that was chosen last, by its name."""
+    """The policy that is followed, by its name."""
     switched: int = 0
     """How often the choice of policy changed."""
     standing: Standing = field(default_factory=Standing)
     """Results of the policies on trial."""
     steady: float = 0.0
     """For how many stays the policy has been followed."""
-    spared: Room | None = None
-    """What the last step kept to, where that was less than its room."""
     contested: bool = False
     """Whether it was chosen by how they do."""
     tried: float = 0.0
@@ -185,6 +90,9 @@ class Monitor:
     pairs: int = 0
     lost: int = 0
     """Pairs made, and rows lost, since the beginning."""
+    key_bytes: int = 0
+    """The most that a key has taken so far."""
+    epoch: Epoch = field(init=False)
     ages: AgeLearner = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,6 +100,12 @@ class Monitor:
             0 if rows else span for span, rows in zip(self.spans, self.by_rows, strict=True)
         )
         self.ages = AgeLearner((windows[0], windows[1]), self.widths_us, BUCKETS)
+        self.epoch = Epoch(until=self.least_rows)
+
+    @property
+    def finished(self) -> Evidence:
+        """Of watched rows whose window has passed."""
+        return self.passed[0] + self.passed[1]
 
     @property
     def knows_keys(self) -> bool:
@@ -206,6 +120,13 @@ class Monitor:
     def rate(self) -> float:
         """Rows of both sides that come in a microsecond; 0 where that is not known."""
         return self.arrived / self.lived if self.lived > 0 else 0.0
+
+    @property
+    def room_now(self) -> Room:
+        """The room that it keeps to in this epoch."""
+        if not self.epoch.lean:
+            return self.room
+        return self.room.needed(by_key=self.epoch.lean == "key")
 
     def fading(self, stored: int) -> Fading | None:
         """By how much the matches of rows fade in the time that so many rows are replaced.
@@ -233,29 +154,24 @@ class Monitor:
         self.lived = self.lived * factor + lived
         self.arrived = self.arrived * factor + arrived
 
-    def choose_share(self, candidates: Sequence[Candidates], most: int) -> float:
-        """The chance with which rows may be watched so that they fit their room at any time.
+    def take_in(self, epoch: Epoch) -> None:
+        """Add the observations of an epoch to the models, in the precision in which they are kept.
 
-        Parameters
-        ----------
-        candidates
-            Each side's rows, those watched so far and those to come.
-        most
-            How many there is room for.
+        Key counts are added by `key_counts.settle`.
         """
-        share = min(1.0, 2 * self.share if self.share else LEAST_SHARE)
-        while share >= LEAST_SHARE:
-            if sum(side.most_open(share) for side in candidates) <= most:
-                return share
-            share /= 2
-        return 0.0
+        self.ages.add(epoch.matches, epoch.watched_us)
+        self.fit.add(epoch.judged)
+        if epoch.made is not None:
+            self.standing.add(epoch.made)
+        self.standing.made = _single(self.standing.made)
 
     def facts(self) -> str:
         """All but the counts, as text."""
         return json.dumps(
             {
                 "share": self.share,
-                "finished": asdict(self.finished),
+                "room": asdict(self.room),
+                "finished": [asdict(side) for side in self.passed],
                 "counted": self.counted,
                 "lived": self.lived,
                 "arrived": self.arrived,
@@ -264,17 +180,18 @@ class Monitor:
                 "switched": self.switched,
                 "contested": self.contested,
                 "steady": self.steady,
-                "spared": None if self.spared is None else asdict(self.spared),
                 "tried": self.tried,
                 "standing": {
                     "names": self.standing.names,
                     "costs": self.standing.costs,
-                    "made": _rounded(self.standing.made),
+                    "made": self.standing.made.tolist(),
                 },
                 "pairs": self.pairs,
                 "lost": self.lost,
-                "matches": _rounded(self.ages.matches),
-                "rows": _rounded(self.ages.rows),
+                "key_bytes": self.key_bytes,
+                "ages": as_text(np.stack([self.ages.matches, self.ages.rows]), np.float32),
+                "sketch": [self.sketch.least, as_text(_nibbles(self.sketch.cells), np.uint8)],
+                "epoch": self.epoch.facts(),
             }
         )
 
@@ -285,18 +202,42 @@ class Monitor:
         self.arrived, self.followed = given["arrived"], given["followed"]
         self.switched, self.tried = given["switched"], given["tried"]
         self.contested, self.steady = given["contested"], given["steady"]
-        if (spared := given["spared"]) is not None:
-            parts = {name: Part(**spared[name]) for name in ("watched", "keys", "tried")}
-            self.spared = Room(**parts, seed=spared["seed"])
         standing = given["standing"]
         self.standing = Standing(tuple(standing["names"]), tuple(standing["costs"]))
         if self.standing.names:
             self.standing.made = np.array(standing["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]
-        self.finished, self.fit = Evidence(**given["finished"]), Fit(**given["fit"])
+        self.fit = Fit(**given["fit"])
+        if "epoch" not in given:
+            self._recall_steps(given)
+            return
+        self.key_bytes, self.epoch = given["key_bytes"], Epoch.of(given["epoch"])
+        left, right = (Evidence(**side) for side in given["finished"])
+        self.passed = (left, right)
+        if given["room"] != asdict(self.room):
+            self.epoch.until = 0  # the budget has changed: what is kept must fit the new room
+        least, cells = given["sketch"]
+        self.sketch = Sketch(_from_nibbles(from_text(cells, np.uint8, (-1,))), least)
+        ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)
+        self.ages.matches, self.ages.rows = ages[0], ages[1]
+
+    def _recall_steps(self, given: dict[str, Any]) -> None:
+        """What an earlier version wrote, which learned from step to step: an epoch begins."""
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])
+        self.passed = (Evidence(**given["finished"]), Evidence())
+        self.epoch.until = 0
 
 
-def _rounded(values: np.ndarray) -> list[list[float]]:
-    """To six digits, which is more than is known, so that the text stays short."""
-    return [[float(f"{value:.6g}") for value in row] for row in values]
+def _nibbles(cells: np.ndarray) -> np.ndarray:
+    """Pairs of numbers below 16 as bytes; of cells there is an even number."""
+    packed: np.ndarray = cells[::2] << 4 | cells[1::2]
+    return packed
+
+
+def _from_nibbles(packed: np.ndarray) -> np.ndarray:
+    return np.stack([packed >> 4, packed & 15], axis=1).ravel()
+
+
+def _single(values: np.ndarray) -> np.ndarray:
+    """In single precision, which is more than is known, so that what is written is short."""
+    return values.astype(np.float32).astype(np.float64)

@@ -63,14 +63,15 @@ class Evidence:
     @classmethod
     def of(cls, met: np.ndarray, made: np.ndarray, share: np.ndarray) -> "Evidence":
         """The evidence of watched rows, each watched with probability ``share``."""
+        return cls(*cls.terms(met, made, share).sum(axis=1).tolist())
+
+    @staticmethod
+    def terms(met: np.ndarray, made: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """What each watched row adds to each of the sums."""
         met, made = np.asarray(met, np.float64), np.asarray(made, np.float64)
         spread = (1 - share) / share**2
-        return cls(
-            float((met / share).sum()),
-            float((made / share).sum()),
-            float((spread * met * met).sum()),
-            float((spread * met * made).sum()),
-            float((spread * made * made).sum()),
+        return np.stack(
+            [met / share, made / share, spread * met * met, spread * met * made, spread * made**2]
         )
 
     def __add__(self, other: "Evidence") -> "Evidence":

@@ -100,6 +100,8 @@ class Round(NamedTuple):
     """The arrivals' places among their side's rows."""
     seed: int
     share: float
+    most: int
+    """Rows that a rival may store."""
 
     def play(
         self, policies: tuple[Policy, ...], stored: BothRows, weigh: Weigh
@@ -112,15 +114,19 @@ class Round(NamedTuple):
             for side in (0, 1)
         ]
         after = [_Gathering(stored[side], arrivals[side], len(policies)) for side in (0, 1)]
-        made = np.zeros((len(policies), GROUPS))
+        made = np.zeros((len(policies), GROUPS), np.int64)
         groups = self._groups(stored, chosen)
+        numbers = (self.sequence[0][chosen[0]], self.sequence[1][chosen[1]])
         for rival, policy in enumerate(policies):
             batches = [stored[side].batch(rival) for side in (0, 1)]
             new = arrivals
             if policy.weighs_keys:
                 batches = [weigh(batch, side) for side, batch in enumerate(batches)]
                 new = [weigh(batch, side) for side, batch in enumerate(new)]
-            step = self._step(policy, (batches[0], batches[1]), (new[0], new[1]))
+            given = self.given._replace(
+                stored=(batches[0], batches[1]), arriving=(new[0], new[1]), numbers=numbers
+            )
+            step = self._step(policy, given)
             own = [
                 np.concatenate([np.flatnonzero(stored[s].held[rival]), after[s].arrivals])
                 for s in (0, 1)
@@ -138,17 +144,11 @@ class Round(NamedTuple):
         )
         return (left, right), made
 
-    def _step(self, policy: Policy, stored: tuple[Rows, Rows], arriving: tuple[Rows, Rows]) -> Step:
+    def _step(self, policy: Policy, given: StepInput) -> Step:
         """A rival's step: the join's own, with a share of its limits."""
         before = self.given.progress
-        return Step(
-            self.given._replace(
-                terms=self._terms(policy),
-                stored=stored,
-                arriving=arriving,
-                progress=Progress(before.clock, before.seen),
-            )
-        )
+        progress = Progress(before.clock, before.seen)
+        return Step(given._replace(terms=self._terms(policy), progress=progress))
 
     def _relevant(self, drawn: list[np.ndarray], stored: BothRows) -> list[np.ndarray]:
         """Arrivals that may be stored, or meet what is: others would change nothing."""
@@ -179,7 +179,10 @@ class Round(NamedTuple):
             return limit if limit in (0, UNLIMITED) else max(1, round(limit * self.share))
 
         rows, size = self.given.terms.most_rows, self.given.terms.most_bytes
-        most_rows = (part(rows[0]), part(rows[1]))
+        # Where bytes are limited rows may be small, and all rivals together have room for so many.
+        limits = rows if rows[0] < UNLIMITED else size
+        left, right = (max(int(self.most * limit / sum(limits)), 1) for limit in limits)
+        most_rows = (min(part(rows[0]), left), min(part(rows[1]), right))
         return replace(
             self.given.terms,
             policy=policy.within(None if most_rows[0] == UNLIMITED else most_rows[0]),

@@ -24,6 +24,7 @@ class WatchedRows(NamedTuple):
     made: np.ndarray  # float64
     importance: np.ndarray  # float64, as last known; ones where all rows count alike
     let_in: np.ndarray  # float64, the share of the rows that were let in when it came
+    before: np.ndarray  # float64, of `met`, what it had met when the epoch began
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
@@ -32,7 +33,7 @@ class WatchedRows(NamedTuple):
     @classmethod
     def none(cls) -> "WatchedRows":
         """No rows."""
-        kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
+        kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
         return cls(*(np.zeros(0, kind) for kind in kinds))
 
     def where(self, which: np.ndarray) -> "WatchedRows":
@@ -42,6 +43,20 @@ class WatchedRows(NamedTuple):
     def followed_by(self, *others: "WatchedRows") -> "WatchedRows":
         """These rows, then those."""
         return WatchedRows(*(joined(parts) for parts in zip(self, *others, strict=True)))
+
+    def in_order(self) -> "WatchedRows":
+        """The rows by side, and in the order in which they came."""
+        return self.where(np.lexsort((self.sequence, self.time, self.side)))
+
+    def fitting(self, is_open: np.ndarray, most: int) -> "WatchedRows":
+        """The rows whose window is open, and others only while there is room for so many."""
+        past = np.flatnonzero(~is_open)
+        spare = max(most - (len(is_open) - len(past)), 0)
+        if len(past) <= spare:
+            return self
+        keep = is_open.copy()
+        keep[past[:spare]] = True
+        return self.where(keep)
 
     def of_side(self, side: int) -> "WatchedRows":
         """Those of a side."""
@@ -126,6 +141,7 @@ class Beginning(NamedTuple):
             made=np.zeros(count),
             importance=self.importance[came],
             let_in=np.full(count, self.let_in),
+            before=np.zeros(count),
             number=number,
             code=self.arriving.code[came],
             value=value[came] if value.size else value,
@@ -141,8 +157,9 @@ class Observed(NamedTuple):
     is_new: np.ndarray
     is_open: np.ndarray
     """Whether its window has not passed yet."""
-    met_now: np.ndarray
-    """Worth of the matches in this step."""
+    met_before: np.ndarray
+    made_before: np.ndarray
+    """What it had met and made before this step."""
     evidence: Evidence
     """Of this step alone."""
 
@@ -158,7 +175,9 @@ class Observed(NamedTuple):
         # The step lists watched rows by number; here old ones come in the order they were given.
         at = np.concatenate([np.searchsorted(number, old), np.flatnonzero(is_new)])
         met_now, made = watched.met[at] - before.met, watched.made[at]
-        met = before.met + met_now / before.let_in
+        # Where all rows were let in, the very sum, which does not depend on where steps are cut.
+        all_in = before.let_in == 1.0
+        met = np.where(all_in, watched.met[at], before.met + met_now / before.let_in)
         is_stored = np.zeros(own + ghosts, bool)
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
@@ -171,16 +190,7 @@ class Observed(NamedTuple):
             rows,
             is_new=np.arange(len(at)) >= len(old),
             is_open=watched.state[at] == Watch.OPEN,
-            met_now=met_now,
+            met_before=before.met,
+            made_before=before.made,
             evidence=Evidence.of(met - before.met, made - before.made, before.share),
         )
-
-    @property
-    def open(self) -> WatchedRows:
-        """Rows whose window is open."""
-        return self.rows.where(self.is_open)
-
-    @property
-    def finished_evidence(self) -> Evidence:
-        """Of the rows whose window has passed."""
-        return self.rows.where(~self.is_open).evidence

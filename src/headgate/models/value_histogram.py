@@ -68,16 +68,22 @@ class Histogram:
         """The mean of all that was seen."""
         return float(self.count @ self.mean / max(float(self.count.sum()), 1e-300))
 
-    def add(self, number: np.ndarray, measure: np.ndarray) -> "Histogram":
-        """Add observations; numbers beyond the ends belong to the first and the last bucket."""
+    def add(
+        self, number: np.ndarray, measure: np.ndarray, count: np.ndarray | None = None
+    ) -> "Histogram":
+        """Add observations; numbers beyond the ends belong to the first and the last bucket.
+
+        ``count`` is how many observations each is the mean of, where it is not one.
+        """
         if not len(number):
             return self
+        weight = np.ones(len(number)) if count is None else count.astype(float)
         bucket = np.searchsorted(self.edges[1:-1], number, side="right")
         size = len(self.count)
-        count = np.bincount(bucket, minlength=size).astype(float)
-        mean = np.bincount(bucket, measure, size) / np.maximum(count, 1)
-        squares = np.bincount(bucket, (measure - mean[bucket]) ** 2, size)
-        return Histogram(self.edges, *_together(self._parts(), (count, mean, squares)))
+        total = np.bincount(bucket, weight, size)
+        mean = np.bincount(bucket, weight * measure, size) / np.maximum(total, 1)
+        squares = np.bincount(bucket, weight * (measure - mean[bucket]) ** 2, size)
+        return Histogram(self.edges, *_together(self._parts(), (total, mean, squares)))
 
     def faded(self, share: float) -> "Histogram":
         """Decay the weight of past observations."""

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 from headgate.models import ExponentialLife
 from headgate.policies.heeb import Heeb
-from headgate.policies.kinds.curve_score import Departures
-from headgate.policies.policy import Arrivals
+from headgate.policies.kinds.curve_score import Stretch
 
 FADING = 0.8
-"""Factor by which past observations are discounted after each step."""
+"""Factor by which past observations are discounted after each epoch."""
 NOTCH = 1.05
 """Lifetimes are rounded to powers of it, so that small changes do not require new curves."""
 SHORTEST = 1.05
@@ -49,16 +48,25 @@ class AdaptiveHeeb(Heeb):
         if not memory:
             return self
         seen = json.loads(memory)
+        if not seen.get("count"):
+            return replace(self, _memory=seen)
         notches = round(math.log(max(seen["stay"], SHORTEST)) / math.log(NOTCH))
         life = ExponentialLife.of_lifetime(NOTCH ** max(notches, 1))
         return replace(self, survival=life, _memory=seen)
 
-    def remember(self, arrivals: Arrivals, departures: Departures) -> str:
-        """The mean lifetime, with recent steps weighted most."""
-        before = self._memory.get("count", 0.0) * FADING
-        count = before + len(departures.stayed_us)
-        if not count:
-            return ""
-        total = before * self._memory.get("stay", 0.0)
-        stay = (total + float(departures.stayed_us.sum()) / self._step_us) / count
-        return json.dumps({"stay": stay, "count": count})
+    def remember(self, seen: Stretch) -> str:
+        """The mean lifetime, with recent epochs weighted most; and what this epoch adds to it."""
+        known, stayed = self._memory, seen.departures.stayed_us
+        rows = known.get("rows", 0) + len(stayed)
+        stayed_us = known.get("stayed_us", 0) + int(stayed.sum())
+        total_bytes = known.get("bytes", 0) + seen.bytes
+        until = seen.next_end(known, total_bytes)
+        now = {**known, "rows": rows, "stayed_us": stayed_us, "bytes": total_bytes}
+        if until is None:
+            return json.dumps(now, sort_keys=True)
+        before = known.get("count", 0.0) * FADING
+        count = before + rows
+        if count:
+            total = before * known.get("stay", 0.0)
+            now |= {"stay": (total + stayed_us / self._step_us) / count, "count": count}
+        return json.dumps(now | {"rows": 0, "stayed_us": 0, "until": until}, sort_keys=True)

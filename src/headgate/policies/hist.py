@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,13 +10,15 @@ import pyarrow as pa
 
 from headgate.models.value_histogram import Histogram
 from headgate.policies.key_values import key_values
-from headgate.policies.kinds.curve_score import Curves, CurveScore, Departures, Frames
+from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames, Stretch
 from headgate.policies.policy import Arrivals
+from headgate.policies.structures.offset_sums import OffsetSums
+from headgate.policies.structures.ordered_sums import in_order
 from headgate.spec import SpecError, Window
 
 FORMS = ("trend", "walk")
 FADING = 0.9
-"""Factor by which past observations are discounted after each step."""
+"""Factor by which past observations are discounted after each epoch."""
 WIDEST = 1 << 14
 """Offsets farther out share a bucket."""
 UNTRIED = 64
@@ -101,30 +103,58 @@ class Hist(CurveScore):
         worth = matches.at(offset) / stay_s.at(offset)
         return Curves(worth.reshape(1, 1, -1), int(offset[0]), 0, 1)
 
-    def remember(self, arrivals: Arrivals, departures: Departures) -> str:
-        """Lines and histograms, updated with the step's observations."""
-        lines, histograms = [], []
-        offset = np.clip(departures.offset, -WIDEST, WIDEST)
-        stayed = np.maximum(departures.stayed_us, 1).astype(float)
-        for side in (0, 1):
-            came = arrivals.side == side
-            line = _Line.of(self._memory.get("lines"), side)
-            lines.append(line.with_more(arrivals.time[came], arrivals.weight[came]).to_list())
-            left = departures.side == side
-            pair = self._histograms(side)
-            if left.any():
-                lowest, highest = int(offset[left].min()), int(offset[left].max())
-                old = pair or [Histogram.over(lowest, highest, self.buckets)] * 2
-                measures = (departures.matches[left].astype(float), stayed[left] / 1e6)
-                pair = [
-                    one.faded(FADING)
-                    .covering(lowest, highest)
-                    .add(offset[left], measure)
-                    .reshaped(self.buckets)
-                    for one, measure in zip(old, measures, strict=True)
-                ]
-            histograms.append(None if pair is None else [one.to_list() for one in pair])
-        return json.dumps({"lines": lines, "histograms": histograms})
+    def remember(self, seen: Stretch) -> str:
+        """Lines and histograms, and what this epoch will add to them."""
+        known = self._memory
+        total_bytes = known.get("bytes", 0) + seen.bytes
+        points = [
+            _Points.of(known.get("points"), side).with_more(seen.arrivals, side) for side in (0, 1)
+        ]
+        departures = [self._departures(seen, side) for side in (0, 1)]
+        until = seen.next_end(known, total_bytes)
+        now = {**known, "bytes": total_bytes}
+        if until is None:
+            open_sums = {
+                "points": [side.to_list() for side in points],
+                "departures": [side.to_list() for side in departures],
+            }
+            return json.dumps(now | open_sums, sort_keys=True)
+        learned = {
+            "lines": [
+                _Line.of(known.get("lines"), side).with_more(points[side]).to_list()
+                for side in (0, 1)
+            ],
+            "histograms": [self._with_more(departures[side], side) for side in (0, 1)],
+        }
+        closed = {"points": None, "departures": None, "until": until}
+        return json.dumps(now | learned | closed, sort_keys=True)
+
+    def _departures(self, seen: Stretch, side: int) -> OffsetSums:
+        """What became of a side's rows in this epoch."""
+        so_far, left = self._memory.get("departures"), seen.departures
+        mine = left.side == side
+        return OffsetSums.of(so_far and so_far[side]).add(
+            np.clip(left.offset[mine], -WIDEST, WIDEST),
+            left.matches[mine],
+            np.maximum(left.stayed_us[mine], 1),
+        )
+
+    def _with_more(self, left: OffsetSums, side: int) -> list[Any] | None:
+        """A side's histograms after an epoch, as plain numbers."""
+        pair = self._histograms(side)
+        offset = left.offset
+        if len(offset):
+            lowest, highest = int(offset.min()), int(offset.max())
+            old = pair or [Histogram.over(lowest, highest, self.buckets)] * 2
+            measures = (left.matches / left.rows, left.stayed_us / left.rows / 1e6)
+            pair = [
+                one.faded(FADING)
+                .covering(lowest, highest)
+                .add(offset, measure, left.rows)
+                .reshaped(self.buckets)
+                for one, measure in zip(old, measures, strict=True)
+            ]
+        return None if pair is None else [one.to_list() for one in pair]
 
     def _histograms(self, side: int) -> list[Histogram] | None:
         known = self._memory.get("histograms")
@@ -158,14 +188,15 @@ class _Line:
             self.time_value,
         ]
 
-    def with_more(self, time_us: np.ndarray, value: np.ndarray) -> "_Line":
+    def with_more(self, points: "_Points") -> "_Line":
         """The line with more points; combines means and centred sums of products."""
-        if not len(time_us):
+        if not points.count:
             return self
-        start = self.start_us if self.count else float(time_us[0])
-        time = (time_us - start) / 1e6
-        old, new = self.count * FADING, float(len(time))
-        mean_time, mean_value = float(time.mean()), float(value.mean())
+        start = self.start_us if self.count else float(points.time_us)
+        old, new = self.count * FADING, float(points.count)
+        off_time, off_value = points.time / new, points.value / new
+        mean_time = (points.time_us - start) / 1e6 + off_time
+        mean_value = points.first_value + off_value
         share = new / (old + new)
         apart_time, apart_value = mean_time - self.time, mean_value - self.value
         both = old * share
@@ -174,9 +205,11 @@ class _Line:
             old + new,
             self.time + apart_time * share,
             self.value + apart_value * share,
-            self.time_time * FADING + float(((time - mean_time) ** 2).sum()) + both * apart_time**2,
+            self.time_time * FADING
+            + max(points.time_time - new * off_time**2, 0.0)
+            + both * apart_time**2,
             self.time_value * FADING
-            + float(((time - mean_time) * (value - mean_value)).sum())
+            + (points.time_value - new * off_time * off_value)
             + both * apart_time * apart_value,
         )
 
@@ -184,3 +217,40 @@ class _Line:
         """The line's value at each time."""
         slope = self.time_value / self.time_time if self.time_time > 0 else 0.0
         return self.value + slope * ((time_us - self.start_us) / 1e6 - self.time)
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Sums over the points of an epoch, in the order in which they come, from its first one on."""
+
+    count: int = 0
+    time_us: int = 0
+    first_value: float = 0.0
+    time: float = 0.0
+    value: float = 0.0
+    time_time: float = 0.0
+    time_value: float = 0.0
+
+    @classmethod
+    def of(cls, points: Any, side: int) -> "_Points":
+        return cls(*points[side]) if points else cls()
+
+    def to_list(self) -> list[float]:
+        return list(astuple(self))
+
+    def with_more(self, arrivals: Arrivals, side: int) -> "_Points":
+        mine = arrivals.side == side
+        time_us, values = arrivals.time[mine], arrivals.weight[mine]
+        if not len(time_us):
+            return self
+        first_us = self.time_us if self.count else int(time_us[0])
+        first_value = self.first_value if self.count else float(values[0])
+        time, value = (time_us - first_us) / 1e6, values - first_value
+        sums = ((self.time, time), (self.value, value))
+        products = ((self.time_time, time * time), (self.time_value, time * value))
+        return _Points(
+            self.count + len(time),
+            first_us,
+            first_value,
+            *(in_order(total, more) for total, more in (*sums, *products)),
+        )

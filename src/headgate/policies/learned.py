@@ -130,6 +130,8 @@ class Learned(FixedScore):
         """The policy of that name with the models given; the neutral policy without its model."""
         if name in MODEL_FREE:
             return MODEL_FREE[name]
+        if name in (Ijoin.name, Greedy.name):
+            return Ijoin() if name == Ijoin.name else Greedy()
         if name == Age.name:
             return self.neutral if curves is None else Age(curves)
         if weights is None:

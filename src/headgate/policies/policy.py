@@ -4,6 +4,7 @@ Scores come in a few kinds (`policies/kinds`), each with a structure that finds 
 cheaply at any budget. A policy picks the kind by its base class and implements one method.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 
 if TYPE_CHECKING:
     from headgate.policies.kinds.kind import Kind
+
+
+OBSERVED_ROWS = 1 << 8
+"""Arrivals after which a policy that observes first learns from what it has seen."""
 
 
 class RanksBy(StrEnum):
@@ -99,6 +104,10 @@ class Policy(ABC):
     def recalling(self, memory: str) -> "Policy":
         """The policy with what it learned in earlier steps, as `remember` wrote it."""
         return self
+
+    def observed_until(self, memory: str) -> int:
+        """Rows of both sides after which it learns from what it has observed, if it observes."""
+        return int(json.loads(memory or "{}").get("until", OBSERVED_ROWS))
 
     def coin_seed(self, seed: int) -> int:
         """The seed of the coin flips in a join that has this seed."""

@@ -6,13 +6,14 @@ import numpy as np
 
 from headgate.columns.key_codes import NULL
 from headgate.engine.placed_rows import Numbers
-from headgate.engine.replay import LEARNING_ROWS_AT_ONCE, Replay
+from headgate.engine.replay import Replay
 from headgate.kernel.rows import Rows
-from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor, Part, Room
+from headgate.learning.epoch import LEAST_ROWS
+from headgate.learning.key_counts import KeyArrivals
+from headgate.learning.key_worth import Worth
 from headgate.learning.learner import Learner
-from headgate.learning.watched_rows import Observed
 from headgate.spec.budget import UNLIMITED
 from headgate.trials.local_counts import Scale
 from headgate.trials.trace import Trace
@@ -69,8 +70,8 @@ def drawn_replay(
     monitor
         The monitor, where the policy learns.
     """
-    each = sum(trace.within.rows) / max(trace.count, 1)
-    learning_rows = max(int(LEARNING_ROWS_AT_ONCE / max(each, 1.0)), FEWEST_ROWS)
+    if monitor is not None:
+        monitor = _in_miniature(monitor, trace)
     usual, local = scaled(terms, trace.scale), trace.local
 
     def terms_at(times: Numbers) -> Terms:
@@ -86,17 +87,23 @@ def drawn_replay(
         trace.codes,
         learner=None if monitor is None else DrawnLearner(trace, monitor),
         terms_at=terms_at,
-        # Where only part of the time is examined, the join would have learned long before.
-        learning_rows=learning_rows if trace.stretches is None else FEWEST_ROWS,
         most_at_once=None if local is None else max(local.step_rows, FEWEST_ROWS),
     )
+
+
+def _in_miniature(monitor: Monitor, trace: Trace) -> Monitor:
+    """The monitor with epochs of fewer rows, as each stands for many."""
+    each = sum(trace.within.rows) / max(trace.count, 1)
+    least = max(int(LEAST_ROWS / max(each, 1.0)), FEWEST_ROWS)
+    # Where only part of the time is examined, the join would have learned long before.
+    return replace(monitor, least_rows=least if trace.stretches is None else FEWEST_ROWS)
 
 
 class DrawnLearner(Learner):
     """A learner that weights rows of heavy keys by the rows they represent."""
 
     def __init__(self, trace: Trace, monitor: Monitor) -> None:
-        super().__init__(monitor, key_bytes=trace.key_bytes)
+        super().__init__(monitor, key_bytes=trace.key_bytes, hashes=trace.key_hashes)
         self._stands_for, self._scale = trace.stands_for, trace.scale
 
     def _with_spare(self, terms: Terms) -> Terms:
@@ -115,23 +122,20 @@ class DrawnLearner(Learner):
             most_bytes=part(terms.most_bytes, more.most_bytes, self._scale.bytes),
         )
 
-    def _learn(self, step: Step, sides: tuple[Observed, Observed]) -> None:
+    def _judging(self) -> Worth:
         # Models are scored by the matches in the miniature, where heavy keys make fewer.
         known = self._worth.by_code
-        if known is not None:
-            here = known.copy()
-            here[:-1] /= self._stands_for.T
-            self._worth = replace(self._worth, by_code=here)
-        super()._learn(step, sides)
+        if known is None:
+            return self._worth
+        here = known.copy()
+        here[:-1] /= self._stands_for.T
+        return replace(self._worth, by_code=here)
 
-    def _count_keys(self, most: int) -> np.ndarray:
+    def _counted(self, came: KeyArrivals, tracked: np.ndarray) -> np.ndarray:
         codes = self._given.codes
         counts = np.zeros((codes, 2))
-        counts[self.rows.tracked] = self.monitor.counts
         for side, rows in enumerate(self._given.arriving):
             code = rows.code[rows.code != NULL]
-            counts[:, side] += np.bincount(code, self._stands_for[side][code] - 1.0, codes)
-        tracked = np.flatnonzero(counts.sum(axis=1))
-        self.monitor.counts = counts[tracked]
-        self.rows = self.rows._replace(tracked=tracked)
-        return super()._count_keys(most)  # and each for itself
+            counts[:, side] = np.bincount(code, self._stands_for[side][code], codes)
+        counted: np.ndarray = counts[tracked]
+        return counted

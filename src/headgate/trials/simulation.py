@@ -94,7 +94,9 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     terms, rows = request.weighed(terms), _weighed(trace, request.policy)
     if trace.draw.is_whole and trace.stretches is None:
         # Everything the join would do, including the policies evaluated beside the followed one.
-        learner = None if monitor is None else Learner(monitor, key_bytes=trace.key_bytes)
+        learner = None
+        if monitor is not None:
+            learner = Learner(monitor, key_bytes=trace.key_bytes, hashes=trace.key_hashes)
         replay = Replay(terms, *rows, trace.codes, learner=learner)
     else:
         replay = drawn_replay(terms, trace, rows, monitor)

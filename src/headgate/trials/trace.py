@@ -10,7 +10,7 @@ import pyarrow as pa
 from headgate.columns.key_codes import NULL
 from headgate.columns.times import microseconds
 from headgate.engine.inputs import as_arrow
-from headgate.engine.key_columns import key_bytes
+from headgate.engine.key_columns import hashes_by_code, key_bytes
 from headgate.engine.replay import Replay
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
@@ -298,6 +298,12 @@ class Trace:
     def key_bytes(self) -> int:
         """The most bytes that a key takes."""
         return key_bytes(self.shape, self.tables)
+
+    @cached_property
+    def key_hashes(self) -> np.ndarray | None:
+        """The hashes of the keys, by code; None where there are none."""
+        codes = [side.code for side in self.rows]
+        return hashes_by_code(self.shape, self.tables, codes, self.codes)
 
     @cached_property
     def _exact(self) -> tuple[Tally, Stats]:

@@ -24,7 +24,9 @@ from headgate.kernel.twin.twin_window import (
     plain_pair_worth,
 )
 from headgate.policies.kinds.plain_chance import lot
-from headgate.policies.kinds.plain_score import Moment, PlainRow, as_arrivals
+from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainStretch, as_arrivals
+from headgate.policies.policy import Arrivals
+from headgate.policies.structures.observed_stretch import Departures, Stretch
 from headgate.spec import How
 
 LOOKS = 1 / 16
@@ -99,9 +101,20 @@ class PlainStep(PlainOutcome):
             clock=self._clock,
             seen=(self._seen[LEFT], self._seen[RIGHT]),
             thresholds=(left, right),
-            memory=self._score.memory(arrivals),
+            memory=self._score.memory(self._told(arrivals)),
             given_up=self.settled.given_up,
             **self._score.progress(),
+        )
+
+    def _told(self, arrivals: Arrivals) -> PlainStretch:
+        """What a policy that observes is told of the step."""
+        before = self._before
+        size = sum(row.size for rows in self.by_side for row in rows if row.arriving)
+        return PlainStretch(
+            Stretch(arrivals, Departures.none(), size, sum(self._seen), self._terms.limits),
+            [row for row in self.held if not row.by_rows and self._is_past(row)],
+            self._clock >> 1,
+            lambda row: not row.by_rows and is_past(row, before.seen, before.clock),
         )
 
     def _restore(self) -> None:

@@ -5,13 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Block, Given, Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as_arrivals
+from headgate.policies.kinds.plain_score import (
+    Moment,
+    PlainRow,
+    PlainScore,
+    PlainStretch,
+    as_arrivals,
+)
 from headgate.policies.policy import Arrivals, Policy, RanksBy
 from headgate.policies.structures import sorted_values as by_value
 from headgate.policies.structures.curve_tables import Curves as Curves
@@ -19,6 +25,8 @@ from headgate.policies.structures.curve_tables import (
     curve_tables_of,
     no_curve_tables,
 )
+from headgate.policies.structures.observed_stretch import Departures as Departures
+from headgate.policies.structures.observed_stretch import Stretch as Stretch
 from headgate.policies.structures.sorted_values import HEARD, Values
 from headgate.policies.structures.sorted_values import Frames as Frames
 from headgate.spec import Window
@@ -26,15 +34,7 @@ from headgate.spec import Window
 NEVER = -np.inf
 """Departure time of a row that was never stored, or still is."""
 NO_FRAME = -1
-
-
-class Departures(NamedTuple):
-    """Rows that left after being stored, in order of departure; one entry per row."""
-
-    side: np.ndarray  # uint8
-    offset: np.ndarray  # int64: offset of their value from the other stream on arrival
-    matches: np.ndarray  # int32: pairs they made
-    stayed_us: np.ndarray  # int64: how long they were stored
+LEFT = 0
 
 
 @inlined
@@ -117,8 +117,8 @@ class PlainCurveScore(PlainScore):
     ) -> None:
         super().__init__(terms, rows, progress, definition)
         self._frames = list(progress.frames)
-        self._departures: list[tuple[int, ...]] = []
-        """Departures: time, position, side, offset, matches, and time stored."""
+        self._departures: list[tuple[PlainRow, int]] = []
+        """Rows that left, and when."""
 
     def hears(self, row: PlainRow, clock: int) -> None:
         """Update the state of a stream from an in-order arrival."""
@@ -139,10 +139,8 @@ class PlainCurveScore(PlainScore):
             row.touched = int(row.weight) - self._frames[row.side][0]
 
     def leaves(self, row: PlainRow, now: int) -> None:
-        """Record the departure, with the row's matches and time stored."""
-        self._departures.append(
-            (now, row.position, row.side, row.touched, row.matches, now - row.time)
-        )
+        """Record the departure."""
+        self._departures.append((row, now))
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
         """The score at the value's offset. Among equals the lowest value goes first, or the highest
@@ -163,14 +161,24 @@ class PlainCurveScore(PlainScore):
         """The current state of the streams."""
         return {"frames": (self._frames[0], self._frames[1])}
 
-    def memory(self, arrivals: Arrivals) -> str:
+    def memory(self, told: PlainStretch) -> str:
         """What the policy learned from arrivals and departures."""
         if not self.policy.observes:
             return ""
-        gone = np.array(sorted(self._departures), np.int64).reshape(-1, 6)
-        side, offset, matches, stayed = gone[:, 2:].T
+        gone = [
+            (now, row.position, row.side, row.touched, row.matches, _within(row, now))
+            for row, now in (*self._departures, *((row, told.now) for row in told.past))
+            if not told.had_passed(row)
+        ]
+        columns = np.array(sorted(gone), np.int64).reshape(-1, 6)
+        side, offset, matches, stayed = columns[:, 2:].T
         left = Departures(side.astype(np.uint8), offset, matches.astype(np.int32), stayed)
-        return str(self.policy.remember(arrivals, left))
+        return str(self.policy.remember(told.stretch._replace(departures=left)))
+
+
+def _within(row: PlainRow, now: int) -> int:
+    """How long a row was stored within its window."""
+    return now - row.time if row.by_rows else min(now, row.end) - row.time
 
 
 def _rises(curve: list[float], at: int) -> bool:
@@ -219,16 +227,27 @@ class CurveKind(Kind):
         return {"frames": (left, right)}
 
     @staticmethod
-    def memory(policy: "CurveScore", arrays: Any, arrivals: Arrivals) -> str:
+    def memory(policy: "CurveScore", arrays: Any, before: int, seen: Stretch) -> str:
         """What the policy learned from arrivals and departures."""
         if not policy.observes:
             return ""
-        links, rows = arrays.links, arrays.rows
-        gone = np.flatnonzero(rows["score"] != NEVER)
-        gone = gone[np.argsort(rows["score"][gone], kind="stable")]
-        stayed = rows["score"][gone].astype(np.int64) - rows["time"][gone]
-        left = Departures(links["side"][gone], rows["touched"][gone], rows["matches"][gone], stayed)
-        return policy.remember(arrivals, left)
+        links, rows, sides = arrays.links, arrays.rows, arrays.sides
+        clock = int(arrays.terms["clock"][0])
+        left_at = rows["score"].copy()
+        span = sides["span"][links["side"]]
+        is_timed = sides["by_rows"][links["side"]] == 0
+        # A window in time passes with the clock, though a row may stay for others that come late.
+        last = 2 * (links["mark"] + span) + (links["side"] == LEFT)
+        left_at[(links["alive"] != 0) & is_timed & (last < clock)] = clock >> 1
+        left_at[is_timed & (last < before)] = NEVER
+        gone = np.flatnonzero(left_at != NEVER)
+        gone = gone[np.argsort(left_at[gone], kind="stable")]
+        stayed = left_at[gone].astype(np.int64) - rows["time"][gone]
+        stayed = np.where(is_timed[gone], np.minimum(stayed, span[gone]), stayed)
+        departures = Departures(
+            links["side"][gone], rows["touched"][gone], rows["matches"][gone], stayed
+        )
+        return policy.remember(seen._replace(departures=departures))
 
 
 @dataclass(frozen=True)
@@ -245,7 +264,7 @@ class CurveScore(Policy):
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
-    def remember(self, arrivals: Arrivals, departures: Departures) -> str:
+    def remember(self, seen: Stretch) -> str:
         """What to remember after a step, from its arrivals and departures, as text."""
         return ""
 

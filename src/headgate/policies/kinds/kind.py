@@ -145,8 +145,8 @@ class Kind:
         return {}
 
     @staticmethod
-    def memory(policy: Any, arrays: Any, arrivals: "Arrivals") -> str:
-        """What the policy learned from a step; ``arrivals`` is in event order."""
+    def memory(policy: Any, arrays: Any, before: int, seen: Any) -> str:
+        """What the policy learned from a step; ``before`` is the clock when it began."""
         return ""
 
     enter: ClassVar[Any] = enter_heap

@@ -3,7 +3,7 @@
 The kernel's twin uses it to score rows. Nothing here is compiled, or shared with compiled code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -52,6 +52,17 @@ class Moment(NamedTuple):
     """Rows of each side so far."""
     definition: int
     """The current definition of importance."""
+
+
+class PlainStretch(NamedTuple):
+    """What a policy that observes is told of a step, before its departures are known."""
+
+    stretch: Any
+    past: list[PlainRow]
+    """Stored rows whose window has passed."""
+    now: int
+    had_passed: Callable[[PlainRow], bool]
+    """Whether a row's window had passed before the step."""
 
 
 def as_arrivals(rows: list[PlainRow], definition: int = 0) -> Arrivals:
@@ -138,6 +149,6 @@ class PlainScore:
         """The fields of `Progress` that have changed."""
         return {}
 
-    def memory(self, arrivals: Arrivals) -> str:
+    def memory(self, told: "PlainStretch") -> str:
         """What the policy learned from the step."""
         return ""

@@ -75,7 +75,6 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         return dict.fromkeys((*_MONITORED, *EVIDENCE), 0)
     state = learned.state
     by = learned.policy.ranks_by if learned.is_learning else None
-    total = state.monitor.finished + state.watched.evidence
     return {
         "shards_monitored": 1,
         "watched_rows": len(state.watched.time),
@@ -90,7 +89,7 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         "switched": int(learned.switched),
         "total_pairs": state.monitor.pairs,
         "total_lost": state.monitor.lost,
-        **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(total)), strict=True)),
+        **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(learned.total)), strict=True)),
     }
 
 

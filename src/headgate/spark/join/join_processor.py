@@ -13,7 +13,7 @@ from headgate.engine.driver import Driver
 from headgate.engine.finished_batch import FinishedBatch
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
-from headgate.engine.step_cuts import all_fit, in_steps, keep_compact, step_rows
+from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
 from headgate.kernel.progress import NO_WATERMARK, Progress
@@ -22,7 +22,6 @@ from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.join.shard_pacing import ShardPacing
-from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.join.task_ledger import Ledger
 from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
@@ -30,7 +29,6 @@ from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.state.shard_state import ShardState
 from headgate.spark.worker_settings import settle
 from headgate.spec import SpecError
-from headgate.spec.budget import UNLIMITED
 
 
 class JoinProcessor(ShardProcessor):
@@ -76,8 +74,8 @@ class JoinProcessor(ShardProcessor):
             )
         watch.lap("read_ms")
         terms = plan.terms_of(shard)
-        cut = pacing is None and not all_fit(terms, held, arriving)
-        for part in in_steps(arriving, partial(_step_rows, driver, plan, cut)):
+        size = partial(driver.most_at_once, plan.terms.policy)
+        for part in in_steps(arriving, plan.shape, size):
             step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
             raised = watermark if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
@@ -153,10 +151,3 @@ class JoinProcessor(ShardProcessor):
         """The rows of a side that can take part in the join."""
         table, weight = came.sides[side]
         return screen(table, self._plan.shape.times[side], weight, late_at)
-
-
-def _step_rows(driver: Driver[TableRows], plan: ShardPlan, cut: bool) -> int:
-    """How many rows of a batch the next step takes: all, unless what it teaches is of use."""
-    if not cut:
-        return UNLIMITED
-    return step_rows(driver, plan.terms.policy, plan.room is not None) or UNLIMITED

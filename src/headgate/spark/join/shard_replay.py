@@ -23,10 +23,11 @@ from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import ROWS_AT_ONCE
 from headgate.engine.rows_at_end import Decided, still_stored, without_time
-from headgate.engine.step_cuts import keep_compact, step_rows
+from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_learner import nothing_learned
 from headgate.engine.table_rows import TableRows, screen, without_times
+from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import EventPacing
 from headgate.policies import Policy
 from headgate.spark.join.shard_plan import ShardPlan
@@ -81,7 +82,6 @@ class _ShardReplay:
     def __init__(self, plan: ShardPlan, policy: Policy, label: int) -> None:
         self._plan, self._policy = plan, policy
         self._shard, self._terms = plan.labels.index(label), plan.terms_of(label)
-        self._learns = plan.room is not None
         state = None
         if plan.room is not None:
             state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)
@@ -93,13 +93,23 @@ class _ShardReplay:
         )
 
     def advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        first = 0
-        while first < table.num_rows:
-            size = step_rows(self._driver, self._policy, self._learns) or table.num_rows
-            if self._plan.pacer is not None:
-                size = min(size, PACED_ROWS_AT_ONCE)
-            yield from self._advance(table.slice(first, size))
-            first += size
+        arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
+        tables = (arriving[0].rows.table, arriving[1].rows.table)
+        for side, came in enumerate(arriving):
+            if came.null_times and self._terms.how.outer[side]:
+                places = without_times(tables[side], self._plan.shape.times[side])
+                yield from self._alone(without_time(self._terms, side, places), tables)
+        for part in in_steps(arriving, self._plan.shape, self._step_rows):
+            step = self._driver.begin(self._terms, part.arriving)
+            for rows in results(step, self._plan.shape, self._shard):
+                yield from rows.combine_chunks().to_batches()
+            self._driver.finish(step)
+            keep_compact(self._driver, step)
+
+    def _step_rows(self, coming: Coming) -> int:
+        if self._plan.pacer is not None:
+            return PACED_ROWS_AT_ONCE
+        return self._driver.most_at_once(self._policy, coming)
 
     def end(self) -> Iterator[pa.RecordBatch]:
         """After the last row of the shard: the rows still stored that have no partner."""
@@ -118,19 +128,6 @@ class _ShardReplay:
             for block in decided.shown(self._terms.shows_undecided):
                 for rows in shape.results(left, right, block, PIECE_BYTES):
                     yield from rows.combine_chunks().to_batches()
-
-    def _advance(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        arriving = (self._arrivals(table, 0), self._arrivals(table, 1))
-        tables = (arriving[0].rows.table, arriving[1].rows.table)
-        for side, came in enumerate(arriving):
-            if came.null_times and self._terms.how.outer[side]:
-                places = without_times(tables[side], self._plan.shape.times[side])
-                yield from self._alone(without_time(self._terms, side, places), tables)
-        step = self._driver.begin(self._terms, arriving)
-        for rows in results(step, self._plan.shape, self._shard):
-            yield from rows.combine_chunks().to_batches()
-        self._driver.finish(step)
-        keep_compact(self._driver, step)
 
     def _arrivals(self, table: pa.Table, side: int) -> Screened[TableRows]:
         mine = table.filter(pc.equal(table.column("side"), side))

@@ -8,6 +8,8 @@ import pyarrow as pa
 
 from headgate.engine.learned_step import LearnedState
 from headgate.engine.table_learner import nothing_learned
+from headgate.learning import Monitor
+from headgate.learning.key_counts import padded
 from headgate.learning.rivals import RivalRows
 from headgate.learning.standing import Standing
 from headgate.learning.watched_rows import WatchedRows
@@ -32,7 +34,7 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
     monitor = state.monitor
     monitor.recall_facts(kept[0])
     keys, counts = _parted(from_blob(kept[3]), state.tracked)
-    monitor.counts = np.stack([counts.column(name).to_numpy() for name in _COUNTS], axis=1)
+    _recall_counts(monitor, counts)
     (left, beside_left), (right, beside_right) = (
         _parted(from_blob(blob), known)
         for blob, known in zip(kept[1:3], state.watched_columns, strict=True)
@@ -65,8 +67,11 @@ def write_learned(variable: Any, state: LearnedState) -> int:
         for name in _ROW_COLUMNS:
             table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
         blobs.append(to_blob(table, compress=True))
-    for side, name in enumerate(_COUNTS):
-        tracked = tracked.append_column(name, pa.array(state.monitor.counts[:, side]))
+    known = padded(state.monitor.counts, tracked.num_rows).astype(np.float32)
+    fresh = padded(state.monitor.fresh, tracked.num_rows).astype(np.float32)
+    for columns, counts in ((_COUNTS, known), (_FRESH, fresh)):
+        for side, name in enumerate(columns):
+            tracked = tracked.append_column(name, pa.array(counts[:, side]))
     blobs.append(to_blob(tracked, compress=True))
     tried: list[bytes | None] = [None, None]
     if state.rivals is not None and state.rival_columns is not None:
@@ -80,12 +85,26 @@ def write_learned(variable: Any, state: LearnedState) -> int:
     return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
 
 
+def _recall_counts(monitor: Monitor, counts: pa.Table) -> None:
+    """Restore the counts of keys: those of epochs before, and those of the open one."""
+    known, fresh = (
+        np.stack([counts.column(name).to_numpy() for name in names], axis=1).astype(np.float64)
+        for names in (_COUNTS, _FRESH if counts.num_columns > len(_COUNTS) else _COUNTS)
+    )
+    # Keys that were counted before have a count; the others came first in the open epoch.
+    monitor.counts = known[: int(np.count_nonzero(known.any(axis=1)))]
+    monitor.fresh = fresh if counts.num_columns > len(_COUNTS) else np.zeros_like(known)
+
+
 def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
     """Rebuild watched rows from the bookkeeping columns beside their own."""
     columns = {
         name: np.concatenate([side.column(_hidden(name)).to_numpy() for side in sides])
         for name in _ROW_COLUMNS
+        if _hidden(name) in sides[0].column_names
     }
+    # An earlier version learned from step to step, and wrote no epochs.
+    columns.setdefault("before", columns["met"])
     none = np.zeros(len(columns["time"]), np.int64)
     return WatchedRows(**columns, code=none.astype(np.int32), value=np.empty(0), source=none)
 
@@ -142,4 +161,5 @@ def _hidden(name: str) -> str:
 
 
 _COUNTS = (_hidden("left"), _hidden("right"))
+_FRESH = (_hidden("fresh_left"), _hidden("fresh_right"))
 _RIVAL_COLUMNS, _RIVAL_HISTORY = ("time", "size", "sequence"), ("matches", "touched")

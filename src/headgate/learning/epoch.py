@@ -1,0 +1,142 @@
+"""Epochs: the stretches of arrivals after which a join uses what it has learned.
+
+Models, policy, key weights and shares are fixed within an epoch. Where it ends depends on the
+stream and the budget alone, and what is observed within it is summed so that it comes out the same
+however its arrivals are cut into steps: whole numbers, or sums in event order. So cutting a stream
+into batches anywhere changes nothing in what is learned.
+"""
+
+import base64
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from headgate.kernel.terms import Terms
+from headgate.spec.budget import UNLIMITED
+
+LEAST_ROWS = 1 << 11
+"""Arrivals of an epoch at least."""
+BUCKETS = 120
+"""Buckets of age."""
+
+
+def epoch_rows(seen: int, capacity: int, least: int = LEAST_ROWS) -> int:
+    """Number of arrivals after which to update the models.
+
+    Early on there is much to learn, later models change little; but hot keys may change once all
+    stored rows have been replaced a few times. Every step reloads the stored rows, so it should
+    bring about as many arrivals.
+
+    Parameters
+    ----------
+    seen
+        Rows of both sides so far.
+    capacity
+        About how many can be stored.
+
+    Examples
+    --------
+    >>> epoch_rows(0, 10_000), epoch_rows(5_000, 10_000), epoch_rows(1_000_000, 10_000)
+    (2048, 10000, 60000)
+    """
+    stored = min(seen, capacity)
+    return max(least, 2 * stored, min(seen // 8, 6 * stored))
+
+
+def capacity_of(terms: Terms, row_bytes: float) -> int:
+    """About how many rows of this size the limits hold."""
+    rows, size = terms.limits
+    if size >= UNLIMITED or not row_bytes:
+        return rows
+    return min(rows, int(size / max(row_bytes, 1.0)))
+
+
+@dataclass
+class Epoch:
+    """What was observed since the models were last updated.
+
+    Parameters
+    ----------
+    until
+        Rows of both sides after which it closes.
+    began_us
+        The event time at its beginning; None before the first arrival.
+    seen
+        Rows of each side before it.
+    """
+
+    until: int
+    began_us: int | None = None
+    seen: tuple[int, int] = (0, 0)
+    lean: str = ""
+    """What the monitor's room was cut to: "" for all of it, "key" or "other" by the policy."""
+    spare: bool = False
+    """Whether rows have the rest of it."""
+    bytes: int = 0
+    """Of its arrivals."""
+    lost: int = 0
+    """Rows refused or given up for lack of room."""
+    stored: int = 0
+    """About how many rows were stored at its beginning."""
+    revives: bool = False
+    """Whether stored rows are yet to be given a history, which the policy before did not keep."""
+    matches: np.ndarray = field(default_factory=lambda: np.zeros((2, BUCKETS), np.int64))
+    """What watched rows met, by side and age."""
+    watched_us: np.ndarray = field(default_factory=lambda: np.zeros((2, BUCKETS), np.int64))
+    """How long they were followed, by side and age."""
+    judged: np.ndarray = field(default_factory=lambda: np.zeros((2, 5)))
+    """By side, what `Fit` adds up."""
+    made: np.ndarray | None = None
+    """Pairs of the policies on trial, by policy and group."""
+
+    def facts(self) -> dict[str, Any]:
+        """As plain numbers and text."""
+        return {
+            "until": self.until,
+            "began": self.began_us,
+            "seen": list(self.seen),
+            "lean": self.lean,
+            "spare": self.spare,
+            "bytes": self.bytes,
+            "lost": self.lost,
+            "stored": self.stored,
+            "revives": self.revives,
+            "matches": as_text(self.matches, np.int64),
+            "watched": as_text(self.watched_us, np.int64),
+            "judged": self.judged.tolist(),
+            "made": None if self.made is None else self.made.tolist(),
+        }
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> "Epoch":
+        """From what `facts` gave."""
+        made = facts["made"]
+        return cls(
+            facts["until"],
+            facts["began"],
+            (facts["seen"][0], facts["seen"][1]),
+            facts["lean"],
+            facts["spare"],
+            facts["bytes"],
+            facts["lost"],
+            facts["stored"],
+            facts["revives"],
+            from_text(facts["matches"], np.int64, (2, BUCKETS)),
+            from_text(facts["watched"], np.int64, (2, BUCKETS)),
+            np.array(facts["judged"]),
+            None if made is None else np.array(made, np.int64).reshape(len(made), -1),
+        )
+
+
+def as_text(values: np.ndarray, kind: Any) -> str:
+    """An array's bytes as text."""
+    plain = np.ascontiguousarray(values, kind).tobytes()
+    return base64.b64encode(zlib.compress(plain, 1)).decode()
+
+
+def from_text(text: str, kind: Any, shape: Sequence[int]) -> np.ndarray:
+    """The array that `as_text` wrote."""
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), kind).reshape(shape).copy()

@@ -1,0 +1,183 @@
+"""The end of an epoch: models take in what it showed, and the next one is set up."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.kernel.progress import Progress
+from headgate.kernel.terms import Terms
+from headgate.learning.epoch import Epoch, capacity_of, epoch_rows
+from headgate.learning.key_counts import most_frequent, padded
+from headgate.learning.learned_rows import LearnedRows
+from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
+from headgate.learning.observation import Observation
+from headgate.learning.trial import begin_trial, fitting
+from headgate.learning.watched_rows import WatchedRows
+from headgate.policies.age import Age
+from headgate.policies.chance import uniform
+from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
+from headgate.policies.policy import Policy
+from headgate.spec import RowWindow
+
+STEADY_STAYS = 10.0
+"""Stays for which a policy must have been followed before room is taken from the others."""
+NEARLY = 0.8
+"""Of the memory: what fills it may fill all of it."""
+MORE_THAN_TWICE = 2.5
+"""Times that the rows watched must fit their room before twice as many are."""
+
+
+class Ended(NamedTuple):
+    """An epoch at its end."""
+
+    terms: Terms
+    """Of the join, with the policy that was asked for."""
+    after: Progress
+    key_bytes: int
+    """The most that a key takes."""
+    epoch: Epoch
+
+    @property
+    def arrived(self) -> int:
+        """Rows of both sides that came in it."""
+        return sum(self.after.seen) - sum(self.epoch.seen)
+
+    @property
+    def capacity(self) -> int:
+        """About how many rows can be stored."""
+        size = self.epoch.bytes / self.arrived if self.arrived else 0.0
+        return max(capacity_of(self.terms, size), 1)
+
+    @property
+    def stored(self) -> int:
+        """About how many rows are stored."""
+        return max(min(self.capacity, sum(self.after.seen)), 1)
+
+    @property
+    def lived_us(self) -> int:
+        """The event time that it took."""
+        began = self.epoch.began_us
+        return 0 if began is None else (self.after.clock >> 1) - began
+
+    def is_full(self, until: int) -> bool:
+        """Whether memory has run full, or may before so many rows have come."""
+        if self.epoch.lost:
+            return True
+        lived = max(self.lived_us, 1)
+        held = 0.0
+        for side, window in enumerate(self.terms.windows):
+            came = self.after.seen[side] - self.epoch.seen[side]
+            by_rows = isinstance(window, RowWindow)
+            held += window.span if by_rows else came * window.span / lived
+        return until > self.capacity and held > NEARLY * self.capacity
+
+    def windows_passed(self, by_rows: tuple[bool, bool]) -> float:
+        """How many windows have passed, by the longer of the two."""
+        spans = [window.span for window in self.terms.windows]
+        side = int(np.argmax(spans))
+        if not spans[side]:
+            return 0.0
+        came = self.after.seen[side] - self.epoch.seen[side]
+        return (came if by_rows[side] else self.lived_us) / spans[side]
+
+
+def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) -> LearnedRows:
+    """Learn from an epoch, and begin the next; the rows and keys that are kept for it."""
+    is_open = ~seen.spans.are_past(rows.watched, ended.after)
+    still_open = rows.watched.where(is_open).in_order()
+    for side in (0, 1):
+        seen.judge(side, still_open.of_side(side))
+    monitor.forget(
+        ended.windows_passed(monitor.by_rows), float(ended.lived_us), ended.arrived, ended.stored
+    )
+    monitor.take_in(ended.epoch)
+    policy, key_bytes = ended.terms.policy, ended.key_bytes
+    trying = policy.tries_others and monitor.room.most_tried(key_bytes) > 0
+    monitor.epoch = Epoch(
+        until=sum(ended.after.seen)
+        + epoch_rows(sum(ended.after.seen), ended.capacity, monitor.least_rows),
+        began_us=None if ended.epoch.began_us is None else ended.after.clock >> 1,
+        seen=ended.after.seen,
+        lean=_lean(monitor) if trying else "",
+        stored=ended.stored,
+    )
+    # What is given back must be free: only once an epoch has kept to it.
+    monitor.epoch.spare = bool(monitor.epoch.lean) and monitor.epoch.lean == ended.epoch.lean
+    tracked = _settle_counts(monitor, rows.tracked, key_bytes)
+    watched = _resample(monitor, rows.watched, is_open, key_bytes)
+    rivals = rows.rivals
+    if isinstance(policy, Learned):
+        if trying and (monitor.tried > 0 or ended.is_full(monitor.epoch.until)):
+            begin_trial(monitor, policy, ended.terms, ended.capacity, key_bytes)
+        if rivals is not None:
+            rivals = fitting(rivals, monitor, monitor.room_now.most_tried(key_bytes))
+        follow(monitor, policy)
+    return LearnedRows(watched._replace(before=watched.met), tracked, rivals)
+
+
+def follow(monitor: Monitor, policy: Learned) -> None:
+    """Choose the policy to follow in the epoch that begins."""
+    before = monitor.followed
+    settled = chosen(monitor, policy)
+    switched = bool(before) and before != settled.name
+    monitor.switched += int(switched)
+    monitor.steady *= not switched
+    monitor.followed = settled.name
+    monitor.epoch.revives = settled.keeps_history and before not in KEEP_HISTORY
+
+
+def chosen(monitor: Monitor, policy: Learned) -> Policy:
+    """The policy to follow, by the models learned so far."""
+    curves, followed = monitor.curves(), monitor.followed
+    weights = np.zeros(1) if monitor.knows_keys else None
+    if monitor.standing.tells:
+        # A policy followed before any trial gets no advantage as incumbent.
+        incumbent = followed if monitor.contested else ""
+        monitor.contested = True
+        return policy.named(monitor.standing.leader(incumbent), curves, weights)
+    if monitor.tried > 0 and not monitor.fit.is_sure:
+        # Until the choice is clear, a random sample is the best start.
+        return policy.neutral
+    fading, better = monitor.fading(monitor.epoch.stored), monitor.fit.better
+    if not (policy.important or monitor.fit.tells):
+        # A handful of matches is no reason to leave the counts of keys, or to go back to them.
+        better = "age" if followed == Age.name else "key"
+    return policy.follow(curves, weights, better, fading, followed)
+
+
+def _lean(monitor: Monitor) -> str:
+    """What is enough of the room, once a policy has long been followed; see `Epoch`."""
+    if monitor.steady < STEADY_STAYS:
+        return ""
+    return "key" if monitor.followed in BY_KEY else "other"
+
+
+def _settle_counts(monitor: Monitor, tracked: np.ndarray, key_bytes: int) -> np.ndarray:
+    """Add up the counts of keys; the codes of those that are tracked on."""
+    total = padded(monitor.counts, len(tracked)) + padded(monitor.fresh, len(tracked))
+    # In single precision, which is more than is known, so that what is written is short.
+    total = total.astype(np.float32).astype(np.float64)
+    room = monitor.room_now.key_room(key_bytes)
+    kept = most_frequent(total.sum(axis=1), room.tracked)
+    monitor.sketch = monitor.sketch.emptied(room)
+    monitor.counts = total[kept]
+    monitor.fresh = np.zeros((len(kept), 2))
+    still: np.ndarray = tracked[kept]
+    return still
+
+
+def _resample(
+    monitor: Monitor, watched: WatchedRows, is_open: np.ndarray, key_bytes: int
+) -> WatchedRows:
+    """Watch as many rows as there is room for: twice as many from now on, or half of them."""
+    most, open_rows = monitor.room_now.most_watched(key_bytes), int(np.count_nonzero(is_open))
+    share = monitor.share or LEAST_SHARE
+    if share < 1.0 and open_rows * MORE_THAN_TWICE <= most:
+        share *= 2
+    drawn = uniform(monitor.seed, watched.side, watched.sequence)
+    while np.count_nonzero(is_open & (drawn < share)) > most:
+        share = halved(share)
+    monitor.share = share
+    keep = drawn < share
+    kept = watched.where(keep).fitting(is_open[keep], most)
+    return kept._replace(share=np.minimum(kept.share, share))

@@ -1,0 +1,98 @@
+"""What a step shows of the watched rows, added to the open epoch."""
+
+from dataclasses import astuple
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.kernel.progress import Progress
+from headgate.learning.key_worth import Worth
+from headgate.learning.model_fit import Judged
+from headgate.learning.monitor import Monitor
+from headgate.learning.recall import Evidence
+from headgate.learning.watch_room import Spans
+from headgate.learning.watched_rows import Observed, WatchedRows
+from headgate.policies.structures.ordered_sums import in_order
+
+
+class Observation(NamedTuple):
+    """A step as it is observed.
+
+    Sums run by side in the order in which rows came, which is the order in which their windows
+    pass. So they are the same wherever steps are cut.
+
+    Parameters
+    ----------
+    worth
+        The models that are judged by what rows met.
+    before, after
+        How far the join had come before the step, and after it.
+    """
+
+    monitor: Monitor
+    spans: Spans
+    worth: Worth
+    before: Progress
+    after: Progress
+
+    def take_in(self, side: int, seen: Observed, ages: np.ndarray) -> WatchedRows:
+        """Add a side's watched rows to the epoch, and those whose window passed to the evidence.
+
+        Returns the rows to watch on: those whose window is open, and those that a row out of order
+        could still meet.
+        """
+        epoch, rows = self.monitor.epoch, seen.rows
+        before_us, after_us = self.before.clock >> 1, self.after.clock >> 1
+        since = np.where(seen.is_new, 0, np.maximum(before_us - rows.time, 0))
+        until = np.maximum(after_us - rows.time, since)
+        epoch.matches[side] += ages
+        epoch.watched_us[side] += self.monitor.ages.followed(side, since, until)
+        was_past = ~seen.is_new & self.spans.are_past(rows, self.before)
+        is_past = self.spans.are_past(rows, self.after)
+        self._add_evidence(side, rows.where(is_past & ~was_past).in_order())
+        self._add_late(side, seen, was_past)
+        self.judge(side, rows.where(is_past & ~was_past).in_order())
+        return rows.where(~is_past | seen.is_open)
+
+    def judge(self, side: int, rows: WatchedRows) -> None:
+        """Score how well each model predicted what rows met in this epoch, up to now."""
+        curves, epoch = self.worth.curves, self.monitor.epoch
+        if curves is None or self.worth.by_code is None or not len(rows.time):
+            return
+        window, began_us = self.spans.spans[side], epoch.began_us or 0
+        since = np.clip(began_us - rows.time, 0, window)
+        until = np.clip((self.after.clock >> 1) - rows.time, since, window)
+        ages, total = curves[side].ages, curves[side].cumulative
+        judged = self.monitor.fit.judged(
+            Judged(
+                met=(rows.met - rows.before) * rows.let_in,
+                by_age=np.interp(until, ages, total) - np.interp(since, ages, total),
+                weight=self.worth.weights(side, rows.code),
+                watched_us=until - since,
+                importance=rows.importance,
+            )
+        )
+        for place, more in enumerate(judged):
+            epoch.judged[side, place] = in_order(epoch.judged[side, place], more)
+
+    def _add_evidence(self, side: int, rows: WatchedRows) -> None:
+        self._add(side, Evidence.terms(rows.met, rows.made, rows.share))
+
+    def _add_late(self, side: int, seen: Observed, was_past: np.ndarray) -> None:
+        """What rows that had passed have met since, of rows that came out of order."""
+        rows = seen.rows
+        more = was_past & (rows.met != seen.met_before)
+        if not more.any():
+            return
+        share = rows.share[more]
+        now = Evidence.terms(rows.met[more], rows.made[more], share)
+        self._add(side, now - Evidence.terms(seen.met_before[more], seen.made_before[more], share))
+
+    def _add(self, side: int, terms: np.ndarray) -> None:
+        sums = [
+            in_order(total, more)
+            for total, more in zip(astuple(self.monitor.passed[side]), terms, strict=True)
+        ]
+        sides = list(self.monitor.passed)
+        sides[side] = Evidence(*sums)
+        self.monitor.passed = (sides[0], sides[1])

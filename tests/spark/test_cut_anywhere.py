@@ -1,0 +1,198 @@
+"""Where a stream is cut into batches changes nothing: not the results, not what is stored, not what
+is learned. For every policy that learns, and every goal.
+"""
+
+import json
+import uuid
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headgate as hg
+from headgate.columns.times import microseconds
+from headgate.policies import Hist
+from headgate.spark.state.blobs import from_blob
+from tests.spark.one_shard import LABEL, OneShard
+from tests.spark.streams import START_US, multiset, timestamps
+from tests.thoroughness import examples
+
+pytestmark = pytest.mark.spark
+
+WINDOW_S = 40
+KINDS = {
+    "prob": {"policy": "prob"},
+    "life": {"policy": "life"},
+    "age": {"policy": "age"},
+    "auto": {"policy": "auto"},
+    "hist": {"policy": Hist("walk")},
+    "trend": {"policy": Hist("trend")},
+    "ijoin": {"policy": "ijoin", "goal": hg.MaxImportance("worth")},
+    "auto by importance": {"policy": "auto", "goal": hg.MaxImportance("worth")},
+    "sample": {"goal": hg.Sample("auto")},
+    "fifo": {"policy": "fifo"},
+}
+
+
+class Stream(NamedTuple):
+    """Both sides, and the order in which their rows come."""
+
+    left: pa.Table
+    right: pa.Table
+    side: np.ndarray
+
+    def part(self, first: int, end: int) -> tuple[pa.Table, pa.Table]:
+        """The rows of both sides between two places of the whole order."""
+        rights = np.concatenate([[0], np.cumsum(self.side)])
+        cuts = [(first - rights[first], end - rights[end]), (rights[first], rights[end])]
+        left, right = (
+            table.slice(begin, stop - begin)
+            for table, (begin, stop) in zip((self.left, self.right), cuts, strict=True)
+        )
+        return left, right
+
+
+def stream(seed: int, rows: int, keys: int, rate: float) -> Stream:
+    """Zipf keys that drift, rows at random times, some with the same, some keys null."""
+    rng = np.random.default_rng(seed)
+    time = np.sort(rng.integers(0, int(rows / rate * 1e6), rows)) // 20_000 * 20_000
+    side = rng.integers(0, 2, rows)
+    order = np.lexsort((side, time))
+    time, side = time[order] + START_US, side[order]
+    share = np.arange(1, keys + 1) ** -1.0
+    key = rng.choice(keys, rows, p=share / share.sum()) + np.arange(rows) * 2 // rows * 3
+    tables = []
+    for which, at, number in ((0, "left_at", "left_id"), (1, "right_at", "right_id")):
+        mine = side == which
+        count = int(mine.sum())
+        tables.append(
+            pa.table(
+                {
+                    "key": pa.array(key[mine], mask=rng.random(count) < 0.02),
+                    at: timestamps(time[mine]),
+                    number: np.arange(count),
+                    "worth": rng.choice([0.3, 1.0, 2.7], count),
+                }
+            )
+        )
+    return Stream(tables[0], tables[1], side)
+
+
+class Left(NamedTuple):
+    """What a stream leaves behind."""
+
+    pairs: Any
+    stored: list[Any]
+    facts: dict[str, Any]
+    tracked: pa.Table | None
+    watched: list[Any]
+    rivals: list[Any]
+    memory: str
+
+
+def streamed(join: hg.WindowJoin, whole: Stream, cuts: list[int]) -> Left:
+    """Join in batches that end at these places of the order of all rows."""
+    rows = len(whole.side)
+    shard = OneShard(join, (whole.left.schema, whole.right.schema), uuid.uuid4().hex)
+    pairs, clock = [], 0
+    for first, end in pairwise([0, *sorted({*cuts} - {0, rows}), rows]):
+        left, right = whole.part(first, end)
+        batch = shard.batch(left, right, watermark_ms=clock // 1000 if clock else None)
+        pairs.append(batch.pairs)
+        times = [microseconds(table.column(1)) for table in (left, right)]
+        # As Spark has it: the watermark follows with the next batch, 5 seconds behind.
+        clock = max([clock, *(int(time.max()) - 5_000_000 for time in times if len(time))])
+    return left_by(shard, pa.concat_tables(pairs), whole)
+
+
+def left_by(shard: OneShard, pairs: pa.Table, whole: Stream) -> Left:
+    """What is in a shard's state, in an order of its own, of rows that others in order can meet."""
+    last = max(int(microseconds(table.column(1)).max()) for table in whole[:2])
+    state = shard.state()
+    stored = []
+    for side in (0, 1):
+        held = state.held(side).rows
+        open_rows = held.where(held.time + WINDOW_S * 1_000_000 >= last)
+        columns = ("sequence", "time", "matches", "touched")
+        stored.append(sorted(zip(*(getattr(open_rows, name) for name in columns), strict=True)))
+    kept = shard.tester.peekValueState("lessons", LABEL)
+    memory = state.progress.memory
+    if kept is None:
+        return Left(multiset(pairs), stored, {}, None, [], [], memory)
+    facts = json.loads(kept[0])
+    facts.pop("lost")  # a row past its window expires or makes room: both by the watermark
+    watched = [_rows(blob, last) for blob in kept[1:3]]
+    rivals = [_rows(blob, last) for blob in kept[4:6] if blob is not None]
+    return Left(multiset(pairs), stored, facts, from_blob(kept[3]), watched, rivals, memory)
+
+
+def _rows(blob: bytes, last: int) -> list[Any]:
+    """Rows of the monitor whose window is open, but for where they stand in state."""
+    table = from_blob(blob)
+    hidden = [name for name in table.column_names if name.startswith("__headgate")]
+    time = table.column("__headgate_time").to_numpy()
+    drop = {"__headgate_number"}
+    rows = [
+        row
+        for row, at in zip(table.to_pylist(), time, strict=True)
+        if at + WINDOW_S * 1_000_000 >= last
+    ]
+    return (
+        sorted(
+            [tuple(row[name] for name in table.column_names if name not in drop) for row in rows],
+            key=str,
+        )
+        if hidden
+        else []
+    )
+
+
+def check_same(one: Left, other: Left) -> None:
+    """Everything is the same, to the last bit."""
+    assert one.facts == other.facts
+    assert one.memory == other.memory
+    assert one.tracked == other.tracked or one.tracked.equals(other.tracked)
+    assert one.watched == other.watched
+    assert one.rivals == other.rivals
+    assert one.stored == other.stored
+    assert one.pairs == other.pairs
+
+
+def make_join(kind: str, budget: hg.Budget) -> hg.WindowJoin:
+    return hg.WindowJoin(
+        on="key",
+        left=hg.Side(time="left_at", window=f"{WINDOW_S} seconds"),
+        right=hg.Side(time="right_at", window=f"{WINDOW_S} seconds"),
+        budget=budget,
+        **KINDS[kind],
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@examples(3)
+@given(data=st.data())
+def test_cutting_a_stream_into_batches_anywhere_changes_nothing(
+    kind: str, data: st.DataObject
+) -> None:
+    rows = data.draw(st.integers(3_000, 9_000), "rows")
+    whole = stream(
+        data.draw(st.integers(0, 1000), "seed"),
+        rows,
+        keys=data.draw(st.sampled_from([40, 400, 4_000]), "keys"),
+        rate=data.draw(st.sampled_from([20.0, 60.0]), "rows a second"),
+    )
+    room = data.draw(st.sampled_from([60, 300, 900]), "room")
+    by_bytes = data.draw(st.booleans(), "by bytes")
+    monitor = data.draw(st.sampled_from([0.05, 0.2]), "monitor")
+    budget = (
+        hg.Budget(memory=150 * room, monitor=monitor)
+        if by_bytes
+        else hg.Budget(rows=room, monitor=monitor)
+    )
+    join = make_join(kind, budget)
+    cuts = data.draw(st.lists(st.integers(1, rows - 1), max_size=6), "cuts")
+    check_same(streamed(join, whole, []), streamed(join, whole, cuts))
