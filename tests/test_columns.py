@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.columns.key_codes import encode_together
+from headgate.columns.numbering import number
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES, row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 
@@ -141,3 +142,16 @@ def test_times_are_microseconds_since_the_epoch(kind: pa.DataType, micros: int) 
 def test_times_before_the_epoch_and_in_nanoseconds() -> None:
     assert microseconds(column([-5], pa.timestamp("us"))).tolist() == [-5]
     assert microseconds(column([7_000], pa.timestamp("ns"))).tolist() == [7]
+
+
+@pytest.mark.parametrize("values", [6_000, 20_000])
+def test_keys_that_meet_in_the_hash_table_are_told_apart(values: int) -> None:
+    """So many values that many of them find their place taken, and that the table grows."""
+    rng = np.random.default_rng(5)
+    drawn = rng.integers(-(1 << 40), 1 << 40, values)
+    close = np.concatenate([drawn, drawn ^ 1, drawn ^ 2, drawn])
+    found, count = number(close)
+    _, first, same = np.unique(close, return_index=True, return_inverse=True)
+    in_order = np.argsort(np.argsort(first))
+    assert count == len(first)
+    assert np.array_equal(found, in_order[same])

@@ -165,6 +165,11 @@ def test_a_budget_without_a_monitor_cannot_learn() -> None:
         hg.Budget(rows=10, monitor=0.9)
 
 
+def test_a_row_watched_with_a_chance_of_a_half_stands_for_two() -> None:
+    met, made, share = np.array([4.0, 1.0]), np.array([3.0, 1.0]), np.array([0.5, 1.0])
+    assert Evidence.of(met, made, share) == Evidence(9.0, 7.0, 32.0, 24.0, 18.0)
+
+
 def test_evidence_adds_up_over_rows_and_shards() -> None:
     random = np.random.default_rng(8)
     met = random.integers(0, 9, 50)

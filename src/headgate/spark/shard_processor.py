@@ -58,7 +58,8 @@ class ShardProcessor(StatefulProcessor):
 
         Users' own policies may be pickled with it, by value, as Spark does with functions.
         """
-        return DeferredProcessor, (_VARIABLES, cloudpickle.dumps((type(self), self._plan)))
+        packed: bytes = cloudpickle.dumps((type(self), self._plan))  # type: ignore[no-untyped-call]
+        return DeferredProcessor, (_VARIABLES, packed)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
