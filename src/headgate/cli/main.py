@@ -65,6 +65,17 @@ Keys = Annotated[
 ]
 LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left side.")]
 RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
+Sizes = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='What to try: "64 MB", "10 %" of what the exact join holds, or a number of rows; '
+        "may be given several times."
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="Instead of files: the checkpoint of Spark's own stream-stream join."),
+]
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.DEMO)
@@ -182,17 +193,8 @@ def whatif(
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this policy; may be given several times.")
     ] = None,
-    memory: Annotated[
-        list[str] | None,
-        typer.Option(
-            help='What to try: "64 MB", "10 %" of what the exact join holds, or a number of rows; '
-            "may be given several times."
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="Instead of files: the checkpoint of Spark's own stream-stream join."),
-    ] = None,
+    memory: Sizes = None,
+    checkpoint: Checkpoint = None,
     operator: Annotated[
         int, typer.Option(min=0, help="Which stateful operator of that query it is.")
     ] = 0,
