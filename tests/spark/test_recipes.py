@@ -124,7 +124,7 @@ def test_a_repeated_batch_is_written_once(named: dict[str, Any], tmp_path: Path)
     wanted = multiset([(number, "é") for number in range(6)])
     write("write_once", path)
     with named["duckdb"].connect(path) as database:
-        assert multiset(database.execute("SELECT * FROM joined").to_arrow_table()) == wanted
+        assert multiset(database.sql("SELECT * FROM joined").to_arrow_table()) == wanted
 
     pytest.importorskip("deltalake")
     exec(section("Delta")[1], named)
