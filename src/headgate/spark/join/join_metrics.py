@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.learning import Evidence
-from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.learning.recall import CONFIDENCE, MOST_ERROR, NONE_OF_MANY
 from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
@@ -93,9 +93,9 @@ def observed(shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS) -> list
     """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so they are upper bounds. Recall is null if unknown: no
-    row was watched, or no watched row has matched. If the goal is importance, recall is the share
-    of importance. Joins that share their budget (``shared``) also report what they expect to gain
-    from more memory and lose with less.
+    row was watched, or watched rows have met too little to tell it within 0.25 to either side. If
+    the goal is importance, recall is the share of importance. Joins that share their budget
+    (``shared``) also report what they expect to gain from more memory and lose with less.
     """
     shard = shard_output(groups)
     return [
@@ -137,15 +137,25 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         return exact[0].alias(f"{prefix}{name}")
 
     return [
-        figure("recall", ("met", "made"), _one, _share),
-        figure("recall_low", _SUMS, _one, lambda s: F.greatest(_share(s) - _error(s), F.lit(0.0))),
-        figure("recall_high", _SUMS, _one, lambda s: F.least(_share(s) + _error(s), F.lit(1.0))),
+        figure("recall", _SUMS, _one, _known_share),
+        figure(
+            "recall_low",
+            _SUMS,
+            _one,
+            lambda s: _if_known(s, F.greatest(_share(s) - _error(s), F.lit(0.0))),
+        ),
+        figure(
+            "recall_high",
+            _SUMS,
+            _one,
+            lambda s: _if_known(s, F.least(_share(s) + _error(s), F.lit(1.0))),
+        ),
         figure(
             "exact_pairs",
-            ("met", "made", "pairs", "by_importance"),
+            (*_SUMS, "pairs", "by_importance"),
             lambda s: s.pairs.cast("double"),
             # The share of importance does not give the number of pairs.
-            lambda s: F.when(s.by_importance == 0, F.try_divide(s.pairs, _share(s))),
+            lambda s: F.when(s.by_importance == 0, F.try_divide(s.pairs, _known_share(s))),
         ),
     ]
 
@@ -156,6 +166,15 @@ def _one(_: Column) -> Column:
 
 def _share(s: Column) -> Column:
     return F.try_divide(s.made, s.met)
+
+
+def _known_share(s: Column) -> Column:
+    return _if_known(s, _share(s))
+
+
+def _if_known(s: Column, value: Column) -> Column:
+    """A figure, or null where watched rows have met too little to tell recall."""
+    return F.when(_error(s) <= MOST_ERROR, value)
 
 
 def _error(s: Column) -> Column:
