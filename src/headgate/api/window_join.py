@@ -274,8 +274,8 @@ class WindowJoin(Request):
         shards
             How many shards the join will have; if not given, the plan suggests a number.
         live
-            Whether it will run as a stream: a monitor then takes a twentieth of the budget to
-            estimate recall, and a fifth of a budget in bytes is held in reserve.
+            Whether it will run as a stream. A budget buys the same rows either way: what a stream
+            sets aside of a budget in bytes, every join does.
         progress
             Where it takes long, a terminal or notebook says so. False turns that off.
         """

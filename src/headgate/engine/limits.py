@@ -17,7 +17,7 @@ from headgate.learning.room import (
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
 from headgate.spec import Budget, How, SpecError, TimeWindow, Window
-from headgate.spec.budget import UNLIMITED
+from headgate.spec.budget import RESERVE, UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
 TRYING = (0.2, 0.5, 0.3)
@@ -37,7 +37,7 @@ def terms_for(
     windows: tuple[Window, Window],
     policy: Policy,
     shards: int = 1,
-    reserve: float = 0.0,
+    reserve: float = RESERVE,
     monitor: float = 0.0,
     where: Relation | None = None,
     indexes: Pair | None = None,
@@ -48,7 +48,9 @@ def terms_for(
     Parameters
     ----------
     reserve
-        The fraction of a memory budget kept back for bytes that are held but not live.
+        The fraction of a memory budget kept back for bytes that are held but not live: those of
+        dead rows in a stream's state. Joins in process keep it back too, so that a byte of a budget
+        is worth the same wherever a join runs.
     monitor
         The fraction of the budget that is the monitor's.
     where
@@ -61,7 +63,10 @@ def terms_for(
     room, kept = room_for(budget, policy, shards, monitor), kept or Filters(0, 1)
     rows, memory = UNLIMITED, UNLIMITED
     if budget.rows is not None:
-        rows = budget.rows // shards - room.rows - kept.rows
+        rows = budget.rows // shards - kept.rows
+        if policy.learns or budget.monitor is not None:
+            # A monitor that only estimates recall stores none of the rows that are limited.
+            rows -= room.rows
     if budget.memory is not None:
         memory = int((budget.memory // shards - room.bytes - kept.bytes) * (1 - reserve))
     if rows < 1 or memory <= BOOKKEEPING_BYTES:

@@ -111,7 +111,7 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
         request.budget,
         request.windows,
         request.policy,
-        monitor=request.monitor_share(live=False),
+        monitor=request.monitor_share(live=True),
         where=bound.shape.relation,
         indexes=indexes,
         kept=request.filters(shards=1, live=False),

@@ -12,6 +12,9 @@ import numpy as np
 
 CONFIDENCE = 1.96
 """Standard errors to either side of a 95 % interval."""
+MOST_ERROR = 0.25
+"""Where an interval reaches further than this to either side, recall is not known yet: too few
+watched rows have met anything."""
 NONE_OF_MANY = 3.0
 """Where all rows fared alike their spread says nothing: what n of them did not show may yet befall
 three in n (the rule of three)."""

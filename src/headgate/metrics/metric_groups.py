@@ -208,7 +208,7 @@ class Qualities:
         "share", "Jain's index over the time that rows were stored.", RATIO, default=1.0
     )
     recall: float | None = metric(
-        "share", "Of the exact result, made in this batch.", RATIO, default=None
+        "share", "Of the exact result, made in this batch; null if unknown.", RATIO, default=None
     )
     recall_low: float | None = metric(
         "share", "Lower end of its 95 % interval.", RATIO, default=None
@@ -224,7 +224,7 @@ class Qualities:
         default=None,
     )
     total_recall: float | None = metric(
-        "share", "Of the exact result since the query began.", RATIO, default=None
+        "share", "Of the exact result since it began; null if unknown.", RATIO, default=None
     )
     total_recall_low: float | None = metric(
         "share", "Lower end of its 95 % interval.", RATIO, default=None

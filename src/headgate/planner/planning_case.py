@@ -16,7 +16,6 @@ from headgate.policies.random import Random
 from headgate.profiles.kept_rows import KeptRows
 from headgate.profiles.profile import Profile
 from headgate.spec import Budget, Keys, MaxSubset, RowWindow, Side, SpecError
-from headgate.spec.budget import MONITOR, RESERVE
 from headgate.spec.quantity import SECOND_US
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw
 from headgate.trials.sampled_trace import Sampled, Whole
@@ -102,11 +101,7 @@ class Case:
         rows = asked.rows
         if rows is None and asked.memory is None:
             rows = max(round(2 * self.needed_rows), 1)
-        memory, monitor = asked.memory, asked.monitor
-        if self.live:
-            memory = None if memory is None else round((1 - RESERVE) * memory)
-            monitor = MONITOR if monitor is None else monitor
-        return Budget(rows, memory, split, monitor)
+        return Budget(rows, asked.memory, split, asked.monitor)
 
     @cached_property
     def room(self) -> float:

@@ -69,7 +69,7 @@ def answer(
 
 
 def _monitored(policy: Policy, budget: Budget) -> float:
-    """The part of a budget that a stream gives to a monitor, and a run in process does not."""
+    """The part of a memory budget that goes to a monitor which only estimates recall."""
     if policy.learns or policy.samples or budget.monitor is not None:
         return 0.0
     return room_for(Budget(rows=LIKELY_ROWS), policy, 1, MONITOR).rows / LIKELY_ROWS

@@ -154,10 +154,10 @@ class WhatIf:
         least, most = _crossing(curve, "high", recall), _crossing(curve, "low", recall)
         stored = 1 - self.monitored.get(policy.upper(), 0.0)
         return Memory(
-            ceil(rows / stored),
+            ceil(rows),
             ceil(rows * self.needs.row_bytes / stored / (1 - RESERVE)),
-            int((rows if least is None else least) / stored),
-            None if most is None else ceil(most / stored),
+            int(rows if least is None else least),
+            None if most is None else ceil(most),
         )
 
     def cheapest(self, recall: float) -> str | None:

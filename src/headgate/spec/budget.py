@@ -11,7 +11,7 @@ UNLIMITED = 1 << 62
 MONITOR = 0.05
 """The default share of the budget for the monitor, where one is needed."""
 MOST_MONITOR = 0.5
-RESERVE = 0.2
+RESERVE = 0.1
 """The part of a memory budget that a stream keeps back for bytes that are held but not live."""
 USUAL_ROW_BYTES = 128
 

@@ -83,7 +83,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         budget,
         trace.windows,
         request.policy,
-        monitor=share,
+        monitor=request.monitor_share(live=True),
         where=trace.relation,
         indexes=request.indexes(observed_rates(*trace.rows), trace.codes),
     )

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.learning import Evidence
-from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
+from headgate.learning.recall import CONFIDENCE, MOST_ERROR, NONE_OF_MANY
 from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
 from headgate.planner.live_curve import FIGURES as EXPECTED
@@ -114,10 +114,11 @@ def observed(
     """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
     Peaks are sums of the shards' peaks, so they are upper bounds. Recall is null if unknown: no
-    row was watched, or no watched row has matched. If the goal is importance, recall is the share
-    of importance. Joins that share their budget (``shared``) also report what they expect to gain
-    from more memory and lose with less. ``each_of`` so many shards also reports `BALANCED`, as an
-    array under ``shard_0``, ``shard_1`` …; null for a shard that was not in the batch.
+    row was watched, or watched rows have met too little to tell it within 0.25 to either side. If
+    the goal is importance, recall is the share of importance. Joins that share their budget
+    (``shared``) also report what they expect to gain from more memory and lose with less.
+    ``each_of`` so many shards also reports `BALANCED`, as an array under ``shard_0``, ``shard_1``
+    …; null for a shard that was not in the batch.
     """
     shard = shard_output(groups)
     return [
@@ -158,30 +159,29 @@ def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Colu
         "settling": shard.total("shards_settling"),
     }
 
-    def of_pairs(estimate: str) -> str:
-        """An estimate from pairs, null where they are not all that the result has."""
-        return f"CASE WHEN s.settling = 0 THEN {estimate} END"
+    def figure(name: str, sure: str, estimated: str, needed: Iterable[str] = ()) -> Column:
+        """A figure computed from some of the sums ``s``, each of which is then summed only once.
 
-    def figure(name: str, needed: Iterable[str], sure: str, estimated: str) -> Column:
-        """A figure computed from some of the sums ``s``, each of which is then summed only once."""
-        given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, DOUBT))
-        exact = f"CASE WHEN s.{DOUBT} = 0 THEN {sure} ELSE {estimated} END"
+        It is null where watched rows have met too little to tell recall.
+        """
+        given = ", ".join(f"'{each}', {sums[each]}" for each in (*_SUMS, *needed, DOUBT))
+        known = f"CASE WHEN {_ERROR} <= {MOST_ERROR}D THEN {estimated} END"
+        exact = f"CASE WHEN s.{DOUBT} = 0 THEN {sure} ELSE {known} END"
         return F.expr(f"transform(array(named_struct({given})), s -> {exact})[0] AS {prefix}{name}")
 
-    low, high = f"greatest({_SHARE} - {_ERROR}, 0.0D)", f"least({_SHARE} + {_ERROR}, 1.0D)"
+    def of_pairs(name: str, sure: str, estimated: str, needed: Iterable[str] = ()) -> Column:
+        """A figure estimated from pairs, null where they are not all that the result has."""
+        estimated = f"CASE WHEN s.settling = 0 THEN {estimated} END"
+        return figure(name, sure, estimated, (*needed, "settling"))
+
     # The share of importance does not give the number of pairs.
     exact_pairs = f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {_SHARE}) END"
     return [
-        figure("recall", ("met", "made", "settling"), "1.0D", of_pairs(_SHARE)),
-        figure("recall_low", (*_SUMS, "settling"), "1.0D", of_pairs(low)),
-        figure("recall_high", (*_SUMS, "settling"), "1.0D", of_pairs(high)),
-        figure(
-            "exact_pairs",
-            ("met", "made", "pairs", "by_importance", "settling"),
-            "cast(s.pairs AS double)",
-            of_pairs(exact_pairs),
-        ),
-        figure("recall_matched", ("met", "made"), "1.0D", _SHARE),
+        of_pairs("recall", "1.0D", _SHARE),
+        of_pairs("recall_low", "1.0D", f"greatest({_SHARE} - {_ERROR}, 0.0D)"),
+        of_pairs("recall_high", "1.0D", f"least({_SHARE} + {_ERROR}, 1.0D)"),
+        of_pairs("exact_pairs", "cast(s.pairs AS double)", exact_pairs, ("pairs", "by_importance")),
+        figure("recall_matched", "1.0D", _SHARE),
     ]
 
 

@@ -181,14 +181,14 @@ def shard_plan(
         Keys whose rows are spread over all shards.
     """
     shards, share = len(labels), request.monitor_share(live)
-    policy, reserve = request.policy.without_model(), RESERVE if live else 0.0
+    policy, reserve = request.policy.without_model(), RESERVE
     terms = terms_for(
         request.budget,
         request.windows,
         policy,
         shards=shards,
         reserve=reserve,
-        monitor=share,
+        monitor=request.monitor_share(live=True),
         where=bound.shape.relation,
         indexes=request.indexes(request.rates, keys=0),
         kept=request.filters(shards, live),
