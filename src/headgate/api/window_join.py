@@ -1,6 +1,5 @@
 """WindowJoin: the public class for window joins, in process or on Spark, batch or streaming."""
 
-import math
 import os
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from headgate.api.asked_kind import check_kind
 from headgate.api.asked_policy import AskedPolicy, check_budget, check_time_for_a_sample
+from headgate.api.join_arguments import check_parts, checked_rates, planned_arguments
 from headgate.api.join_text import written
 from headgate.engine.outcome import Outcome
 from headgate.engine.request import Request
@@ -184,12 +184,12 @@ class WindowJoin(Request):
         how: str = "inner",
         unmatched: str = "certain",
     ) -> None:
-        _check_parts(left, right, budget, goal, where)
+        check_parts(left, right, budget, goal, where)
         kind = parse_how(how)
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
-        known_rates = _checked_rates(rates)
+        known_rates = checked_rates(rates)
         asked = AskedPolicy(
             policy=policy,
             goal=goal,
@@ -283,23 +283,7 @@ class WindowJoin(Request):
             return make_plan(self, profile, shards, live, self._as_planned)
 
     def _as_planned(self, draft: Draft) -> "WindowJoin":
-        asked = self.budget
-        sampled = isinstance(draft.goal, Sample)
-        return WindowJoin(
-            left_on=self.keys.left,
-            right_on=self.keys.right,
-            left=self.left,
-            right=self.right,
-            budget=Budget(asked.rows, asked.memory, draft.split, asked.monitor, asked.cpu),
-            goal=draft.goal,
-            policy="auto" if sampled else draft.policy,
-            frequencies=draft.frequencies,
-            ages=draft.ages,
-            rates=draft.rates,
-            suffix=self.suffix,
-            seed=self.seed,
-            index=draft.index or "auto",
-        )
+        return WindowJoin(**planned_arguments(self, draft))
 
     def run(
         self,
@@ -365,9 +349,8 @@ class WindowJoin(Request):
             stateful operators after the join never drop their state.
             The time of a side whose window is in rows never has a watermark.
         balance
-            A folder, to move memory between shards while the query runs. By default every shard
-            keeps an equal part of the budget. With skewed keys some shards need far more than
-            others; each then reports what more memory would bring, and memory goes where it makes
+            A folder, to move memory between shards while the query runs: with skewed keys some
+            shards need far more than the equal part they get by default. Memory goes where it makes
             the most results. A shard that loses memory evicts rows first, so together they never
             store more than the budget. The folder is local, reached by Spark under the same path,
             for this join alone, and kept between runs like a checkpoint. A query that only
@@ -416,34 +399,3 @@ class WindowJoin(Request):
         from headgate.spark import batch
 
         return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
-
-
-def _check_parts(left: Any, right: Any, budget: Any, goal: Any, where: Any) -> None:
-    """Raise unless every argument has the right type."""
-    for name, given, wanted in (
-        ("left", left, Side),
-        ("right", right, Side),
-        ("budget", budget, Budget),
-        ("goal", goal or MaxSubset(), Goal),
-    ):
-        if not isinstance(given, wanted):
-            raise SpecError(f"{name}={given!r} is not accepted: give a {wanted.__name__}")
-    if where is not None and not isinstance(where, Predicate):
-        raise SpecError(
-            f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
-        )
-
-
-def _checked_rates(rates: Any) -> tuple[float, float] | None:
-    if rates is None:
-        return None
-    try:
-        left, right = (float(rate) for rate in rates)
-    except (TypeError, ValueError):
-        left = right = 0.0
-    if not (0 < left < math.inf and 0 < right < math.inf):
-        raise SpecError(
-            f"rates={rates!r} is not accepted: give the rows a second of the left and of the right "
-            f"side, two numbers above 0"
-        )
-    return left, right

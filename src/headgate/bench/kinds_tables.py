@@ -14,15 +14,9 @@ def kinds_tables() -> Iterator[Table]:
         table.add_column(heading, justify="left" if heading in ("", "policy") else "right")
     for gain in measure_filter():
         for size, undecided in gain.undecided.items():
-            table.add_row(
-                gain.stream,
-                gain.policy,
-                f"{gain.memory:,} rows",
-                f"{gain.truly_unmatched:,}",
-                size,
-                f"{gain.certain[size]:,}",
-                f"{undecided:,}",
-            )
+            counts = [f"{gain.certain[size]:,}", f"{undecided:,}"]
+            truth = [f"{gain.memory:,} rows", f"{gain.truly_unmatched:,}"]
+            table.add_row(gain.stream, gain.policy, *truth, size, *counts)
         table.add_section()
     yield table
     table = Table(title="A semi join within a tenth of the inner join's memory: recall")

@@ -17,9 +17,9 @@ from headgate.kernel.twin.twin_outcome import PlainOutcome
 from headgate.kernel.twin.twin_rows import choose_watched, in_event_order, rows_of, skip_parts
 from headgate.kernel.twin.twin_sample import GivenUp
 from headgate.kernel.twin.twin_window import (
-    age_order,
     are_partners,
     is_past,
+    oldest_of,
     past_order,
     plain_pair_worth,
 )
@@ -133,7 +133,7 @@ class PlainStep(PlainOutcome):
                     worst = self._worst(pool) or self._oldest(pool)
                     self._give_up(pool, worst)
                     self._let_go(worst, Count.SHED)
-        self._note_peak()
+        self.note_peak()
 
     def _arrive(self, row: PlainRow) -> None:
         """Process an arrival: expire rows, probe the other side, then admit or evict."""
@@ -217,7 +217,7 @@ class PlainStep(PlainOutcome):
                 self._credit -= self._terms.pace.costs.store
             self.held.append(row)
             self._score.admits(row)
-            self._note_peak()
+            self.note_peak()
         else:
             self.settled.leaves(row, in_time=False)
             if row.watch == Watch.OPEN:
@@ -336,13 +336,7 @@ class PlainStep(PlainOutcome):
         return self._worth(row)[0] > self._worth(other)[0]
 
     def _oldest(self, pool: int) -> PlainRow:
-        """The pool's oldest row; under a row window, the first of its side."""
-        firsts = [
-            min((row for row in self._in_pool(pool) if row.side == side), key=age_order)
-            for side in (LEFT, RIGHT)
-            if any(row.side == side for row in self._in_pool(pool))
-        ]
-        return min(firsts, key=lambda row: row.position)
+        return oldest_of(self._in_pool(pool))
 
     def _is_fair_turn(self, row: PlainRow) -> bool:
         """Whether fairness evicts the oldest row, regardless of scores."""
@@ -403,8 +397,3 @@ class PlainStep(PlainOutcome):
     def _finish(self, row: PlainRow) -> None:
         self._ghosts.remove(row)
         row.watch = Watch.FINISHED
-
-    def _note_peak(self) -> None:
-        peak_rows, peak_bytes = self.counts[Count.PEAK_ROWS], self.counts[Count.PEAK_BYTES]
-        peak_rows[LEFT] = max(peak_rows[LEFT], self.stored_rows)
-        peak_bytes[LEFT] = max(peak_bytes[LEFT], self.stored_bytes)

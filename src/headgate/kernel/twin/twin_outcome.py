@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headgate.kernel.layout import Count, Fate
+from headgate.kernel.layout import LEFT, Count, Fate
 from headgate.kernel.watched import Watched
 from headgate.policies.kinds.plain_score import PlainRow
 
@@ -33,6 +33,12 @@ class PlainOutcome:
     def stored_bytes(self) -> int:
         """Bytes stored at the end."""
         return sum(row.size for row in self.held)
+
+    def note_peak(self) -> None:
+        """Record the most that was stored so far."""
+        peak_rows, peak_bytes = self.counts[Count.PEAK_ROWS], self.counts[Count.PEAK_BYTES]
+        peak_rows[LEFT] = max(peak_rows[LEFT], self.stored_rows)
+        peak_bytes[LEFT] = max(peak_bytes[LEFT], self.stored_bytes)
 
     def alive(self, side: int) -> np.ndarray:
         """For each row of a side, whether it is stored at the end."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headgate.kernel.layout import LEFT
+from headgate.kernel.layout import LEFT, RIGHT
 from headgate.kernel.relation import Relation
 from headgate.policies.kinds.plain_score import PlainRow
 from headgate.spec.importance.combine import Combine
@@ -57,3 +57,10 @@ def plain_pair_worth(combine: Combine, left: float, right: float) -> float:
         Combine.SUM: left + right,
         Combine.MAX: max(left, right),
     }[combine]
+
+
+def oldest_of(rows: Sequence[PlainRow]) -> PlainRow:
+    """The oldest of stored rows; under a row window, the first of its side."""
+    sides = [[row for row in rows if row.side == side] for side in (LEFT, RIGHT)]
+    firsts = [min(side, key=age_order) for side in sides if side]
+    return min(firsts, key=lambda row: row.position)
