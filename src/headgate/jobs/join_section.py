@@ -55,22 +55,7 @@ def read_join(
     budget = _read_budget(section)
     goal = read_goal(section)
     where = _read_where(section)
-    settings: dict[str, Any] = {
-        "how": section.text("how", 'the kind of join, such as "left"'),
-        "unmatched": section.text("unmatched", 'which rows without a partner, "certain" or "all"'),
-        "suffix": section.text("suffix", "the ending for right columns whose name is taken"),
-        "seed": section.whole("seed", "a whole number"),
-        "policy": section.text("policy", 'the name of a policy, such as "auto"'),
-        "index": section.any("index"),
-        "rates": section.any("rates"),
-    }
-    if settings["how"] is not None:
-        problems.attempt(section.at("how"), lambda: parse_how(settings["how"]))
-    if settings["policy"] is not None:
-        problems.attempt(section.at("policy"), lambda: make_policy(settings["policy"]))
-    if settings["index"] is not None:
-        keyed = left_key is not None
-        problems.attempt(section.at("index"), lambda: parse_index(settings["index"], keyed=keyed))
+    settings = _read_settings(section, keyed=left_key is not None)
     seen = _read_profile(section)
     if left_key is None and right_key is None and where is None and not section.has("where"):
         given = any(side.has("key") for side in sides)
@@ -112,6 +97,27 @@ def read_join(
     if join is None or seen is None or not is_planned:
         return join
     return problems.attempt(section.at("profile"), lambda: join.plan(seen, live=True).join)
+
+
+def _read_settings(section: Section, keyed: bool) -> dict[str, Any]:
+    """Read what is given by one word or number; None for what is left out."""
+    problems = section.problems
+    settings: dict[str, Any] = {
+        "how": section.text("how", 'the kind of join, such as "left"'),
+        "unmatched": section.text("unmatched", 'which rows without a partner, "certain" or "all"'),
+        "suffix": section.text("suffix", "the ending for right columns whose name is taken"),
+        "seed": section.whole("seed", "a whole number"),
+        "policy": section.text("policy", 'the name of a policy, such as "auto"'),
+        "index": section.any("index"),
+        "rates": section.any("rates"),
+    }
+    if settings["how"] is not None:
+        problems.attempt(section.at("how"), lambda: parse_how(settings["how"]))
+    if settings["policy"] is not None:
+        problems.attempt(section.at("policy"), lambda: make_policy(settings["policy"]))
+    if settings["index"] is not None:
+        problems.attempt(section.at("index"), lambda: parse_index(settings["index"], keyed=keyed))
+    return settings
 
 
 def _read_budget(section: Section) -> Budget | None:
