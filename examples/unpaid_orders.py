@@ -12,6 +12,7 @@ import argparse
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import headgate as hg
 
@@ -75,8 +76,9 @@ def main() -> None:
                 f"{outcome.stats.undecided:>10,} {outcome.stats.satisfied:>21,}"
             )
     every = alerts(300, unmatched="all", policy="until-expiry", orders=given.orders)
-    print('\nThe first rows with unmatched="all" and 300 rows of memory:')
-    print(every.pairs.slice(0, 4).to_pandas().to_string(index=False))
+    print('\nWith unmatched="all" and 300 rows of memory, these come out as well:')
+    undecided = every.pairs.filter(pc.invert(every.pairs.column("certain")))
+    print(undecided.slice(0, 3).to_pandas().to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -36,14 +36,14 @@ SPARKS = {"left": "leftouter", "right": "rightouter", "full": "fullouter", "semi
 
 
 def rows_of(rng: np.random.Generator, side: int, count: int, first_s: int) -> pa.Table:
-    """A minute of rows: ties, nulls in the key, some out of order, some too late."""
+    """A minute of rows: ties, nulls in key and time, some out of order, some too late."""
     late = np.where(rng.random(count) < 0.3, rng.integers(0, 100, count), 0)
     seconds = first_s + rng.integers(0, 60, count) - late
     key, time, number = (("k", "lt", "lid"), ("rk", "rt", "rid"))[side]
     return pa.table(
         {
             key: pa.array(rng.integers(0, 25, count), mask=rng.random(count) < 0.08),
-            time: timestamps(START_US + seconds * SECOND_US),
+            time: timestamps(START_US + seconds * SECOND_US, rng.random(count) < 0.04),
             number: pa.array(rng.integers(0, 1 << 40, count)),
         }
     )
@@ -110,6 +110,11 @@ def test_a_stream_puts_out_what_sparks_own_does(
     spark: SparkSession, tmp_path: Path, how: str
 ) -> None:
     batches = made_batches(seed=7)
+    if how == "full":
+        # On streams Spark's full outer join takes null for equal to null.
+        batches = tuple(
+            [table.filter(table.column(0).is_valid()) for table in side] for side in batches
+        )
     ours = make_join(how).stream(*sources(spark, tmp_path, batches), shards=2, watermark=False)
     theirs = in_spark(*sources(spark, tmp_path, batches), how)
     assert [(f.name, f.dataType, f.nullable) for f in ours.schema] == [
@@ -127,7 +132,7 @@ def test_a_stream_puts_out_what_sparks_own_does(
 @pytest.mark.parametrize("how", KINDS)
 def test_a_batch_is_sparks_own_join(spark: SparkSession, how: str) -> None:
     left, right = (pa.concat_tables(side) for side in made_batches(seed=8))
-    frames = spark.createDataFrame(left.to_pandas()), spark.createDataFrame(right.to_pandas())
+    frames = spark.createDataFrame(left), spark.createDataFrame(right)
     ours = make_join(how).batch(*frames, shards=2)
     theirs = frames[0].join(
         frames[1], F.expr(f"k = rk AND {BETWEEN}"), {**SPARKS, "anti": "leftanti"}[how]
@@ -234,7 +239,7 @@ def test_a_restart_goes_on_with_what_was_known(spark: SparkSession, tmp_path: Pa
 
 def test_bands_without_keys_stay_in_one_shard(spark: SparkSession) -> None:
     """Rows near a border go to two shards, and neither knows of both."""
-    left, right = (spark.createDataFrame(side[0].to_pandas()) for side in made_batches(seed=12))
+    left, right = (spark.createDataFrame(side[0]) for side in made_batches(seed=12))
     join = hg.WindowJoin(
         where=hg.Band(left="lid", right="rid", lower=0, upper=1 << 38),
         left=hg.Side("lt", "40 seconds"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -20,6 +21,8 @@ WINDOW = TimeWindow(60 * SECOND_US)
 POLICIES: tuple[Policy, ...] = (Random(), Fifo())
 MEMORY = 0.1
 """Share of what the exact join stores."""
+MEMORIES = (0.1, 0.5, 0.9, 0.98)
+"""The same, to see what a filter is worth under more and under less pressure."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +93,13 @@ def streams(rows: int, seed: int = 1) -> tuple[Sides, ...]:
 
 
 def measure_filter(rows: int = 200_000) -> Iterator[FilterGain]:
-    """A left join within a tenth of the memory, by size of the filter."""
+    """A left join within several shares of its memory, by size of the filter."""
     for sides in streams(rows)[:2]:
         exact = Terms((WINDOW, WINDOW), Fifo(), how=How.LEFT)
         whole = sides.replay(exact).total()
-        memory = int(MEMORY * whole.peak_rows)
-        planned = int(memory * FILTERED) * SLOTS_A_ROW
-        for policy in POLICIES:
+        for share, policy in product(MEMORIES, POLICIES):
+            memory = int(share * whole.peak_rows)
+            planned = int(memory * FILTERED) * SLOTS_A_ROW
             undecided, certain = {}, {}
             for name, slots in (("none", 1), ("2 %", planned), ("every key", 1 << 22)):
                 kept = memory - (planned // SLOTS_A_ROW if slots == planned else 0)

@@ -100,7 +100,8 @@ def read_join(
 
 
 def _read_settings(section: Section, keyed: bool) -> dict[str, Any]:
-    """The settings with a default, None where they are not given."""
+    """Read what is given by one word or number; None for what is left out."""
+    problems = section.problems
     settings: dict[str, Any] = {
         "how": section.text("how", 'the kind of join, such as "left"'),
         "unmatched": section.text("unmatched", 'which rows without a partner, "certain" or "all"'),
@@ -111,13 +112,11 @@ def _read_settings(section: Section, keyed: bool) -> dict[str, Any]:
         "rates": section.any("rates"),
     }
     if settings["how"] is not None:
-        section.problems.attempt(section.at("how"), lambda: parse_how(settings["how"]))
+        problems.attempt(section.at("how"), lambda: parse_how(settings["how"]))
     if settings["policy"] is not None:
-        section.problems.attempt(section.at("policy"), lambda: make_policy(settings["policy"]))
+        problems.attempt(section.at("policy"), lambda: make_policy(settings["policy"]))
     if settings["index"] is not None:
-        section.problems.attempt(
-            section.at("index"), lambda: parse_index(settings["index"], keyed=keyed)
-        )
+        problems.attempt(section.at("index"), lambda: parse_index(settings["index"], keyed=keyed))
     return settings
 
 
