@@ -126,7 +126,7 @@ class Client:
 
     def whatif(self) -> dict[str, Any]:
         found = hg.whatif(*self.bounded, join=self.join, policies=["fifo"], optimum=False)
-        return {"recall": str(found)[:200]}
+        return {"answer": str(found)}
 
     def group(self) -> dict[str, Any]:
         joins = {name: self.join.within(hg.Budget(rows=1)) for name in ("one", "two")}

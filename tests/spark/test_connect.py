@@ -57,7 +57,7 @@ class TestClient:
         assert found["lookup"]["rows"] == ROWS
         assert found["lookup"]["misses"] >= 7
         assert found["profile"]["pairs"] == pairs
-        assert "FIFO" in found["whatif"]["recall"] or "recall" in found["whatif"]["recall"]
+        assert "the exact join holds up to" in found["whatif"]["answer"]
         assert found["loaded"] == {"modules": []}
 
     @pytest.mark.long
