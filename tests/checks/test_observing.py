@@ -29,8 +29,8 @@ def test_kernel_and_plain_python_tell_a_policy_the_same(data: st.DataObject) -> 
 
 
 def test_departures_say_what_became_of_rows() -> None:
-    """A row is told of once, when it has left or its window has passed, with its matches, its offset
-    on arrival, and how long it was stored within its window."""
+    """A row is told of once, when it has left or its window has passed, with its matches, its
+    offset on arrival, and how long it was stored within its window."""
     rows = [Arrival(0, 0, 1, 1, 0), Arrival(2, 1, 1, 1, 0), Arrival(9, 1, 3, 1, 0)]
     terms = Terms((TimeWindow(4), TimeWindow(0)), Observing(follows_time=False))
     case = Case(tuple(rows), replace(terms, most_rows=(5, 0)))

@@ -115,19 +115,19 @@ class Epoch:
         """From what `facts` gave."""
         made = facts["made"]
         return cls(
-            facts["until"],
-            facts["began"],
-            (facts["seen"][0], facts["seen"][1]),
-            facts["lean"],
-            facts["spare"],
-            facts["bytes"],
-            facts["lost"],
-            facts["stored"],
-            facts["revives"],
-            from_text(facts["matches"], np.int64, (2, BUCKETS)),
-            from_text(facts["watched"], np.int64, (2, BUCKETS)),
-            np.array(facts["judged"]),
-            None if made is None else np.array(made, np.int64).reshape(len(made), -1),
+            until=facts["until"],
+            began_us=facts["began"],
+            seen=(facts["seen"][0], facts["seen"][1]),
+            lean=facts["lean"],
+            spare=facts["spare"],
+            bytes=facts["bytes"],
+            lost=facts["lost"],
+            stored=facts["stored"],
+            revives=facts["revives"],
+            matches=from_text(facts["matches"], np.int64, (2, BUCKETS)),
+            watched_us=from_text(facts["watched"], np.int64, (2, BUCKETS)),
+            judged=np.array(facts["judged"]),
+            made=None if made is None else np.array(made, np.int64).reshape(len(made), -1),
         )
 
 
