@@ -9,6 +9,7 @@ from headgate.engine.key_columns import Coded, hashes_by_code, key_bytes, keys_o
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.shape import Shape
 from headgate.learning import Room
+from headgate.learning.key_counts import CELLS_A_BYTE
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.room import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
@@ -108,6 +109,7 @@ class TableLearner:
         taken = (
             len(watched.time) * (size + WATCHED_BYTES)
             + len(tracked) * (size + COUNTS_BYTES)
+            + len(learner.monitor.sketch.cells) // CELLS_A_BYTE
             + sum(len(side.time) for side in rivals or ()) * (size + TRIED_BYTES)
         )
         return LearnedStep(
