@@ -1,5 +1,6 @@
 """Tries a job on Spark without running it: its formats, columns and expressions."""
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ def try_job(job: Job, log: Path, console: Console) -> None:
     from headgate.spark.session import check_ready, start_session
 
     check_ready()
+    # PySpark logs as JSON what is about to be said in one line.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     with console.status("trying formats and columns on Spark…"):
         settings = {name: setting.value for name, setting in job.spark.items()}
         session = start_session(f"headgate check {job.name}", log, settings=settings)
