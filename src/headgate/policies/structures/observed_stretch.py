@@ -58,7 +58,7 @@ class Stretch(NamedTuple):
 
         Examples
         --------
-        >>> nothing = Arrivals(*4 * [np.empty(0)]), Departures.none()
+        >>> nothing = Arrivals(*5 * [np.empty(0)]), Departures.none()
         >>> Stretch(*nothing, bytes=0, seen=200, limits=Limits(500, UNLIMITED)).next_end({}, 0)
         >>> Stretch(*nothing, bytes=0, seen=256, limits=Limits(500, UNLIMITED)).next_end({}, 0)
         768
