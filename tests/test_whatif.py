@@ -118,8 +118,8 @@ def test_the_headline_the_tables_and_the_lines_to_paste_tell_the_same_numbers() 
     text = str(told)
     needed = told.memory_for(0.9, "prob")
     assert needed is not None
-    assert text.startswith("90 % of the results in 625 B, 62 % of what the exact join holds, with")
-    assert f"{needed.rows}, 625 B" in text
+    assert text.startswith("90 % of the results in 556 B, 56 % of what the exact join holds, with")
+    assert f"{needed.rows}, 556 B" in text
     assert f'hg.WindowJoin(..., budget=hg.Budget(rows={needed.rows}), policy="prob")' in text
     assert f"budget = {{ rows = {needed.rows} }}" in text
 

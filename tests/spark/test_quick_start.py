@@ -13,10 +13,15 @@ from tests.spark.needed_spark import ON_CONNECT, OWN_PORT
 README = Path(__file__).parents[2] / "README.md"
 
 
-def blocks() -> list[str]:
-    """The code of the section, block by block."""
-    section = README.read_text().split("## Quick start", 1)[1].split("\n## ", 1)[0]
+def blocks(section: str) -> list[str]:
+    """The code of a section, block by block."""
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+TEXT = README.read_text()
+FIRST = blocks(TEXT.split("\n## ", 1)[0])[0]
+"""The example at the top, on which the quick start goes on."""
+QUICK_START = blocks(TEXT.split("## Quick start", 1)[1].split("\n## ", 1)[0])
 
 
 def said_by(code: str, folder: Path) -> str:
@@ -34,12 +39,12 @@ def said_by(code: str, folder: Path) -> str:
 
 
 def test_the_quick_start_in_process_runs_as_it_is(tmp_path: Path) -> None:
-    assert "recall" in said_by(blocks()[0], tmp_path)
+    assert "recall" in said_by(FIRST + QUICK_START[0], tmp_path)
 
 
 @pytest.mark.spark
 def test_the_quick_start_on_spark_runs_as_it_is(tmp_path: Path) -> None:
-    code = blocks()[1]
+    code = QUICK_START[1]
     assert "hg.session()" in code
     if ON_CONNECT:
         code = code.replace("hg.session()", 'hg.session(remote="local[2]")')

@@ -26,6 +26,7 @@ from headgate.profiles.profile import Profile
 from headgate.sizing.findings import WhatIf
 from headgate.sizing.measured_curve import measured_curve
 from headgate.spec import Budget, Sample, SpecError
+from headgate.spec.budget import RESERVE
 
 if TYPE_CHECKING:
     from headgate.spark import DataFrame
@@ -319,8 +320,10 @@ class JoinGroup:
         else:
             model, why = _model(name, join.policy, known)
             curve = recall_curve(known, model, join.budget.shares, in_bytes)
-        # The monitor's part of the budget holds no rows.
+        # The monitor's part of the budget holds no rows, nor does the reserve for dead ones.
         usable = 1 - join.monitor_share(live=False)
+        if in_bytes:
+            usable *= 1 - RESERVE
         return QualityCurve(curve.memory / usable, curve.quality, curve.measure), why
 
     def _check_same_streams(self, name: str, profile: Profile) -> None:

@@ -342,19 +342,17 @@ class WindowJoin(Request):
             nothing and is counted (``misdefined``).
         watermark
             Whether operators after the join get a watermark. This takes a shuffle of the results,
-            four more state stores per partition, and a query in append mode: Spark refuses to
-            start one in update or complete mode. A query started on the result itself, or after
-            methods that take row by row (``select``, ``where``, ``withColumn``), has none of this
-            cost. Without a watermark results can be aggregated in any mode but append, but
-            stateful operators after the join never drop their state.
-            The time of a side whose window is in rows never has a watermark.
+            four more state stores per partition, and a query in append mode. A query started on the
+            result itself, or after methods that take row by row (``select``, ``where``,
+            ``withColumn``), has none of this cost. Without a watermark results can be aggregated in
+            any mode but append, but stateful operators after the join never drop their state. The time of a side whose window is in rows never has a watermark.
         balance
             A folder, to move memory between shards while the query runs: with skewed keys some
             shards need far more than the equal part they get by default. Memory goes where it makes
             the most results. A shard that loses memory evicts rows first, so together they never
             store more than the budget. The folder is local, reached by Spark under the same path,
             for this join alone, and kept between runs like a checkpoint. A query that only
-            processes what is there (``availableNow``) takes up no limits on the way.
+            reads what is there (``availableNow``) takes up no limits.
         split_keys
             Keys too frequent for one shard, such as `Profile.hot_keys` finds; of several columns,
             tuples. Their rows on the side with the longer window are dealt out to all shards, and

@@ -214,6 +214,9 @@ class Shape:
     def source(self, table: pa.Table, side: int) -> RowSource:
         """The rows of a side, to take those from that make results."""
         shown = [name for _, of, name in self.output if of == side]
+        if side == 1 and self.how == How.FULL:
+            # Shown under the left column's name where there is no left row.
+            shown += [name for name in self.keys.shared if name not in shown]
         # Without any column Arrow would forget how many rows there are.
         return RowSource(table.select(shown) if shown else table)
 

@@ -127,6 +127,10 @@ class Access(ABC):
         """Let workers run this Python, where that can be told."""
         raise NotImplementedError
 
+    @abstractmethod
+    def check_format(self, kind: str) -> None:
+        """Raise Spark's error where it does not know a format, if that can be asked."""
+
     def local_dirs(self) -> Sequence[Path]:
         """Where local files are, if the driver here is its own executor."""
         return ()
@@ -180,9 +184,17 @@ class ClassicAccess(Access):
         self.session.streams.addListener(listener)
 
     def listen_for_ends(self, listener: StreamingQueryListener) -> None:
-        java: Any = self.context._jvm
+        from pyspark.java_gateway import ensure_callback_server_started
+
+        ensure_callback_server_started(self.context._gateway)
+        java = self.context._jvm.org.apache.spark.sql.streaming
         listener._jlistenerobj = java.PythonStreamingQueryListenerWrapper(_OnlyEnds(listener))
         self.listen(listener)
+
+    def check_format(self, kind: str) -> None:
+        sources = self.context._jvm.org.apache.spark.sql.execution.datasources.DataSource
+        session: Any = self.session
+        sources.lookupDataSource(kind, session._jsparkSession.sessionState().conf())
 
     def local_dirs(self) -> Sequence[Path]:
         if not self.is_local:
@@ -207,6 +219,9 @@ class _OnlyEnds(JStreamingQueryListener):
 
 class ConnectAccess(Access):
     """Through queries, as there is nothing else on Connect."""
+
+    def check_format(self, kind: str) -> None:
+        """Left to the query itself: a server is not asked what it knows."""
 
     @property
     def name(self) -> str:

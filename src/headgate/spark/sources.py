@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.carried_columns import quoted
-from headgate.spark.session_access import message_of, spark_errors
+from headgate.spark.session_access import access_to, message_of, spark_errors
 from headgate.spec import SpecError
 
 MOST_SAID = 600
@@ -83,9 +83,7 @@ def is_sparks(error: BaseException) -> bool:
 
 def check_format(session: SparkSession, kind: str) -> None:
     """Raise Spark's error where it does not know a format."""
-    java: Any = session._jvm
-    sources = java.org.apache.spark.sql.execution.datasources.DataSource
-    sources.lookupDataSource(kind, session._jsparkSession.sessionState().conf())
+    access_to(session).check_format(kind)
 
 
 def start_query(
