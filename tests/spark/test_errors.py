@@ -126,7 +126,7 @@ class TestRequests:
             hg.Budget(memory="much")
 
     def test_a_budget_must_hold_a_row_a_shard(self, empty: tuple, bounded: tuple) -> None:
-        for budget in (hg.Budget(rows=3), hg.Budget(memory=300)):
+        for budget in (hg.Budget(rows=3), hg.Budget(memory=240)):
             with pytest.raises(hg.SpecError, match="too small for one row in each of 4 shards"):
                 make_join(budget=budget).stream(*empty, shards=4)
             with pytest.raises(hg.SpecError, match="too small for one row in each of 5 shards"):

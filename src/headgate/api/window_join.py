@@ -345,7 +345,8 @@ class WindowJoin(Request):
             four more state stores per partition, and a query in append mode. A query started on the
             result itself, or after methods that take row by row (``select``, ``where``,
             ``withColumn``), has none of this cost. Without a watermark results can be aggregated in
-            any mode but append, but stateful operators after the join never drop their state. The time of a side whose window is in rows never has a watermark.
+            any mode but append, but stateful operators after the join never drop their state. The
+            time of a side whose window is in rows never has a watermark.
         balance
             A folder, to move memory between shards while the query runs: with skewed keys some
             shards need far more than the equal part they get by default. Memory goes where it makes
