@@ -173,16 +173,16 @@ def test_a_join_goes_on_within_its_budget_whenever_memory_runs_full(
 class TestTrials:
     """What is kept of policies that are tried, from batch to batch."""
 
-    FULL_NEXT, FULL_LATER = Filling(1, LARGE), Filling(2, LARGE)
+    FULL_NEXT, FULL_LATER = Filling(1, LARGE), Filling(4, LARGE)
 
     def test_nothing_is_kept_of_trials_before_memory_runs_full(self) -> None:
         shard = shard_of(self.FULL_LATER, "rows, auto")
         kept = []
-        for batch in list(zip(*inputs(self.FULL_LATER.sizes), strict=True))[:3]:
+        for batch in list(zip(*inputs(self.FULL_LATER.sizes), strict=True))[:5]:
             shard.batch(*batch)
             kept.append(shard.tester.peekValueState("lessons", LABEL)[4:])
         assert kept[0] == (None, None)
-        assert None not in kept[2]
+        assert None not in kept[4]
 
     def test_a_checkpoint_with_empty_trials_of_nobody_is_taken_up(self) -> None:
         """Earlier versions wrote them until memory ran full."""
