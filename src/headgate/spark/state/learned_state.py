@@ -41,7 +41,8 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
     )
     watched = _watched_rows((beside_left, beside_right))
     state = replace(state, watched=watched, watched_columns=(left, right), tracked=keys)
-    if kept[4] is None:
+    # Earlier versions kept empty trials of nobody until memory ran full.
+    if kept[4] is None or not monitor.standing.names:
         return state
     if not plan.room.tried.holds(1, 1):
         # The budget has since become too small for trying policies.
