@@ -184,9 +184,10 @@ class ClassicAccess(Access):
         self.session.streams.addListener(listener)
 
     def listen_for_ends(self, listener: StreamingQueryListener) -> None:
-        from pyspark.java_gateway import ensure_callback_server_started
+        from pyspark import java_gateway
 
-        ensure_callback_server_started(self.context._gateway)
+        started: Any = java_gateway.ensure_callback_server_started
+        started(self.context._gateway)
         java = self.context._jvm.org.apache.spark.sql.streaming
         listener._jlistenerobj = java.PythonStreamingQueryListenerWrapper(_OnlyEnds(listener))
         self.listen(listener)
