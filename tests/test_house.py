@@ -95,3 +95,26 @@ def test_headings_are_no_riddles() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     headings = [line for page in pages for line in page.read_text().splitlines() if line[:1] == "#"]
     assert not [line for line in headings if re.match(r"#+ (Who|Whoever|Rows that)\b", line)]
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    """To a file that is there, and a heading that it has."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    astray = []
+    for page in pages:
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if "://" not in link and not (
+                target.exists() and (not anchor or anchor in anchors(target))
+            ):
+                astray.append((page.name, link))
+    assert not astray
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    headings = [
+        line.lstrip("# ").lower() for line in page.read_text().splitlines() if line[:1] == "#"
+    ]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}

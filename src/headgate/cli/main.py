@@ -293,7 +293,7 @@ def reproduce(
     ] = None,
     temperatures: Annotated[
         Path | None,
-        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; see README."),
+        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; see docs/papers.md."),
     ] = None,
 ) -> None:
     """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
