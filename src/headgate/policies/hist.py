@@ -179,14 +179,7 @@ class _Line:
         return cls(*lines[side]) if lines else cls()
 
     def to_list(self) -> list[float]:
-        return [
-            self.start_us,
-            self.count,
-            self.time,
-            self.value,
-            self.time_time,
-            self.time_value,
-        ]
+        return list(astuple(self))
 
     def with_more(self, points: "_Points") -> "_Line":
         """The line with more points; combines means and centred sums of products."""

@@ -20,6 +20,8 @@ from headgate.kernel.probe.index import Entry, Index, Look, Room
 NONE = np.int64(-1)
 ZERO, ONE, TWO = np.int64(0), np.int64(1), np.int64(2)
 ROOT, USED, FREE = np.int64(0), np.int64(1), np.int64(2)
+LEFT, RIGHT = np.int64(0), np.int64(1)
+"""Where a node has its children; ``side`` is a side of the join."""
 
 NODE = np.dtype(
     [
@@ -158,6 +160,22 @@ def find(tree: TTree, side: int, first: int, end: int, found: np.ndarray, count:
 
 
 @inlined
+def _descend(tree: TTree, side: int, entry: int) -> tuple[Any, Any]:
+    """The node that encloses an entry, or none; and the last node on the way there."""
+    nodes = tree.nodes[side]
+    node, last = tree.state[side, ROOT], NONE
+    while node != NONE:
+        last = node
+        if entry < tree.keys[side, node, 0]:
+            node = np.int64(nodes[node].left)
+        elif entry > tree.keys[side, node, nodes[node].count - ONE]:
+            node = np.int64(nodes[node].right)
+        else:
+            break
+    return node, last
+
+
+@inlined
 def _put(tree: TTree, side: int, node: int, place: int, entry: int) -> None:
     """Insert an entry into a node that has room."""
     keys, own = tree.keys[side, node], tree.nodes[side, node]
@@ -172,16 +190,7 @@ def enter(tree: TTree, side: int, group: int, row: int) -> None:
     """Insert a row. O(log window)."""
     most, nodes = np.int64(tree.keys.shape[2]), tree.nodes[side]
     entry = entry_of(group, row)
-    node, last = tree.state[side, ROOT], NONE
-    while node != NONE:
-        last = node
-        own = nodes[node]
-        if entry < tree.keys[side, node, 0]:
-            node = np.int64(own.left)
-        elif entry > tree.keys[side, node, own.count - ONE]:
-            node = np.int64(own.right)
-        else:
-            break
+    node, last = _descend(tree, side, entry)
     if last == NONE:
         tree.state[side, ROOT] = _new_leaf(tree, side, NONE, entry)
         return
@@ -217,15 +226,7 @@ def leave(tree: TTree, side: int, group: int, row: int) -> None:
     """Delete a row. O(log window)."""
     most, nodes = np.int64(tree.keys.shape[2]), tree.nodes[side]
     entry = entry_of(group, row)
-    node = tree.state[side, ROOT]
-    while True:
-        own = nodes[node]
-        if entry < tree.keys[side, node, 0]:
-            node = np.int64(own.left)
-        elif entry > tree.keys[side, node, own.count - ONE]:
-            node = np.int64(own.right)
-        else:
-            break
+    node, _ = _descend(tree, side, entry)
     own, keys = nodes[node], tree.keys[side, node]
     count = np.int64(own.count) - ONE
     for at in range(count_below(keys, count + ONE, entry), count):
@@ -299,6 +300,23 @@ def _set_height(nodes: np.ndarray, node: int) -> None:
     own.height = ONE + max(_height(nodes, np.int64(own.left)), _height(nodes, np.int64(own.right)))
 
 
+@inlined
+def _child(nodes: np.ndarray, node: int, hand: int) -> Any:
+    """The child to the left or right of a node; may be none."""
+    return np.int64(nodes[node].right) if hand == RIGHT else np.int64(nodes[node].left)
+
+
+@inlined
+def _hang(nodes: np.ndarray, node: int, hand: int, child: int) -> None:
+    """Put a child, which may be none, to the left or right of a node."""
+    if hand == RIGHT:
+        nodes[node].right = child
+    else:
+        nodes[node].left = child
+    if child != NONE:
+        nodes[child].parent = node
+
+
 @compiled
 def _balance(tree: TTree, side: int, node: Any) -> Any:
     """Restore heights from a node upwards; returns a node that became an inner node while less
@@ -306,27 +324,21 @@ def _balance(tree: TTree, side: int, node: Any) -> Any:
     half = np.int64(tree.keys.shape[2]) >> ONE
     nodes, raised = tree.nodes[side], NONE
     while node != NONE:
-        own = nodes[node]
-        before = np.int64(own.height)
-        tilt = _height(nodes, np.int64(own.left)) - _height(nodes, np.int64(own.right))
-        if tilt > ONE:
-            child = np.int64(own.left)
-            if _height(nodes, np.int64(nodes[child].left)) < _height(
-                nodes, np.int64(nodes[child].right)
-            ):
-                _rotate_left(tree, side, child)
-            node = _rotate_right(tree, side, node)
-        elif tilt < -ONE:
-            child = np.int64(own.right)
-            if _height(nodes, np.int64(nodes[child].right)) < _height(
-                nodes, np.int64(nodes[child].left)
-            ):
-                _rotate_right(tree, side, child)
-            node = _rotate_left(tree, side, node)
+        before = np.int64(nodes[node].height)
+        tilt = _height(nodes, _child(nodes, node, LEFT)) - _height(
+            nodes, _child(nodes, node, RIGHT)
+        )
+        is_rotated = tilt > ONE or tilt < -ONE
+        if is_rotated:
+            heavy = LEFT if tilt > ONE else RIGHT
+            child = _child(nodes, node, heavy)
+            outer, inner = _child(nodes, child, heavy), _child(nodes, child, ONE - heavy)
+            if _height(nodes, outer) < _height(nodes, inner):
+                _rotate(tree, side, child, ONE - heavy)
+            node = _rotate(tree, side, node, heavy)
         else:
             _set_height(nodes, node)
         top = nodes[node]
-        is_rotated = tilt > ONE or tilt < -ONE
         if is_rotated and top.left != NONE and top.right != NONE and top.count < half:
             raised = node
         if np.int64(top.height) == before:
@@ -336,34 +348,14 @@ def _balance(tree: TTree, side: int, node: Any) -> Any:
 
 
 @compiled
-def _rotate_right(tree: TTree, side: int, node: int) -> Any:
-    """The left child takes the node's place; it is returned."""
+def _rotate(tree: TTree, side: int, node: int, heavy: int) -> Any:
+    """The child on the heavy hand takes the node's place; it is returned."""
     nodes = tree.nodes[side]
-    top = np.int64(nodes[node].left)
-    middle = np.int64(nodes[top].right)
+    top = _child(nodes, node, heavy)
+    middle = _child(nodes, top, ONE - heavy)
     _replace(tree, side, node, top)
-    nodes[node].left = middle
-    if middle != NONE:
-        nodes[middle].parent = node
-    nodes[top].right = node
-    nodes[node].parent = top
-    _set_height(nodes, node)
-    _set_height(nodes, top)
-    return top
-
-
-@compiled
-def _rotate_left(tree: TTree, side: int, node: int) -> Any:
-    """The right child takes the node's place; it is returned."""
-    nodes = tree.nodes[side]
-    top = np.int64(nodes[node].right)
-    middle = np.int64(nodes[top].left)
-    _replace(tree, side, node, top)
-    nodes[node].right = middle
-    if middle != NONE:
-        nodes[middle].parent = node
-    nodes[top].left = node
-    nodes[node].parent = top
+    _hang(nodes, node, heavy, middle)
+    _hang(nodes, top, ONE - heavy, node)
     _set_height(nodes, node)
     _set_height(nodes, top)
     return top
