@@ -3,13 +3,9 @@
 All rows are stored; the share that a strategy serves probes.
 """
 
-import pandas as pd
-
 from headgate.models.cost import Demand, best_cpu, cpu_strategies
 from headgate.models.cost.join_allocation import EQUAL, MAX_A, MAX_B, PROP_RATES, PROP_WINDOWS
-from headgate.studies.icde03.limited import in_order
-from headgate.studies.icde03.sharing import Sharing, as_estimated
-from headgate.studies.study import Claim, Finding
+from headgate.studies.icde03.sharing import Sharing, as_estimated, in_this_order
 
 SERVICE = 100.0
 DEMAND = Demand(rates=(800, 200), windows=(100, 200), selectivity=0.01)
@@ -24,31 +20,18 @@ SHARING = Sharing(
 )
 
 
-def _first_and_last(results: pd.DataFrame) -> Finding:
-    return in_order(results, (MAX_A, PROP_RATES, EQUAL, PROP_WINDOWS, MAX_B))
-
-
-def _best(results: pd.DataFrame) -> Finding:
-    best, most = best_cpu(DEMAND, SERVICE), SHARING.best_measured(results)
-    return Finding(
-        most.rates == best.rates,
-        f"measured {most.strategy}; solved {best.rates[0]:g} rows of A and {best.rates[1]:g} of B "
-        f"a second",
-    )
-
-
 STUDY = SHARING.study(
     5,
     "Sharing a processor that is too slow",
     "5.2.1",
     (
-        Claim(
+        in_this_order(
             "max-a-first-max-b-last",
             "MaxA, from the smaller window to the larger, makes most and MaxB least; between them "
             "by the share that A gets (at every moment past the first quarter)",
-            _first_and_last,
+            (MAX_A, PROP_RATES, EQUAL, PROP_WINDOWS, MAX_B),
         ),
         as_estimated(13),
-        Claim("best-is-solved", "The allocation solved for is the one that makes most", _best),
+        SHARING.best_is_solved(best_cpu(DEMAND, SERVICE), "rates", " a second"),
     ),
 )

@@ -3,13 +3,9 @@
 All rows probe, and each window has its own memory.
 """
 
-import pandas as pd
-
 from headgate.models.cost import Demand, best_memory, memory_strategies
 from headgate.models.cost.join_allocation import EQUAL, INV_PROP, MAX_A, MAX_B, PROP
-from headgate.studies.icde03.limited import in_order
-from headgate.studies.icde03.sharing import Sharing, as_estimated
-from headgate.studies.study import Claim, Finding
+from headgate.studies.icde03.sharing import Sharing, as_estimated, in_this_order
 
 ROWS = 1000
 SELECTIVITIES = (0.005, 0.01)
@@ -27,31 +23,18 @@ SHARING = Sharing(
 )
 
 
-def _order(results: pd.DataFrame) -> Finding:
-    return in_order(results, (MAX_A, INV_PROP, EQUAL, PROP, MAX_B))
-
-
-def _best(results: pd.DataFrame) -> Finding:
-    best, most = best_memory(DEMAND, ROWS), SHARING.best_measured(results)
-    return Finding(
-        most.windows == best.windows,
-        f"measured {most.strategy}; solved {best.windows[0]:g} rows of A and {best.windows[1]:g} "
-        f"of B",
-    )
-
-
 STUDY = SHARING.study(
     6,
     "Sharing memory that is too small",
     "5.2.2",
     (
-        Claim(
+        in_this_order(
             "slow-stream-first",
             "Memory for the window of the slower stream makes most: MaxA first, then InvProp, "
             "Equal, Prop and MaxB (at every moment past the first quarter)",
-            _order,
+            (MAX_A, INV_PROP, EQUAL, PROP, MAX_B),
         ),
         as_estimated(15),
-        Claim("best-is-solved", "The allocation solved for is the one that makes most", _best),
+        SHARING.best_is_solved(best_memory(DEMAND, ROWS), "windows", ""),
     ),
 )

@@ -12,6 +12,7 @@ from headgate.studies.icde03.limited import (
     Case,
     at_the_end,
     draw_output,
+    in_order,
     measure_allocation,
     near_the_estimate,
 )
@@ -58,6 +59,27 @@ class Sharing:
         """The strategy with the most output."""
         return self.strategies[str(at_the_end(results)["pairs"].idxmax())]
 
+    def best_is_solved(self, solved: Allocation, shared: str, unit: str) -> Claim:
+        """The claim that the best strategy shares rates or windows as the allocation solved for.
+
+        Parameters
+        ----------
+        shared
+            What is shared: ``"rates"`` or ``"windows"``.
+        unit
+            What rows of A and B are counted by, in words.
+        """
+
+        def judge(results: pd.DataFrame) -> Finding:
+            most, (a, b) = self.best_measured(results), getattr(solved, shared)
+            return Finding(
+                getattr(most, shared) == (a, b),
+                f"measured {most.strategy}; solved {a:g} rows of A and {b:g} of B{unit}",
+            )
+
+        what = "The allocation solved for is the one that makes most"
+        return Claim("best-is-solved", what, judge)
+
     def study(self, number: int, title: str, part: str, claims: tuple[Claim, ...]) -> Study:
         """The study of a figure, whose claims are these."""
         return Study(
@@ -71,6 +93,11 @@ class Sharing:
             claims=claims,
             figures=(Figure(self.draw),),
         )
+
+
+def in_this_order(name: str, what: str, strategies: tuple[str, ...]) -> Claim:
+    """The claim that strategies make less from the first to the last, at every moment."""
+    return Claim(name, what, lambda results: in_order(results, strategies))
 
 
 def as_estimated(equation: int) -> Claim:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Drawing
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.plans import RAND
 from headgate.studies.ijoin.schemes import EXACT, FIFO, GREEDY, IJOIN, SHEDDING, SIZE
-from headgate.studies.study import Finding
+from headgate.studies.study import Claim, Finding
 
 RUN = ["seed", "run"]
 ORDER = (IJOIN, GREEDY, FIFO, RAND, SIZE, EXACT)
@@ -165,3 +165,14 @@ def in_case(
         return check(chosen(results, case=case))
 
     return of_case
+
+
+def ijoin_is_fair(case: str, axis: str) -> Claim:
+    """The paper's claim of IJOIN's fairness, wherever it stands on the axis."""
+
+    def judge(results: pd.DataFrame) -> Finding:
+        found = table(results, axis, "fairness")[IJOIN]
+        return Finding(bool(found.between(0.795, 0.875).all()), listed(found))
+
+    what = "Hot topics: IJOIN is between 80 % and 85 % fair (within 2 points)"
+    return Claim("ijoin-fair", what, in_case(case, judge))

@@ -9,6 +9,7 @@ from headgate.studies.ijoin.compare import (
     Lead,
     chosen,
     draw_panels,
+    ijoin_is_fair,
     in_case,
     is_first,
     lead,
@@ -77,11 +78,6 @@ def _sizes(results: pd.DataFrame) -> Finding:
     return Finding(all(by.by < LITTLE for by in found.values()), _listed(found))
 
 
-def _fair(results: pd.DataFrame) -> Finding:
-    found = table(results, "window", "fairness")[IJOIN]
-    return Finding(bool(found.between(0.795, 0.875).all()), listed(found))
-
-
 def _size_unfair(results: pd.DataFrame) -> Finding:
     found = table(results, "window", "fairness")[SIZE]
     return Finding(bool(found.iloc[-1] < found.iloc[0] * 42 / 90), listed(found))
@@ -138,11 +134,7 @@ STUDY = Study(
             "Output size hardly grows with the window (2 %), for any scheme that sheds",
             in_case(HOT, _sizes),
         ),
-        Claim(
-            "ijoin-fair",
-            "Hot topics: IJOIN is between 80 % and 85 % fair (within 2 points)",
-            in_case(HOT, _fair),
-        ),
+        ijoin_is_fair(HOT, "window"),
         Claim(
             "size-gets-unfair",
             "SIZE's fairness drops to less than a half from a window of 10 s to one of 25 s",

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Drawing
 
 from headgate.studies.ijoin.compare import (
     draw_panels,
+    ijoin_is_fair,
     in_case,
     is_first,
     leads,
@@ -48,11 +49,6 @@ def _falls(results: pd.DataFrame) -> Finding:
 
 def _first(results: pd.DataFrame) -> Finding:
     return is_first(results, "domain")
-
-
-def _fair(results: pd.DataFrame) -> Finding:
-    found = table(results, "domain", "fairness")[IJOIN]
-    return Finding(bool(found.between(0.795, 0.875).all()), listed(found))
 
 
 def _worst(results: pd.DataFrame) -> Finding:
@@ -113,11 +109,7 @@ STUDY = Study(
             "IJOIN is within 3 % of the best of FIFO, RAND and SIZE",
             in_case(INDEPENDENT_ALIKE, _small_lead),
         ),
-        Claim(
-            "ijoin-fair",
-            "Hot topics: IJOIN is between 80 % and 85 % fair (within 2 points)",
-            in_case(HOT_ALIKE, _fair),
-        ),
+        ijoin_is_fair(HOT_ALIKE, "domain"),
         Claim(
             "greedy-worst",
             "Hot topics: GREEDY performs worst, because all rows matter the same",
