@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from headgate.models import AgeCurves, Frequencies
-from headgate.policies import Learned, Policy, make_policy
-from headgate.policies.policy import Sampler
+from headgate.policies import Policy, make_policy
 from headgate.sampling import make_sampler
 from headgate.spec import (
     Budget,
@@ -13,7 +12,6 @@ from headgate.spec import (
     RowWindow,
     Sample,
     SpecError,
-    TimeWindow,
     Window,
 )
 
@@ -37,10 +35,8 @@ class AskedPolicy(NamedTuple):
             chosen = self._sampler(self.goal)
         else:
             chosen = self._plain()
-        if isinstance(chosen, Learned) and chosen.wanted == "auto" and not self.is_keyed:
-            # Without keys there is nothing to count; without times there are no ages.
-            timed = all(isinstance(window, TimeWindow) for window in self.windows)
-            chosen = Learned("age", chosen.important) if timed else chosen.neutral
+        if not self.is_keyed:
+            chosen = chosen.without_keys(self.windows)
         if (chosen.weighs_keys or chosen.counts_keys) and not self.is_keyed:
             raise SpecError(
                 f'policy "{chosen.label.lower()}" ranks rows by their key, and this join has '
@@ -75,7 +71,7 @@ class AskedPolicy(NamedTuple):
     def _plain(self) -> Policy:
         important = isinstance(self.goal, MaxImportance)
         chosen = make_policy(self.policy, self.frequencies, self.ages, self.seed, important)
-        if important and isinstance(chosen, Sampler):
+        if important and chosen.samples:
             raise SpecError(
                 f"policy={chosen!r} draws a sample, and the goal is importance: choose another "
                 f"policy, or goal=hg.Sample(...)"
@@ -100,9 +96,9 @@ def check_budget(budget: Budget, chosen: Policy) -> None:
             f'policy "{chosen.label.lower()}" plans with every row, and a cpu budget leaves '
             f"some out: give rows= alone, or choose another policy"
         )
-    if isinstance(chosen, Learned) and budget.monitor == 0:
+    if chosen.learned is not None and budget.monitor == 0:
         raise SpecError(
-            f'policy "{chosen.wanted}" learns a model of the streams, and the budget has '
+            f'policy "{chosen.asked_name}" learns a model of the streams, and the budget has '
             f"monitor=0: leave monitor out, give a model (frequencies= or ages=), or choose "
             f"another policy"
         )

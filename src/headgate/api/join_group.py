@@ -21,7 +21,7 @@ from headgate.planner.expected_curves import (
 )
 from headgate.planner.quality_curve import Measure, QualityCurve
 from headgate.planner.shares import Share, as_text
-from headgate.policies import Age, Learned, Life, Policy, Prob, Random
+from headgate.policies import Age, Life, Policy, Prob, Random
 from headgate.profiles.profile import Profile
 from headgate.sizing.findings import WhatIf
 from headgate.sizing.measured_curve import measured_curve
@@ -303,7 +303,7 @@ class JoinGroup:
                 )
             return known, ""
         if isinstance(known, WhatIf) and self.measure == Measure.RECALL.value:
-            label = "auto" if _wanted(join.policy) == "auto" else join.policy.label
+            label = "auto" if join.policy.asked_name == "auto" else join.policy.label
             return measured_curve(known, label, self.budget.memory is not None), "as measured"
         if not isinstance(known, Profile):
             raise SpecError(
@@ -340,7 +340,7 @@ class JoinGroup:
 
 def _model(name: str, policy: Policy, profile: Profile) -> tuple[str, str]:
     """Choose the model of quality against memory for a policy, and say why."""
-    wanted = _wanted(policy)
+    wanted = policy.asked_name
     if wanted == "auto":
         return better_model(profile)
     if wanted in FIXED:
@@ -349,7 +349,3 @@ def _model(name: str, policy: Policy, profile: Profile) -> tuple[str, str]:
         f"what policy {policy.label} of {name!r} makes of memory has no formula: give what "
         f"hg.whatif(...) found for {name!r} instead of a profile, or choose AGE, PROB or auto"
     )
-
-
-def _wanted(policy: Policy) -> str:
-    return policy.wanted if isinstance(policy, Learned) else policy.name

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from headgate.policies import Learned, Policy, make_policy
-from headgate.policies.policy import Sampler
+from headgate.policies import Policy, make_policy
 from headgate.spec import MaxSubset, SpecError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _arguments(join: "Request") -> Iterator[tuple[str, str]]:
     yield "budget", repr(join.budget)
     if not isinstance(join.goal, MaxSubset):
         yield "goal", repr(join.goal)
-    if not isinstance(join.policy, Sampler):
+    if not join.policy.samples:
         yield "policy", _policy(join.policy)
     if join.rates is not None:
         yield "rates", repr(join.rates)
@@ -55,8 +54,8 @@ def _columns(names: tuple[str, ...]) -> str:
 
 def _policy(policy: Policy) -> str:
     """The policy's name, where that says all."""
-    if isinstance(policy, Learned):
-        return _quoted(policy.wanted)
+    if policy.learned is not None:
+        return _quoted(policy.asked_name)
     try:
         named = make_policy(policy.name)
     except SpecError:

@@ -21,7 +21,6 @@ from headgate.models import AgeCurves, Frequencies
 from headgate.planner.draft import Draft
 from headgate.planner.plan import Plan, make_plan
 from headgate.policies import Policy
-from headgate.policies.policy import Sampler
 from headgate.profiles.profile import Profile
 from headgate.report.long_work import LongWork
 from headgate.sampling import sampler_within
@@ -203,7 +202,7 @@ class WindowJoin(Request):
         )
         chosen = asked.choose()
         if goal is None:
-            goal = Sample() if isinstance(chosen, Sampler) else MaxSubset()
+            goal = Sample() if chosen.samples else MaxSubset()
         check_kind(kind, goal, budget, chosen)
         super().__init__(
             keys=keys,

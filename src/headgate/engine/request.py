@@ -17,7 +17,6 @@ from headgate.models.cost.calibration import load_calibration
 from headgate.models.cost.structure import Pair
 from headgate.pacing.pacer import Pacer
 from headgate.policies import Policy
-from headgate.policies.policy import Sampler
 from headgate.spec import (
     Budget,
     Goal,
@@ -124,10 +123,11 @@ class Request:
     @property
     def drawn(self) -> tuple[str, ...]:
         """The columns a sample adds to the result; none where the goal is no sample."""
-        if not isinstance(self.goal, Sample) or not isinstance(self.policy, Sampler):
+        sampler = self.policy.sampler
+        if not isinstance(self.goal, Sample) or sampler is None:
             return ()
         names = (self.goal.weight, self.goal.cluster)
-        return names if self.policy.by_cluster else names[:1]
+        return names if sampler.by_cluster else names[:1]
 
     @property
     def importance_column(self) -> str | None:

@@ -106,12 +106,12 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     tracked = _settle_counts(monitor, rows.tracked, key_bytes)
     watched = _resample(monitor, rows.watched, is_open, key_bytes)
     rivals = rows.rivals
-    if isinstance(policy, Learned):
+    if policy.learned is not None:
         if trying and (monitor.tried > 0 or ended.is_full(monitor.epoch.until)):
-            begin_trial(monitor, policy, ended.terms, ended.capacity, key_bytes)
+            begin_trial(monitor, policy.learned, ended.terms, ended.capacity, key_bytes)
         if rivals is not None:
             rivals = fitting(rivals, monitor, monitor.room_now.most_tried(key_bytes))
-        follow(monitor, policy)
+        follow(monitor, policy.learned)
     return LearnedRows(watched._replace(before=watched.met), tracked, rivals)
 
 

@@ -10,14 +10,14 @@ from headgate.models import AgeCurves
 
 
 @dataclass(frozen=True)
-class Worth:
+class KeyWorth:
     """Weights of keys by code, in rows of each side per microsecond; and the age model."""
 
     by_code: np.ndarray | None
     curves: AgeCurves | None
 
     @classmethod
-    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int, important: bool) -> "Worth":
+    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int, important: bool) -> "KeyWorth":
         """What a monitor makes of the keys it tracks, given their codes.
 
         Other keys are rarer, and worth nothing beside those; but where rows matter differently

@@ -20,7 +20,7 @@ from headgate.learning import Evidence, Monitor, Room
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS
 from headgate.learning.epoch_end import Ended, close, follow
 from headgate.learning.key_counts import KeyArrivals, padded
-from headgate.learning.key_worth import Worth
+from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import halved
 from headgate.learning.observation import Observation
@@ -30,7 +30,8 @@ from headgate.learning.watched_rows import Beginning, Observed, WatchedRows
 from headgate.policies import Policy
 from headgate.policies.chance import uniform
 from headgate.policies.learned import Learned
-from headgate.sampling.learned_cluster import LearnedCluster, relative_sizes
+from headgate.policies.policy import Sampler
+from headgate.sampling.learned_cluster import relative_sizes
 from headgate.spec import RowWindow, Window
 from headgate.spec.importance import Combine
 
@@ -127,15 +128,15 @@ class Learner:
         self._watched = self._still_watched(given)
         important = given.terms.combine != Combine.NONE
         tracked = self.rows.tracked[: len(monitor.counts)]
-        self._worth = Worth.of(monitor, tracked, given.codes, important)
+        self._worth = KeyWorth.of(monitor, tracked, given.codes, important)
         self._trial: Trial | None = None
         self.switched = False
-        if isinstance(policy, Learned):
+        if policy.learned is not None:
             if policy.tries_others and monitor.tried > 0:
-                self._trial = Trial(given, policy, self.rows.rivals)
-            given = self._settled(given, policy)
-        elif isinstance(policy, LearnedCluster):
-            given = self._sized(given, policy)
+                self._trial = Trial(given, policy.learned, self.rows.rivals)
+            given = self._settled(given, policy.learned)
+        elif policy.learns and policy.sampler is not None:
+            given = self._sized(given, policy.sampler)
         self.policy, self._stored = given.terms.policy, given.stored
         (left, right), windows = given.stored, given.terms.windows
         definitions = len(given.terms.changes) + 1
@@ -225,11 +226,11 @@ class Learner:
         whole, room = self.monitor.room, self.monitor.room_now
         return terms.enlarged(whole.rows - room.rows, whole.bytes - room.bytes)
 
-    def _sized(self, given: StepInput, policy: LearnedCluster) -> StepInput:
+    def _sized(self, given: StepInput, sampler: Sampler) -> StepInput:
         """The input with the sampler to follow, and arrivals with their sizes; stored rows keep
         the size they came with."""
         known = self._worth.by_code is not None
-        given = given._replace(terms=replace(given.terms, policy=policy.follow(known)))
+        given = given._replace(terms=replace(given.terms, policy=sampler.follow(known)))
         if not known:
             return given
         windows = [float(window.span) for window in given.terms.windows]
@@ -250,7 +251,7 @@ class Learner:
         now = self._given.progress.clock >> 1
         return self._worth.with_history(rows, side, now, stored / rate if rate else 0.0)
 
-    def _judging(self) -> Worth:
+    def _judging(self) -> KeyWorth:
         """The models to be judged by what watched rows meet."""
         return self._worth
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.progress import Progress
-from headgate.learning.key_worth import Worth
+from headgate.learning.key_worth import KeyWorth
 from headgate.learning.model_fit import Judged
 from headgate.learning.monitor import Monitor
 from headgate.learning.recall import Evidence
@@ -31,7 +31,7 @@ class Observation(NamedTuple):
 
     monitor: Monitor
     spans: Spans
-    worth: Worth
+    worth: KeyWorth
     before: Progress
     after: Progress
 

@@ -4,7 +4,7 @@ from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor
-from headgate.learning.key_worth import Worth
+from headgate.learning.key_worth import KeyWorth
 from headgate.learning.rivals import BothRows, RivalRows, Round, coins
 from headgate.learning.room import KEYS_A_ROW
 from headgate.learning.standing import Standing
@@ -27,7 +27,7 @@ class Trial:
     def __init__(self, given: StepInput, policy: Learned, rows: BothRows | None) -> None:
         self._given, self._policy, self._rows = given, policy, rows
 
-    def play(self, monitor: Monitor, worth: Worth, step: Step, most: int) -> BothRows | None:
+    def play(self, monitor: Monitor, worth: KeyWorth, step: Step, most: int) -> BothRows | None:
         """Once the join has had its step: let the rivals have theirs; what they store after it.
 
         ``most`` is how many rows all of them may store together.

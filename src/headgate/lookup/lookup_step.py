@@ -30,7 +30,6 @@ from headgate.lookup.lookup_stats import LookupStats
 from headgate.lookup.table import Table
 from headgate.lookup.table_errors import TableError
 from headgate.policies import Policy
-from headgate.policies.offline import Lfd
 
 STORED, STREAM = 0, 1
 """The sides: table rows left, the stream right."""
@@ -89,8 +88,8 @@ class LookupStep:
         number = first + np.arange(self._known)
         if weight is not None:
             weight = weight[self._is_known]
-        elif isinstance(self._policy, Lfd):
-            weight = self._policy.plan(code, terms.most_rows[0])
+        elif self._policy.is_offline:
+            weight = self._policy.reference_weights(code, terms.most_rows[0])
         elif weigher is not None and weigher.weighs_keys and self._known:
             keys = references.filter(pa.array(self._is_known))
             weight = weigher.weigh(shape.key_columns(keys, STREAM), STORED)

@@ -16,7 +16,7 @@ from headgate.policies.lru import Lru
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
-from headgate.spec import RowWindow, Window
+from headgate.spec import RowWindow, TimeWindow, Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name)
 MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fifo(), Lru())}
@@ -49,6 +49,23 @@ class Learned(FixedScore):
 
     name: ClassVar[str] = "learned"
     learns: ClassVar[bool] = True
+
+    @property
+    def learned(self) -> "Learned":
+        """Itself."""
+        return self
+
+    @property
+    def asked_name(self) -> str:
+        """The wanted policy's name, or "auto"."""
+        return self.wanted
+
+    def without_keys(self, windows: tuple[Window, Window]) -> Policy:
+        """By age for "auto": without keys there is nothing to count, without times no age."""
+        if self.wanted != "auto":
+            return self
+        timed = all(isinstance(window, TimeWindow) for window in windows)
+        return Learned(Age.name, self.important) if timed else self.neutral
 
     @property
     def counts_keys(self) -> bool:

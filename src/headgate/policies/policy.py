@@ -18,6 +18,7 @@ from headgate.spec import RowWindow, SpecError, TimeWindow, Window
 
 if TYPE_CHECKING:
     from headgate.policies.kinds.kind import Kind
+    from headgate.policies.learned import Learned
 
 
 OBSERVED_ROWS = 1 << 8
@@ -119,6 +120,24 @@ class Policy(ABC):
         return None
 
     @property
+    def learned(self) -> "Learned | None":
+        """The policy itself if it stands for a policy whose model is learned, else None."""
+        return None
+
+    @property
+    def asked_name(self) -> str:
+        """The name by which users ask for it."""
+        return self.name
+
+    def without_keys(self, windows: tuple[Window, Window]) -> "Policy":
+        """The policy for a join that has no keys; one that ranks by key stays, and is refused."""
+        return self
+
+    def reference_weights(self, references: np.ndarray, room: int) -> np.ndarray | None:
+        """Weights of all references of a lookup that are known in advance; None if not needed."""
+        return None
+
+    @property
     def counts_keys(self) -> bool:
         """Whether it needs key counts."""
         return False
@@ -160,6 +179,10 @@ class Sampler(Policy):
     @property
     def sampler(self) -> "Sampler":
         """Itself."""
+        return self
+
+    def follow(self, is_known: bool) -> "Sampler":
+        """The sampler to follow, by whether key frequencies are known; itself if it learns none."""
         return self
 
     @abstractmethod

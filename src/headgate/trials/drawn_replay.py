@@ -12,7 +12,7 @@ from headgate.kernel.terms import Terms
 from headgate.learning import Monitor, Part, Room
 from headgate.learning.epoch import LEAST_ROWS
 from headgate.learning.key_counts import KeyArrivals
-from headgate.learning.key_worth import Worth
+from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learner import Learner
 from headgate.spec.budget import UNLIMITED
 from headgate.trials.local_counts import Scale
@@ -122,7 +122,7 @@ class DrawnLearner(Learner):
             most_bytes=part(terms.most_bytes, more.most_bytes, self._scale.bytes),
         )
 
-    def _judging(self) -> Worth:
+    def _judging(self) -> KeyWorth:
         # Models are scored by the matches in the miniature, where heavy keys make fewer.
         known = self._worth.by_code
         if known is None:

@@ -14,8 +14,8 @@ from headgate.learning import Estimate
 from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.models.student_t import t_quantile
-from headgate.policies import Learned, Policy, make_policy
-from headgate.spec import Budget, MaxImportance, SpecError, TimeWindow
+from headgate.policies import Policy, make_policy
+from headgate.spec import Budget, MaxImportance, SpecError
 from headgate.trials.drawn_replay import drawn_replay, scaled_room
 from headgate.trials.stretch_tally import Tally
 from headgate.trials.trace import Trace
@@ -120,9 +120,8 @@ def tried(request: Request, policy: "str | Policy", budget: Budget) -> Request:
         policy, seed=request.seed, important=isinstance(request.goal, MaxImportance)
     )
     keyed = bool(request.keys.left)
-    if isinstance(chosen, Learned) and chosen.wanted == "auto" and not keyed:
-        timed = all(isinstance(window, TimeWindow) for window in request.windows)
-        chosen = Learned("age", chosen.important) if timed else chosen.neutral
+    if not keyed:
+        chosen = chosen.without_keys(request.windows)
     if chosen.samples:
         raise SpecError(f"policy={chosen!r} draws a sample, of which there is no recall to tell")
     if (chosen.weighs_keys or chosen.counts_keys) and not keyed:

@@ -7,7 +7,7 @@ import numpy as np
 from headgate.models import AgeCurve
 from headgate.planner.draft import Draft, Model
 from headgate.planner.planning_case import Case
-from headgate.policies import Heeb, Learned
+from headgate.policies import Heeb
 from headgate.profiles.durations import about
 
 MOST_MATCHES = 0.8
@@ -92,7 +92,7 @@ def _of_values(draft: Draft) -> str:
 
 def _of_learning(draft: Draft) -> str:
     assert draft.policy.learns
-    wanted = draft.policy.wanted if isinstance(draft.policy, Learned) else "auto"
+    wanted = draft.policy.asked_name if draft.policy.learned is not None else "auto"
     return "learned as the join goes on" + ("" if wanted == "auto" else f", for {wanted.upper()}")
 
 

@@ -6,7 +6,7 @@ from headgate.planner.candidates import by_age, by_key, candidates
 from headgate.planner.draft import Draft
 from headgate.planner.planning_case import Case
 from headgate.planner.tried_policies import Candidate, Tried, try_out
-from headgate.policies import Age, Learned, Life, Policy, Prob
+from headgate.policies import Age, Life, Policy, Prob
 from headgate.policies.offline.planned import Planned
 from headgate.profiles.durations import about
 from headgate.spec import MaxImportance, Sample, SpecError
@@ -60,13 +60,14 @@ def best_of(tried: tuple[Tried, ...]) -> Tried:
 def asked_for(case: Case) -> Candidate | None:
     """The requested policy, with its model where it needs one; None where it is to be chosen."""
     asked = case.request.policy
-    if not isinstance(asked, Learned):
+    if asked.learned is None:
         return Candidate(asked.label, asked, _model_of(asked))
-    if asked.wanted == "auto":
+    wanted = asked.asked_name
+    if wanted == "auto":
         return None
-    if asked.wanted == Age.name:
+    if wanted == Age.name:
         return by_age(case)
-    return by_key(case, Prob if asked.wanted == Prob.name else Life)
+    return by_key(case, Prob if wanted == Prob.name else Life)
 
 
 def _model_of(policy: Policy) -> str:
@@ -95,10 +96,10 @@ def _without_rows(case: Case, draft: Draft) -> Draft:
     """Choose by the model that explains the matches best."""
     note = "the profile has no rows to try policies on: what is expected follows from its model"
     draft = replace(draft, notes=(*draft.notes, note))
-    if not isinstance(case.request.policy, Learned):
+    if case.request.policy.learned is None:
         return replace(draft, as_asked=True)
     better = case.profile.explains.better
-    wanted = case.request.policy.wanted
+    wanted = case.request.policy.asked_name
     told: dict[str, Policy] = {
         Age.name: Age(case.ages),
         Prob.name: Prob(case.profile.frequencies),

@@ -46,7 +46,7 @@ class Lfd(FixedScore):
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
-    def plan(self, references: np.ndarray, room: int) -> np.ndarray:
+    def reference_weights(self, references: np.ndarray, room: int) -> np.ndarray:
         """Until which reference the row that each one brings stays, hits on the way included."""
         is_hit, kept_until = longest_forward_distance(references, room)
         after = next_references(references)
