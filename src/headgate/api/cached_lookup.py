@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from headgate.spark import DataFrame
 
 Columns = str | Sequence[str]
-TAKES = "run takes an Arrow table or a pandas frame (a streaming Spark DataFrame goes to stream)"
 ROWS_AT_ONCE = 100_000
 
 
@@ -167,7 +166,7 @@ class CachedLookup(LookupRequest):
         """
         if not isinstance(batch_rows, int) or isinstance(batch_rows, bool) or batch_rows < 1:
             raise SpecError(f"batch_rows={batch_rows!r}: give a whole number of rows, one or more")
-        given = as_arrow(stream, "stream", TAKES)
+        given = as_arrow(stream, "stream", "run", " (a streaming Spark DataFrame goes to stream)")
         shape, terms = self.shape(given.schema), self.terms()
         # An offline policy must know the whole stream, and which of its keys are in the table.
         size = max(given.num_rows, 1) if self.policy.is_offline else batch_rows

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EstimateError", "Estimated", "avg", "count", "sql", "sum"]
 
-TAKES = "estimates take Arrow tables, pandas frames or Spark DataFrames"
-
 
 def count(
     rows: "Rows",
@@ -156,7 +154,10 @@ def _estimate(
         from headgate.spark.spark_estimates import over_frame
 
         return over_frame(rows, asked)
-    table = with_contract(over_table(as_arrow(rows, "sample", TAKES), asked), asked.goal)
+    table = with_contract(
+        over_table(as_arrow(rows, "sample", "an estimate", " (or a Spark DataFrame)"), asked),
+        asked.goal,
+    )
     if asked.by:
         return table
     if table.num_rows == 0:

@@ -21,7 +21,6 @@ from headgate.spec.quantity import SECOND_US
 if TYPE_CHECKING:
     import pandas as pd
 
-TAKES = "choose_sample takes Arrow tables or pandas frames"
 EQ, PPS, UNIFORM = "EQ-CLUSTER", "PPS-CLUSTER", "UNIFORM"
 AS_GOOD = 1.05
 """A scheme that needs to know less is preferred if its error is no greater than this many times the
@@ -122,7 +121,7 @@ def choose_sample(
     ('cluster', True)
     """
     goal = _checked_goal(join)
-    tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
+    tables = (as_arrow(left, "left", "choose_sample"), as_arrow(right, "right", "choose_sample"))
     first, second = _halves(join, tables)
     learned = profile(
         *first,

@@ -13,6 +13,9 @@ from headgate.columns.plain_form import plain
 from headgate.engine.table_files import read_table
 from headgate.spec import SpecError
 
+TAKEN = "Arrow tables, pandas, Polars or DuckDB frames, and paths of Parquet or CSV files"
+SPARK_ON_BOTH = " (or Spark DataFrames, on both sides)"
+
 
 def is_spark(given: Any) -> bool:
     """Whether an object belongs to Spark, without importing Spark.
@@ -25,8 +28,8 @@ def is_spark(given: Any) -> bool:
     return any(kind.__module__.startswith("pyspark.") for kind in type(given).__mro__)
 
 
-def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
-    """An Arrow table from a side; ``takes`` says what is taken.
+def as_arrow(given: Any, which: str, caller: str, spark: str = "") -> pa.Table:
+    """An Arrow table from a side; errors name the caller, and say where Spark DataFrames go.
 
     A side is an Arrow table, a pandas frame, the path of Parquet or CSV files, or anything that
     hands out Arrow data by itself, such as a Polars frame or a DuckDB relation. Views and runs come
@@ -34,10 +37,11 @@ def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
 
     Examples
     --------
-    >>> as_arrow(7, "left", "run takes Arrow tables")
+    >>> as_arrow(7, "left", "run")
     Traceback (most recent call last):
     ...
-    headgate.spec.errors.SpecError: the left side is a int: run takes Arrow tables
+    headgate.spec.errors.SpecError: the left side is a int: run takes Arrow tables, pandas, Polars \
+or DuckDB frames, and paths of Parquet or CSV files
     """
     if isinstance(given, pa.Table):
         return carried_table(given, f"the {which} side")
@@ -51,7 +55,7 @@ def as_arrow(given: Any, which: str, takes: str) -> pa.Table:
         return carried_table(read_table(Path(given), which), f"the {which} side")
     if hasattr(given, "__arrow_c_stream__") and not is_spark(given):
         return carried_table(pa.table(given), f"the {which} side")
-    raise SpecError(f"the {which} side is a {type(given).__name__}: {takes}")
+    raise SpecError(f"the {which} side is a {type(given).__name__}: {caller} takes {TAKEN}{spark}")
 
 
 def carried_table(table: pa.Table, which: str) -> pa.Table:

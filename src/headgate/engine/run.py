@@ -30,18 +30,14 @@ from headgate.pacing.event_pacing import EventPacing
 from headgate.spec import How, MaxImportance
 from headgate.spec.importance import Change
 
-TAKES = (
-    "run takes Arrow tables, pandas, Polars or DuckDB frames, and paths of Parquet or CSV files "
-    "(Spark DataFrames go to batch or stream)"
-)
-
 
 def run(
     request: Request, left: Any, right: Any, redefined: Iterable[tuple[Any, MaxImportance]] = ()
 ) -> Outcome:
     """The in-process form of `WindowJoin`; see there."""
     began = process_time()
-    tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
+    spark = " (Spark DataFrames go to batch or stream)"
+    tables = (as_arrow(left, "left", "run", spark), as_arrow(right, "right", "run", spark))
     changes = [Change.of(at, goal) for at, goal in redefined]
     bound = request.bind((tables[0].schema, tables[1].schema), changes)
     arriving = _screened(request, bound.shape, tables)

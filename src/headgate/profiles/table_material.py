@@ -9,22 +9,17 @@ from headgate.columns.hashing import hash_keys
 from headgate.columns.key_codes import NULL, encode_together
 from headgate.columns.row_sizes import row_bytes
 from headgate.columns.times import NO_TIME, microseconds
-from headgate.engine.inputs import as_arrow
+from headgate.engine.inputs import SPARK_ON_BOTH, as_arrow
 from headgate.engine.shape import NO_RESULT, Shape
 from headgate.profiles.facts import Both, SideRows
 from headgate.profiles.key_choice import choose, rows_by_hash
 from headgate.profiles.profile_material import Material, Question, sampled, whole_numbers
 from headgate.profiles.skew import KeyCounts
 
-TAKES = (
-    "profile takes Arrow tables, pandas frames, paths of Parquet or CSV files, what hands out "
-    "Arrow data (Polars, DuckDB), or Spark DataFrames on both sides"
-)
-
 
 def as_table(given: Any, which: str) -> pa.Table:
     """An Arrow table from what was given as a side."""
-    return as_arrow(given, which, TAKES)
+    return as_arrow(given, which, "profile", SPARK_ON_BOTH)
 
 
 def material_of(question: Question, tables: Both[pa.Table]) -> Material:

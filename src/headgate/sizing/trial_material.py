@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from headgate.columns.row_sizes import row_bytes
 from headgate.columns.times import NO_TIME, microseconds
-from headgate.engine.inputs import as_arrow
+from headgate.engine.inputs import SPARK_ON_BOTH, as_arrow
 from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
@@ -16,10 +16,6 @@ from headgate.spec import RowWindow
 from headgate.trials.sampled_trace import bound_to, stretches_of
 from headgate.trials.trace import Trace
 
-TAKES = (
-    "whatif takes Arrow tables, pandas frames, paths of Parquet or CSV files, what hands out Arrow "
-    "data (Polars, DuckDB), or Spark DataFrames on both sides"
-)
 OPTIMUM_ROWS = 12_000
 """Rows that the optimum is planned over: the time it takes grows faster than they do."""
 OPTIMUM_WINDOWS = 5
@@ -88,7 +84,10 @@ def material_of_tables(
     optimum: bool,
 ) -> Material:
     """Traces of two tables in process."""
-    tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
+    tables = (
+        as_arrow(left, "left", "whatif", SPARK_ON_BOTH),
+        as_arrow(right, "right", "whatif", SPARK_ON_BOTH),
+    )
     wanted: dict[str, Any] = {"most_rows": most_rows, "seed": seed}
     if share is not None:
         wanted = {"share": share, "seed": seed}

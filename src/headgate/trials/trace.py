@@ -36,7 +36,6 @@ from headgate.trials.sampled_trace import (
 from headgate.trials.stretch_tally import Tally
 from headgate.trials.stretches import Stretches
 
-TAKES = "a trace takes Arrow tables or pandas frames"
 EVERY_PAIR = np.empty(0, np.uint8)
 
 
@@ -127,7 +126,7 @@ class Trace:
         stretches
             The time stretches to use, where already chosen.
         """
-        tables = (as_arrow(left, "left", TAKES), as_arrow(right, "right", TAKES))
+        tables = (as_arrow(left, "left", "a trace"), as_arrow(right, "right", "a trace"))
         shape = bound_to(request, tables).shape
         whole = Whole.of(tables)
         if most_rows is not None:

@@ -46,7 +46,7 @@ class Lfd(FixedScore):
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
-    def reference_weights(self, references: np.ndarray, room: int) -> np.ndarray:
+    def plan(self, references: np.ndarray, room: int) -> np.ndarray:
         """Until which reference the row that each one brings stays, hits on the way included."""
         is_hit, kept_until = longest_forward_distance(references, room)
         after = next_references(references)
@@ -56,6 +56,10 @@ class Lfd(FixedScore):
             if later < len(end) and is_hit[later]:
                 end[place] = end[later]
         return end
+
+    def reference_weights(self, references: np.ndarray, room: int) -> np.ndarray:
+        """The plan."""
+        return self.plan(references, room)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """The place at which the row is due to go."""
