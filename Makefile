@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long test-matrix check format bench study soak golden docs lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ study: venv ## reproduce the papers' experiments, all of them in full
 
 soak: venv java ## run long streams and watch the budget; restarts that take minutes
 	@$(BIN)/pytest -m slow tests
+
+faults: kernel java ## seed faults into a copy of the code, one by one: each must be found by a test
+	@$(BIN)/python tools/seed_faults.py
 
 golden: venv ## accept changed results: write the files that tests compare them with
 	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.results

@@ -66,8 +66,8 @@ def test_a_burst_is_shed_and_over() -> None:
 @pytest.mark.spark
 def test_a_sampled_average_comes_with_an_interval(spark: SparkSession) -> None:
     sampled = example("sampled_average")
-    averages = sampled.estimates(spark, rows=60_000, memory=40).to_pylist()
-    true = {row["start"]: row["average"] for row in sampled.exact(60_000).to_pylist()}
+    averages = sampled.estimates(spark, rows=30_000, memory=30).to_pylist()
+    true = {row["start"]: row["average"] for row in sampled.exact(30_000).to_pylist()}
     assert len(averages) >= 5
     covered = sum(row["low"] <= true[row["start"]] <= row["high"] for row in averages)
     assert covered >= len(averages) - 2

@@ -13,9 +13,11 @@ from headgate.trials.draw import BUCKETS, PROBES, STORED, draw_rows
 from headgate.trials.local_counts import Local, Scale
 from headgate.trials.simulation import simulate
 from headgate.trials.trace import Trace
+from tests.thoroughness import LONG
 
 NAMES = ("auto", *(policy.name for policy in ALL_POLICIES))
 SKEWED = zipf(4000, seconds=100, seed=3, keys=400, window=20)
+SEEDS = 12 if LONG else 6
 LARGE = zipf(60_000, seconds=300, seed=5, keys=20_000, exponent=0.8, window=20)
 
 
@@ -77,12 +79,12 @@ def test_a_tenth_of_the_keys_tells_recall_without_bias_and_intervals_cover(name:
     exact = simulate(Trace.of_tables(join, *LARGE.tables), name, budget).recall.value
     found = [
         simulate(Trace.of_tables(join, *LARGE.tables, share=0.1, seed=seed), name, budget).recall
-        for seed in range(12)
+        for seed in range(SEEDS)
     ]
     values = np.array([recall.value for recall in found])
-    assert values.mean() == pytest.approx(exact, abs=0.015)
+    assert values.mean() == pytest.approx(exact, abs=0.02)
     covering = sum(recall.low - 0.005 <= exact <= recall.high + 0.005 for recall in found)
-    assert covering >= 10
+    assert covering >= SEEDS - 1
 
 
 @pytest.mark.parametrize("name", ["lru", "lfu", "ijoin", "join-to-live"])

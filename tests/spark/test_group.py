@@ -234,6 +234,8 @@ def quick(spark: SparkSession) -> Iterator[SparkSession]:
     spark.conf.unset(NO_DATA)
 
 
+# What is published, heard and kept within the budget is tried step by step by the other tests.
+@pytest.mark.long
 def test_two_queries_that_drift_are_balanced_without_a_restart(
     quick: SparkSession, drifting: dict[str, tuple[list[pa.Table], ...]], tmp_path: Path
 ) -> None:

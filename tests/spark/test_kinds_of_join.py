@@ -108,7 +108,7 @@ def in_duckdb(left: pa.Table, right: pa.Table, how: str) -> Counter:
     return multiset(found.to_arrow_table())
 
 
-@pytest.mark.parametrize("how", usually(("full", "semi"), SPARKS))
+@pytest.mark.parametrize("how", usually(("full",), SPARKS))
 def test_a_stream_puts_out_what_sparks_own_does(
     spark: SparkSession, tmp_path: Path, how: str
 ) -> None:

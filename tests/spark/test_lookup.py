@@ -198,6 +198,8 @@ def test_a_spark_dataframe_is_looked_up_through_a_snapshot(
     ).column("level").to_pylist() == ["level 5"]
 
 
+# A lookup hands watermarks on as they come: tests/spark/test_figures.py has one in its batches.
+@pytest.mark.long
 def test_results_can_be_aggregated_by_time(
     spark: SparkSession, days: list[pa.Table], levels: Path, tmp_path: Path
 ) -> None:

@@ -15,11 +15,14 @@ PROMISED = 0.8
 NEAR = 0.02
 """How far the recall of the stream may be from what was promised."""
 POLICIES = ("prob", "life", "fifo")
+MEMORY = [f"{percent} %" for percent in (5, 15, 30, 50, 70, 85, 100)]
 
 
 @pytest.fixture(scope="module")
 def found() -> hg.WhatIf:
-    return hg.whatif(*SIDES, join=make_join("fifo"), policies=POLICIES, optimum=False)
+    return hg.whatif(
+        *SIDES, join=make_join("fifo"), memory=MEMORY, policies=POLICIES, optimum=False
+    )
 
 
 @pytest.mark.parametrize("batches", [1, 8])

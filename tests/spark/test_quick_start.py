@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,17 @@ QUICK_START = blocks(TEXT.split("## Quick start", 1)[1].split("\n## ", 1)[0])
 
 
 def said_by(code: str, folder: Path) -> str:
+    """What it prints where the first python3 on the path has nothing installed."""
+    venv.create(folder / "bare", with_pip=False, symlinks=True)
     unset = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment["PATH"] = f"{folder / 'bare' / 'bin'}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if name not in unset} | OWN_PORT,
+        env=environment | OWN_PORT,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -74,6 +74,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
+# The quick start is run with such a python3 in the usual round.
+@pytest.mark.long
 def test_a_local_session_runs_the_python_that_has_headgate_whatever_python3_is(
     bare: Path, tmp_path: Path
 ) -> None:

@@ -58,7 +58,8 @@ class Array:
             self._dtype = dtype
         if not value.flags.c_contiguous:
             return False
-        words.append(value.__array_interface__["data"][0])
+        # Not `__array_interface__`: it spells out the fields of records each time.
+        words.append(value.ctypes.data)
         words.extend(value.shape)
         return True
 
