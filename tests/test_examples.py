@@ -64,6 +64,7 @@ def test_a_burst_is_shed_and_over() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_sampled_average_comes_with_an_interval(spark: SparkSession) -> None:
     sampled = example("sampled_average")
     averages = sampled.estimates(spark, rows=30_000, memory=30).to_pylist()

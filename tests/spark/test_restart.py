@@ -31,10 +31,10 @@ from tests.thoroughness import LONG
 pytestmark = pytest.mark.spark
 
 SCRIPT = Path(__file__).with_name("killed_query.py")
-BATCHES = 7
+BATCHES = 7 if LONG else 5
 PATIENCE_SECONDS = 240
-STOPPED_AFTER = (1, 3, None) if LONG else (2, None)
-KILLED_IN = (2, 4, None) if LONG else (3, None)
+STOPPED_AFTER = (1, 3, None) if LONG else (1, None)
+KILLED_IN = (2, 4, None) if LONG else (2, None)
 """The batches after which, or in which, a query ends; at last it runs to its end."""
 
 
