@@ -309,6 +309,7 @@ def test_each_join_of_a_group_does_with_or_without_a_watermark(
         assert {field.name for field in schema if WATERMARK in field.metadata} == times
 
 
+@pytest.mark.long
 @needs_spark(4, 2, why="its own join takes append mode alone")
 def test_without_a_watermark_windows_are_counted_in_update_mode(
     spark: SparkSession, tmp_path: Path
