@@ -54,8 +54,7 @@ def test_auto_follows_what_suits_the_stream_where_rows_matter_differently(
 ) -> None:
     streams = many.draw(20_000, BY_ROW, seed=1)
     followed = made(streams, "auto", window_stays=5)[1]
-    # Where keys differ little in how often they come, it takes epochs to find those that do.
-    assert followed[policy] > 0.5 * sum(followed.values())
+    assert followed[policy] > 0.7 * sum(followed.values())
 
 
 def test_auto_begins_with_ijoin_again_only_if_it_is_sure() -> None:

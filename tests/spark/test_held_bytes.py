@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES
-from headgate.learning.room import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.key_counts import COUNT_BYTES
+from headgate.learning.room import TRIED_BYTES, WATCHED_BYTES
 from headgate.spark.join.shard_replay import ReplayShards
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.state.segments import payload
@@ -169,9 +170,9 @@ def test_a_monitor_counts_the_long_keys_that_it_still_keeps() -> None:
     for batch, (left, right) in enumerate(batches):
         figures = shard.batch(left, right, watermark_ms=1 + batch * rows * 100).metrics
         kept = shard.tester.peekValueState("lessons", LABEL)
-        size = 0
+        size = from_blob(kept[3]).num_rows * COUNT_BYTES
         for blob, entry in zip(
-            kept[1:], (WATCHED_BYTES,) * 2 + (COUNTS_BYTES,) + (TRIED_BYTES,) * 2, strict=True
+            (*kept[1:3], *kept[4:]), (WATCHED_BYTES,) * 2 + (TRIED_BYTES,) * 2, strict=True
         ):
             keys = (from_blob(blob) if blob is not None else left.slice(0, 0)).select(["key"])
             size += sum(plain_row_bytes(keys)) + (entry - BOOKKEEPING_BYTES) * keys.num_rows

@@ -20,6 +20,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
 from headgate.learning.rivals import RivalRows
+from headgate.learning.room import KEYS_A_ROW
 from headgate.spark.state.blobs import to_blob
 from headgate.spark.state.learned_state import rival_table
 from headgate.spec.budget import AMPLE
@@ -136,7 +137,9 @@ def check_figures(filling: Filling, metrics: list[dict[str, Any]]) -> None:
     """Within the budget in every batch, and memory ran full when it should."""
     for figures in metrics:
         monitored = (
-            figures["watched_rows"] / 2 + figures["tracked_keys"] / 4 + figures["tried_rows"] / 3
+            figures["watched_rows"] / 2
+            + figures["tracked_keys"] / KEYS_A_ROW
+            + figures["tried_rows"] / 3
         )
         assert figures["stored_rows"] <= figures["peak_rows"]
         assert figures["peak_rows"] + monitored <= filling.rows

@@ -13,7 +13,7 @@ from headgate.columns import hashing, numbering
 from headgate.compiling import Compiled, Score
 from headgate.kernel import advance, departure, event_order, layout
 from headgate.kernel.probe import indexes, ranges, windows
-from headgate.learning import key_counts
+from headgate.learning import key_tally
 from headgate.models import benefit, visits
 from headgate.policies import ALL_POLICIES, age, chance, heeb
 from headgate.policies.kinds import KINDS
@@ -109,6 +109,17 @@ FACTS = stretch_tally._Facts(
 )
 KEYED_ROWS = match_counts.KeyedRows(INTEGERS, SHORTS, INTEGERS, REALS, FLAGS)
 
+TALLY = key_tally.Tally(
+    places=INTEGERS,
+    counts=REAL_ROWS,
+    stands_for=REAL_ROWS,
+    cells=BYTES,
+    least=INTEGER,
+    earlier=REAL,
+    before=INTEGER,
+    found=INTEGERS,
+)
+
 
 def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> Entry:
     """The sweep over values of one type, compared by one function."""
@@ -144,7 +155,7 @@ ENTRIES: tuple[Entry, ...] = (
         (REALS, np.empty((0, 0, 0)), REAL_ROWS, INTEGER, REAL, REAL_ROWS),
     ),
     Entry(benefit._renew, (REAL_ROWS, np.empty((0, 0, 0)))),
-    Entry(key_counts._count, (SHORTS, INTEGER, REAL_ROWS)),
+    Entry(key_tally.add_up, (SHORTS, BYTES, HASHES, TALLY, INTEGER)),
     Entry(queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)),
     Entry(stretches._where, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, BYTES)),
     Entry(stretch_tally._add, (INTEGERS, INTEGERS, REALS, FACTS, REALS, REALS, REALS, REALS)),

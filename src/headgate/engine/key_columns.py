@@ -22,15 +22,13 @@ class Coded(NamedTuple):
     """How many different codes there are."""
 
 
-def code_tables(
-    shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()
-) -> Coded:
+def code_tables(shape: Shape, tables: Sequence[pa.Table]) -> Coded:
     """Code tables of the left and the right side in turn, then tables of keys only."""
     count = 1
-    codes = [np.zeros(table.num_rows, np.int32) for table in (*tables, *more_keys)]
+    codes = [np.zeros(table.num_rows, np.int32) for table in tables]
     if shape.keys.left:
         keys = [shape.key_columns(table, place % 2) for place, table in enumerate(tables)]
-        codes, count = encode_together([*keys, *(table.columns for table in more_keys)])
+        codes, count = encode_together(keys)
     if shape.condition is None:
         return Coded(codes, [np.empty(0) for _ in tables], count)
     names = shape.condition.columns
@@ -50,13 +48,13 @@ def matched(shape: Shape, table: pa.Table, side: int) -> pa.Table:
     return table.select(names)
 
 
-def key_bytes(shape: Shape, tables: Sequence[pa.Table], more_keys: Sequence[pa.Table] = ()) -> int:
+def key_bytes(shape: Shape, tables: Sequence[pa.Table]) -> int:
     """The most bytes that a row's join columns take; tables as for `code_tables`.
 
     Where keys differ in length, rounded up to a power of two, so that it seldom changes.
     """
     deciding = [matched(shape, table, place % 2) for place, table in enumerate(tables)]
-    sizes = [int(row_bytes(table).max(initial=0)) for table in (*deciding, *more_keys)]
+    sizes = [int(row_bytes(table).max(initial=0)) for table in deciding]
     most = max(max(sizes) - BOOKKEEPING_BYTES, 0)
     if all(fixed_bytes(column.type) for table in deciding for column in table.columns):
         return most
@@ -76,12 +74,3 @@ def hashes_by_code(
     for place, (table, code) in enumerate(zip(tables, codes, strict=True)):
         hashes[code], _ = hash_keys(shape.key_columns(table, place % 2))
     return hashes
-
-
-def keys_of(shape: Shape, table: pa.Table, side: int) -> pa.Table:
-    """The keys of a side's rows, in the types in which they are compared."""
-    names = list((shape.keys.left, shape.keys.right)[side])
-    keys = table.select(names).rename_columns(list(shape.keys.left))
-    for place, column in enumerate(shape.key_columns(table, side)):
-        keys = keys.set_column(place, shape.keys.left[place], column)
-    return keys

@@ -6,6 +6,7 @@ columns.
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from headgate.learning import Evidence, Monitor
@@ -27,7 +28,7 @@ class LearnedState:
     watched_columns
         Of each side's watched rows, the columns that decide what matches.
     tracked
-        The keys the monitor counts, in its order.
+        Marks of the keys the monitor counts, in its order.
     rivals, rival_columns
         Of each side, the rows that other policies are tried on, and the columns that decide what
         they match; None where none are.
@@ -36,7 +37,7 @@ class LearnedState:
     monitor: Monitor
     watched: WatchedRows
     watched_columns: tuple[pa.Table, pa.Table]
-    tracked: pa.Table
+    tracked: np.ndarray
     rivals: BothRows | None = None
     rival_columns: tuple[pa.Table, pa.Table] | None = None
 

@@ -6,6 +6,7 @@ from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.kernel.relation import Relation
 from headgate.kernel.terms import Terms
 from headgate.learning import Part, Room
+from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.room import (
     KEYS_A_ROW,
     MOST_KEYS,
@@ -184,7 +185,7 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
 
     return Room(
         part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES),
-        part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * USUAL_ENTRY_BYTES),
+        part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES),
         seed,
         part(tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
     )

@@ -60,11 +60,9 @@ class TableCoding:
             rows.only(matched(self._shape, rows.table, place % 2))
             for place, rows in enumerate(groups)
         ]
-        counted = []
         if self._learning is not None:
             tables += self._learning.tables((tables[2], tables[3]))
-            counted = [self._learning.tracked]
-        coding = code_tables(self._shape, tables, counted)
+        coding = code_tables(self._shape, tables)
         batches = [
             rows.coded(code, value)
             for rows, code, value in zip(groups, coding.codes, coding.values, strict=False)

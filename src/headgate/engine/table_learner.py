@@ -1,23 +1,23 @@
-"""A learner on Arrow tables: translates its state between key codes and key values."""
+"""A learner on Arrow tables: gives its rows and keys codes in every step."""
 
 import numpy as np
 import pyarrow as pa
 
 from headgate.columns.compaction import compacted
 from headgate.columns.plain_form import no_rows
-from headgate.engine.key_columns import Coded, hashes_by_code, key_bytes, keys_of, matched
+from headgate.engine.key_columns import Coded, hashes_by_code, key_bytes, matched
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.shape import Shape
 from headgate.learning import Room
-from headgate.learning.key_counts import CELLS_A_BYTE
+from headgate.learning.key_counts import CELLS_A_BYTE, COUNT_BYTES
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.room import COUNTS_BYTES, TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.room import TRIED_BYTES, WATCHED_BYTES
 from headgate.learning.watched_rows import WatchedRows
 from headgate.spec import Window
 
 STORED, CAME, WATCHED, TRIED = 0, 2, 4, 6
-"""Where tables stand that are coded together, left and right of each; keys counted come last."""
+"""Where tables stand that are coded together, left and right of each."""
 
 
 def nothing_learned(
@@ -31,7 +31,7 @@ def nothing_learned(
         matched(shape, no_rows(schemas[0]), 0),
         matched(shape, no_rows(schemas[1]), 1),
     )
-    tracked = keys_of(shape, no_rows(schemas[0]), 0)
+    tracked = np.empty(0, np.uint64)
     return LearnedState(new_monitor(windows, room), WatchedRows.none(), none, tracked)
 
 
@@ -49,7 +49,7 @@ class TableLearner:
     def __init__(self, shape: Shape, state: LearnedState) -> None:
         self._shape, self._state = shape, state
         self.learner = Learner(
-            state.monitor, LearnedRows(state.watched, np.empty(0, np.int64)), self._least_key()
+            state.monitor, LearnedRows(state.watched, state.tracked), self._least_key()
         )
 
     def _least_key(self) -> int:
@@ -60,11 +60,6 @@ class TableLearner:
         ]
         return max(self._state.monitor.key_bytes, key_bytes(self._shape, nulls))
 
-    @property
-    def tracked(self) -> pa.Table:
-        """The keys that are counted."""
-        return self._state.tracked
-
     def tables(self, came: tuple[pa.Table, pa.Table]) -> list[pa.Table]:
         """What decides the matches of watched rows, and of those that policies are tried on."""
         tried = self._state.rival_columns or (came[0].slice(0, 0), came[1].slice(0, 0))
@@ -73,7 +68,7 @@ class TableLearner:
     def take_up(self, tables: list[pa.Table], coded: Coded) -> None:
         """Give the learner its rows and keys by their codes in the next step."""
         codes, values, state = coded.codes, coded.values, self._state
-        self._tables, self._coded = tables, coded
+        self._tables = tables
         rivals = state.rivals
         if rivals is not None:
             rivals = (
@@ -83,12 +78,10 @@ class TableLearner:
         watched = state.watched._replace(
             code=np.concatenate(codes[WATCHED:TRIED]), value=np.concatenate(values[WATCHED:TRIED])
         )
-        self.learner.rows = LearnedRows(watched, codes[-1], rivals)
+        self.learner.rows = LearnedRows(watched, state.tracked, rivals)
         if state.monitor.room.keys.holds(1, 1):
-            self.learner.hashes = hashes_by_code(
-                self._shape, tables[CAME:WATCHED], codes[CAME:WATCHED], coded.distinct
-            )
-        size = key_bytes(self._shape, tables[CAME:], [state.tracked])
+            self.learner.hashes = hashes_by_code(self._shape, tables, codes, coded.distinct)
+        size = key_bytes(self._shape, tables[CAME:])
         self.learner.key_bytes = max(size, self.learner.key_bytes)
 
     def keep(self, is_learning: bool) -> LearnedStep:
@@ -103,12 +96,10 @@ class TableLearner:
                 self._taken(TRIED, 0, rivals[0].source),
                 self._taken(TRIED, 1, rivals[1].source),
             )
-        self._state = LearnedState(
-            learner.monitor, watched, (left, right), self._keys(tracked), rivals, tried
-        )
+        self._state = LearnedState(learner.monitor, watched, (left, right), tracked, rivals, tried)
         taken = (
             len(watched.time) * (size + WATCHED_BYTES)
-            + len(tracked) * (size + COUNTS_BYTES)
+            + len(tracked) * COUNT_BYTES
             + len(learner.monitor.sketch.cells) // CELLS_A_BYTE
             + sum(len(side.time) for side in rivals or ()) * (size + TRIED_BYTES)
         )
@@ -126,16 +117,3 @@ class TableLearner:
         """Rows of a side out of those kept before and those that came."""
         both = pa.concat_tables([self._tables[kept + side], self._tables[CAME + side]])
         return compacted(both, source)
-
-    def _keys(self, codes: np.ndarray) -> pa.Table:
-        """The keys behind some codes: counted before, or come in this step."""
-        if not len(codes):
-            return no_rows(self.tracked.schema)
-        came = self._tables[CAME:WATCHED]
-        tables = [self.tracked, *(keys_of(self._shape, rows, s) for s, rows in enumerate(came))]
-        row = np.zeros(self._coded.distinct + 1, np.int64)
-        first = 0
-        for known in (self._coded.codes[-1], *self._coded.codes[CAME:WATCHED]):
-            row[known] = first + np.arange(len(known))
-            first += len(known)
-        return compacted(pa.concat_tables(tables), row[codes])

@@ -26,9 +26,10 @@ BUCKETS = 120
 def epoch_rows(seen: int, capacity: int, least: int = LEAST_ROWS) -> int:
     """Number of arrivals after which to update the models.
 
-    Early on there is much to learn, later models change little; but hot keys may change once all
-    stored rows have been replaced a few times. Every step reloads the stored rows, so it should
-    bring about as many arrivals.
+    Early on there is much to learn, and what is known by the time memory runs full decides what is
+    stored first. Later models change little; but hot keys may change once all stored rows have been
+    replaced a few times. Every step reloads the stored rows, so it should bring about as many
+    arrivals.
 
     Parameters
     ----------
@@ -40,10 +41,10 @@ def epoch_rows(seen: int, capacity: int, least: int = LEAST_ROWS) -> int:
     Examples
     --------
     >>> epoch_rows(0, 10_000), epoch_rows(5_000, 10_000), epoch_rows(1_000_000, 10_000)
-    (2048, 10000, 60000)
+    (2048, 2500, 60000)
     """
     stored = min(seen, capacity)
-    return max(least, 2 * stored, min(seen // 8, 6 * stored))
+    return max(least, min(2 * stored, seen // 2), min(seen // 8, 6 * stored))
 
 
 def capacity_of(terms: Terms, row_bytes: float) -> int:

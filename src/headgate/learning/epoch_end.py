@@ -7,7 +7,7 @@ import numpy as np
 from headgate.kernel.progress import Progress
 from headgate.kernel.terms import Terms
 from headgate.learning.epoch import Epoch, capacity_of, epoch_rows
-from headgate.learning.key_counts import most_frequent, padded
+from headgate.learning.key_counts import most_frequent, padded, short
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
 from headgate.learning.observation import Observation
@@ -17,6 +17,7 @@ from headgate.policies.age import Age
 from headgate.policies.chance import uniform
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.policy import Policy
+from headgate.policies.prob import Prob
 from headgate.spec import RowWindow
 
 STEADY_STAYS = 10.0
@@ -103,7 +104,7 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     )
     # What is given back must be free: only once an epoch has kept to it.
     monitor.epoch.spare = bool(monitor.epoch.lean) and monitor.epoch.lean == ended.epoch.lean
-    tracked = _settle_counts(monitor, rows.tracked, key_bytes)
+    tracked = _settle_counts(monitor, rows.tracked)
     watched = _resample(monitor, rows.watched, is_open, key_bytes)
     rivals = rows.rivals
     if policy.learned is not None:
@@ -131,11 +132,15 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
     curves, followed = monitor.curves(), monitor.followed
     weights = np.zeros(1) if monitor.knows_keys else None
     if monitor.standing.tells:
-        # A policy followed before any trial gets no advantage as incumbent.
-        incumbent = followed if monitor.contested else ""
+        if not monitor.contested or followed in (Age.name, Prob.name):
+            # Pairs of a trial are few: what the models are sure of goes, if others are no better.
+            if monitor.fit.is_sure:
+                followed = policy.follow(curves, weights, monitor.fit.better).name
+            elif not monitor.contested:
+                followed = ""
         monitor.contested = True
-        return policy.named(monitor.standing.leader(incumbent), curves, weights)
-    if monitor.tried > 0 and not monitor.fit.is_sure:
+        return policy.named(monitor.standing.leader(followed), curves, weights)
+    if monitor.tried > 0 and not monitor.fit.tells:
         # Until the choice is clear, a random sample is the best start.
         return policy.neutral
     fading, better = monitor.fading(monitor.epoch.stored), monitor.fit.better
@@ -152,12 +157,10 @@ def _lean(monitor: Monitor) -> str:
     return "key" if monitor.followed in BY_KEY else "other"
 
 
-def _settle_counts(monitor: Monitor, tracked: np.ndarray, key_bytes: int) -> np.ndarray:
-    """Add up the counts of keys; the codes of those that are tracked on."""
+def _settle_counts(monitor: Monitor, tracked: np.ndarray) -> np.ndarray:
+    """Add up the counts of keys; the marks of those that are tracked on."""
     total = padded(monitor.counts, len(tracked)) + padded(monitor.fresh, len(tracked))
-    # In single precision, which is more than is known, so that what is written is short.
-    total = total.astype(np.float32).astype(np.float64)
-    room = monitor.room_now.key_room(key_bytes)
+    total, room = short(total), monitor.room_now.key_room
     kept = most_frequent(total.sum(axis=1), room.tracked)
     monitor.sketch = monitor.sketch.emptied(room)
     monitor.counts = total[kept]

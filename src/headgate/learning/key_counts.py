@@ -1,9 +1,11 @@
-"""Counting keys by code, and which of them come most often.
+"""Counting keys, and which of them come most often.
 
-Keys are counted in the order in which they came up, so that counts and ties come out the same
-however arrivals are cut into steps. There is room for few: those tracked are counted exactly, all
-others in a sketch of small counters that keys share by their hash, until one comes up often enough
-to be counted by itself.
+A key that is counted is told by 48 bits of its hash: an entry is small, whatever the keys are like,
+and as many as possible are counted by themselves. Two keys of the same hash share a count; among a
+hundred thousand keys the chance is one in fifty thousand. All other keys are counted in a sketch of
+small cells that keys share, until one comes up often enough to be counted by itself. Rows are
+counted one by one in event order, so that counts and ties come out the same however arrivals are
+cut into steps.
 """
 
 from dataclasses import dataclass, field
@@ -11,19 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.rows import Rows
+from headgate.learning.key_tally import MOST_SKETCHED, Tally, add_up
 
+COUNT_BYTES = 16
+"""Of an entry: six of the hash, two for each side of the epochs before, three of this one."""
 TRACKED, FRESH = 0.6, 0.1
 """Parts of the room for keys: for those tracked from epoch to epoch, and for those that came up in
 this one. What is left is for the sketch that tells which of all the others come more than once."""
-MOST_SKETCHED = 15
-"""A cell of the sketch counts no further, in four bits."""
 CELLS_A_BYTE = 2
-EARLIER = 0.25
+EARLIER = 0.5
 """Of the arrivals that brought a key up, the part that is thought to be its own: others share its
 cell."""
+UNCOUNTED = -1
 
 
 class KeyRoom(NamedTuple):
@@ -34,16 +37,16 @@ class KeyRoom(NamedTuple):
     cells: int
 
     @classmethod
-    def of(cls, most: int, entry_bytes: int) -> "KeyRoom":
-        """For so many entries, of so many bytes each.
+    def of(cls, most: int) -> "KeyRoom":
+        """For so many entries.
 
         Examples
         --------
-        >>> KeyRoom.of(100, entry_bytes=24)
-        KeyRoom(tracked=60, fresh=10, cells=1440)
+        >>> KeyRoom.of(100)
+        KeyRoom(tracked=60, fresh=10, cells=960)
         """
         tracked, fresh = -int(-most * TRACKED // 1), int(most * FRESH)
-        return cls(tracked, fresh, (most - tracked - fresh) * entry_bytes * CELLS_A_BYTE)
+        return cls(tracked, fresh, (most - tracked - fresh) * COUNT_BYTES * CELLS_A_BYTE)
 
 
 @dataclass
@@ -67,93 +70,95 @@ class Sketch:
         if len(self.cells):
             found = np.bincount(self.cells, minlength=MOST_SKETCHED + 1)
             reached = np.cumsum(found[::-1])[::-1]
-            fits = np.flatnonzero(reached[1:] <= max(room.fresh, 1))
+            fits = np.flatnonzero(reached[1:] <= 2 * max(room.fresh, 1))
             least = int(fits[0]) + 1 if len(fits) else MOST_SKETCHED
         return Sketch(np.zeros(room.cells, np.uint8), least)
 
-    def add(self, hashes: np.ndarray) -> np.ndarray:
-        """Count keys, given by their hashes in event order; whether each has come up by then."""
-        if not len(self.cells):
-            return np.ones(len(hashes), np.bool_)
-        cell = (hashes % np.uint64(len(self.cells))).astype(np.int64)
-        order = np.argsort(cell, kind="stable")
-        ordered = cell[order]
-        first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        rank = np.empty(len(cell), np.int64)
-        rank[order] = np.arange(len(cell)) - np.repeat(first, np.diff(np.append(first, len(cell))))
-        up: np.ndarray = self.cells[cell] + rank + 1 >= self.least
-        more = np.bincount(cell, minlength=len(self.cells))
-        self.cells = np.minimum(self.cells + more, MOST_SKETCHED).astype(np.uint8)
-        return up
+
+def marks_of(hashes: np.ndarray) -> np.ndarray:
+    """What keys of these hashes are told by."""
+    marks: np.ndarray = hashes >> np.uint64(16)
+    return marks
 
 
-class Newcomers(NamedTuple):
-    """Keys that came up in a step, in event order, and their arrivals from then on."""
+def places_of(marks: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """For each key the place of its mark, or -1; the last of the keys is null.
 
-    code: np.ndarray
-    counts: np.ndarray
-    """By key and side."""
+    Examples
+    --------
+    >>> places_of(np.array([9, 4], np.uint64), np.array([4, 5, 9, 9], np.uint64) << 16).tolist()
+    [1, -1, 0, -1]
+    """
+    places = np.full(len(hashes), UNCOUNTED, np.int64)
+    if len(marks):
+        order = np.argsort(marks, kind="stable")
+        ordered, own = marks[order], marks_of(hashes)
+        at = np.minimum(np.searchsorted(ordered, own), len(marks) - 1)
+        found = ordered[at] == own
+        places[found] = order[at[found]]
+        places[NULL_KEY] = UNCOUNTED
+    return places
 
-    @classmethod
-    def none(cls) -> "Newcomers":
-        """No key came up."""
-        return cls(np.empty(0, np.int64), np.zeros((0, 2)))
 
-
-class KeyArrivals(NamedTuple):
-    """Arrivals of a step by key."""
+class KeyCounting(NamedTuple):
+    """The arrivals of a step, to be counted by key."""
 
     arriving: tuple[Rows, Rows]
-    codes: int
-    """How many codes there are."""
-    hashes: np.ndarray | None
-    """Of the keys, by code; None where codes always mean the same."""
+    hashes: np.ndarray
+    """Of the keys, by code."""
+    places: np.ndarray
+    """Of the keys counted, by code; keys that come up get one."""
+    stands_for: np.ndarray | None = None
+    """By code and side, how many rows each arrival stands for; one where left out."""
 
-    def newcomers(self, tracked: np.ndarray, before: int, sketch: Sketch, room: int) -> Newcomers:
-        """Keys to be counted from now on, beside those tracked, of which ``before`` were from the
-        beginning of the epoch; as many as there is room for."""
-        was_counted, is_counted = (np.zeros(self.codes + 1, np.bool_) for _ in range(2))
-        was_counted[tracked[:before]] = True
-        is_counted[tracked] = True
-        was_counted[NULL_KEY] = is_counted[NULL_KEY] = True
-        chosen = [~was_counted[rows.code] for rows in self.arriving]
-        code = np.concatenate([r.code[c] for r, c in zip(self.arriving, chosen, strict=True)])
+    def add(
+        self, fresh: np.ndarray, before: int, sketch: Sketch, most: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add arrivals to the counts of an epoch, by key and side, and to its sketch.
+
+        Returns the counts with those of keys that came up, and the codes of these.
+
+        Parameters
+        ----------
+        before
+            How many of the keys were counted from the beginning of the epoch.
+        most
+            How many may be counted.
+        """
+        code, side = self._in_event_order()
         if not len(code):
-            return Newcomers.none()
-        key = np.concatenate(
-            [2 * r.time[c] + s for s, (r, c) in enumerate(zip(self.arriving, chosen, strict=True))]
+            return fresh, np.empty(0, np.int64)
+        counts = np.zeros((max(most, len(fresh)), 2))
+        counts[: len(fresh)] = fresh
+        found = np.zeros(len(counts), np.int64)
+        tally = Tally(
+            places=self.places,
+            counts=counts,
+            stands_for=np.zeros((0, 2)) if self.stands_for is None else self.stands_for,
+            cells=sketch.cells,
+            least=sketch.least,
+            earlier=(sketch.least - 1) * EARLIER / 2 if len(sketch.cells) else 0.0,
+            before=before,
+            found=found,
         )
-        order = np.argsort(key, kind="stable")
-        code, side = code[order], (key & 1)[order]
-        up = sketch.add(self._hashes(code)) & ~is_counted[code]
-        if room <= 0 or not up.any():
-            return Newcomers.none()
-        place = np.flatnonzero(up)
-        since = np.full(self.codes + 1, len(code), np.int64)
-        since[code[place][::-1]] = place[::-1]
-        found = code[place[since[code[place]] == place]][:room]
-        number = np.full(self.codes + 1, -1, np.int64)
-        number[found] = np.arange(len(found))
-        own = (number[code] >= 0) & (np.arange(len(code)) >= since[code])
-        earlier = (sketch.least - 1) * EARLIER / 2 if len(sketch.cells) else 0.0
-        counts = np.full((len(found), 2), earlier)
-        np.add.at(counts, (number[code[own]], side[own]), 1.0)
-        return Newcomers(found.astype(np.int64), counts)
+        used = add_up(code, side, self.hashes, tally, len(fresh))
+        return counts[:used], found[len(fresh) : used]
 
-    def _hashes(self, code: np.ndarray) -> np.ndarray:
-        if self.hashes is not None:
-            hashes: np.ndarray = self.hashes[code]
-            return hashes
-        mixed: np.ndarray = (code.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        return mixed >> np.uint64(20)
+    def _in_event_order(self) -> tuple[np.ndarray, np.ndarray]:
+        """Codes and sides of all arrivals."""
+        left, right = self.arriving
+        code = np.concatenate([left.code, right.code]).astype(np.int32)
+        side = np.repeat(np.array([0, 1], np.uint8), [len(left.code), len(right.code)])
+        time = 2 * np.concatenate([left.time, right.time]) + side
+        order = np.argsort(time, kind="stable")
+        return code[order], side[order]
 
-    def counted(self, tracked: np.ndarray) -> np.ndarray:
-        """How many arrivals of each side have each of these keys."""
-        counts = np.zeros((self.codes, 2))
-        for side, batch in enumerate(self.arriving):
-            _count(np.require(batch.code, np.int32, ["C", "W"]), side, counts)
-        counted: np.ndarray = counts[tracked]
-        return counted
+
+def mixed(codes: int) -> np.ndarray:
+    """Hashes of keys whose codes always mean the same, by code."""
+    numbers = np.arange(1, codes + 2, dtype=np.uint64)
+    hashes: np.ndarray = numbers * np.uint64(0x9E3779B97F4A7C15)
+    return hashes
 
 
 def padded(counts: np.ndarray, rows: int) -> np.ndarray:
@@ -162,11 +167,17 @@ def padded(counts: np.ndarray, rows: int) -> np.ndarray:
     return np.concatenate([counts, more]) if len(more) else counts
 
 
-@compiled
-def _count(code: np.ndarray, side: int, counts: np.ndarray) -> None:
-    for row in range(code.size):
-        if code[row] != NULL_KEY:
-            counts[code[row], side] += 1.0
+def short(counts: np.ndarray) -> np.ndarray:
+    """Counts in the precision of two bytes, which is more than is known.
+
+    Examples
+    --------
+    >>> short(np.array([0.0, 1.0, 3.14159, 1e6])).tolist()
+    [0.0, 1.0, 3.140625, 999424.0]
+    """
+    bits = counts.astype(np.float32).view(np.uint32) + np.uint32(0x8000)
+    rounded: np.ndarray = (bits & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
+    return rounded
 
 
 def most_frequent(counts: np.ndarray, most: int) -> np.ndarray:

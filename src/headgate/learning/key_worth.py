@@ -15,23 +15,28 @@ class KeyWorth:
 
     by_code: np.ndarray | None
     curves: AgeCurves | None
+    levels: np.ndarray | None = None
+    """All weights that keys have, also of those that are not in the step at hand."""
 
     @classmethod
-    def of(cls, monitor: Monitor, tracked: np.ndarray, codes: int, important: bool) -> "KeyWorth":
-        """What a monitor makes of the keys it tracks, given their codes.
+    def of(cls, monitor: Monitor, places: np.ndarray, important: bool) -> "KeyWorth":
+        """What a monitor makes of the keys it tracks, given their places by code.
 
         Other keys are rarer, and worth nothing beside those; but where rows matter differently
         (``important``) they are told apart by that, so they get half of what the rarest has.
         """
-        by_code = None
+        by_code = levels = None
         if monitor.knows_keys:
             rates = monitor.counts / monitor.counted
             rarest = rates[rates > 0].min(initial=np.inf)
             rest = rarest / 2 if important and rarest < np.inf else 0.0
-            by_code = np.full((codes + 1, 2), rest)
-            by_code[tracked] = np.maximum(rates, rest)
+            rates = np.maximum(rates, rest)
+            levels = np.append(rates.ravel(), [rest, 0.0])
+            by_code = np.full((len(places), 2), rest)
+            code = np.flatnonzero((places >= 0) & (places < len(rates)))
+            by_code[code] = rates[places[code]]
             by_code[-1] = 0.0  # the code of null
-        return cls(by_code, monitor.curves())
+        return cls(by_code, monitor.curves(), levels)
 
     def weights(self, side: int, code: np.ndarray) -> np.ndarray:
         """For rows of a side: how many rows of the other come with their key, a microsecond."""

@@ -19,7 +19,7 @@ from headgate.kernel.watched import Watching, bucket_us
 from headgate.learning import Evidence, Monitor, Room
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS
 from headgate.learning.epoch_end import Ended, close, follow
-from headgate.learning.key_counts import KeyArrivals, padded
+from headgate.learning.key_counts import KeyCounting, marks_of, mixed, padded, places_of
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import halved
@@ -127,8 +127,9 @@ class Learner:
         monitor.key_bytes = max(monitor.key_bytes, self.key_bytes)
         self._watched = self._still_watched(given)
         important = given.terms.combine != Combine.NONE
-        tracked = self.rows.tracked[: len(monitor.counts)]
-        self._worth = KeyWorth.of(monitor, tracked, given.codes, important)
+        self._hashes = mixed(given.codes) if self.hashes is None else self.hashes
+        self._places = places_of(self.rows.tracked, self._hashes)
+        self._worth = KeyWorth.of(monitor, self._places, important)
         self._trial: Trial | None = None
         self.switched = False
         if policy.learned is not None:
@@ -199,11 +200,10 @@ class Learner:
 
     def _settled(self, given: StepInput, policy: Learned) -> StepInput:
         """The input with the policy to follow, and rows weighed by what is known now."""
-        monitor, known = self.monitor, self._worth.by_code
+        monitor = self.monitor
         if not monitor.followed:
             follow(monitor, policy)
-        weights = None if known is None else known.ravel()
-        settled = policy.named(monitor.followed, self._worth.curves, weights)
+        settled = policy.named(monitor.followed, self._worth.curves, self._worth.levels)
         stored, arriving = given.stored, given.arriving
         if monitor.epoch.revives:
             stored = (self._as_expected(stored[0], 0), self._as_expected(stored[1], 1))
@@ -272,23 +272,26 @@ class Learner:
         return Observed.of(step, side, began)
 
     def _count_keys(self) -> np.ndarray:
-        """Count arriving keys; returns the codes of those that are counted."""
-        monitor, given = self.monitor, self._given
-        room, tracked = monitor.room_now.key_room(self.key_bytes), self.rows.tracked
+        """Count arriving keys; returns the marks of those that are counted."""
+        monitor, room, tracked = self.monitor, self.monitor.room_now.key_room, self.rows.tracked
         if not room.tracked:
             return tracked
         if not len(monitor.sketch.cells):
             monitor.sketch = monitor.sketch.emptied(room)
-        came = KeyArrivals(given.arriving, given.codes, self.hashes)
-        fresh = room.tracked + room.fresh - len(tracked)
-        new = came.newcomers(tracked, len(monitor.counts), monitor.sketch, fresh)
-        fresh_counts = padded(monitor.fresh, len(tracked)) + self._counted(came, tracked)
-        monitor.fresh = np.concatenate([fresh_counts, new.counts])
-        return np.concatenate([tracked, new.code])
+        came = KeyCounting(
+            self._given.arriving, self._hashes, self._places, self._each_stands_for()
+        )
+        monitor.fresh, new = came.add(
+            padded(monitor.fresh, len(tracked)),
+            len(monitor.counts),
+            monitor.sketch,
+            room.tracked + room.fresh,
+        )
+        return np.concatenate([tracked, marks_of(self._hashes[new])])
 
-    def _counted(self, came: KeyArrivals, tracked: np.ndarray) -> np.ndarray:
-        """How many rows of each side came with these keys."""
-        return came.counted(tracked)
+    def _each_stands_for(self) -> np.ndarray | None:
+        """By code and side, how many rows each arrival stands for; None where it is one."""
+        return None
 
 
 def _importance(step: Step, rows: Rows) -> np.ndarray:

@@ -59,12 +59,15 @@ class Fit:
         matches and how long it was watched.
 
         Rows whose key is not counted (weight 0) are expected to meet as many as such rows did
-        before.
+        before. As long as there were none, they say nothing of the model by key, and count for
+        either alike.
         """
         uncounted = rows.weight <= 0
         rest = self.rest_matches / self.rest_us if self.rest_us > 0 else 0.0
         by_key = np.where(uncounted, rest, rows.weight) * rows.watched_us * rows.importance
         by_age = rows.by_age * rows.importance
+        if not self.rest_us > 0:
+            by_key = np.where(uncounted, by_age, by_key)
         return np.stack(
             [
                 _log_likelihood(rows.met, by_age),

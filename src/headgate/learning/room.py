@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headgate.learning.key_counts import KeyRoom
+from headgate.learning.key_counts import COUNT_BYTES, KeyRoom
 
-MOST_WATCHED, MOST_KEYS = 4096, 1 << 16
+MOST_WATCHED, MOST_KEYS = 4096, 3 << 15
 """More of them would tell little more, and all of them are written with every batch."""
 MOST_ENTRIES = 1 << 30
 MOST_TRIED = 1 << 14
-WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 4, 3
+WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 6, 3
 """Watched rows, tracked keys, and rows that other policies are tried on, that count as a stored
 row where only rows are limited; they have no payload, and less bookkeeping."""
-WATCHED_BYTES, COUNTS_BYTES, TRIED_BYTES = 56, 16, 40
-"""What a watched row, a tracked key, and a row that policies are tried on takes beside the key."""
+WATCHED_BYTES, TRIED_BYTES = 56, 40
+"""What a watched row, and a row that policies are tried on, takes beside the key."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Room:
 
     Examples
     --------
-    >>> Room(watched=Part(rows=50), keys=Part(bytes=1000)).most_keys(key_bytes=9)
-    40
+    >>> Room(watched=Part(rows=50), keys=Part(bytes=1000)).most_keys
+    62
     """
 
     watched: Part
@@ -74,13 +74,15 @@ class Room:
         """How many rows with keys of so many bytes may be watched at once."""
         return min(self.watched.holds(WATCHED_A_ROW, key_bytes + WATCHED_BYTES), MOST_WATCHED)
 
-    def most_keys(self, key_bytes: int) -> int:
-        """How many keys of so many bytes may be counted."""
-        return min(self.keys.holds(KEYS_A_ROW, key_bytes + COUNTS_BYTES), MOST_KEYS)
+    @property
+    def most_keys(self) -> int:
+        """How many keys may be counted."""
+        return min(self.keys.holds(KEYS_A_ROW, COUNT_BYTES), MOST_KEYS)
 
-    def key_room(self, key_bytes: int) -> KeyRoom:
-        """How many keys of so many bytes may be counted, and in what way."""
-        return KeyRoom.of(self.most_keys(key_bytes), key_bytes + COUNTS_BYTES)
+    @property
+    def key_room(self) -> KeyRoom:
+        """How many keys may be counted, and in what way."""
+        return KeyRoom.of(self.most_keys)
 
     def most_tried(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes other policies may be tried on at once."""

@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from headgate.columns.key_codes import NULL
 from headgate.engine.placed_rows import Numbers
 from headgate.engine.replay import Replay
 from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor, Part, Room
 from headgate.learning.epoch import LEAST_ROWS
-from headgate.learning.key_counts import KeyArrivals
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learner import Learner
 from headgate.spec.budget import UNLIMITED
@@ -31,7 +29,7 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     if trace.draw.is_whole:
         return room
     heavy = int(np.count_nonzero(trace.is_thinned))
-    whole = room.most_keys(trace.key_bytes)
+    whole = room.most_keys
     wanted = min(whole, round(heavy + trace.draw.share * max(whole - heavy, 0)))
     part = wanted / max(whole, 1)
 
@@ -131,11 +129,5 @@ class DrawnLearner(Learner):
         here[:-1] /= self._stands_for.T
         return replace(self._worth, by_code=here)
 
-    def _counted(self, came: KeyArrivals, tracked: np.ndarray) -> np.ndarray:
-        codes = self._given.codes
-        counts = np.zeros((codes, 2))
-        for side, rows in enumerate(self._given.arriving):
-            code = rows.code[rows.code != NULL]
-            counts[:, side] = np.bincount(code, self._stands_for[side][code], codes)
-        counted: np.ndarray = counts[tracked]
-        return counted
+    def _each_stands_for(self) -> np.ndarray | None:
+        return np.ascontiguousarray(self._stands_for.T)

@@ -78,7 +78,7 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
     return {
         "shards_monitored": 1,
         "watched_rows": len(state.watched.time),
-        "tracked_keys": state.tracked.num_rows,
+        "tracked_keys": len(state.tracked),
         "monitor_bytes": learned.bytes,
         "shards_neutral": int(by == RanksBy.NEITHER),
         "shards_by_age": int(by == RanksBy.AGE),

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from headgate.columns.hashing import hash_keys
 from headgate.engine.learned_step import LearnedState
 from headgate.engine.table_learner import nothing_learned
 from headgate.learning import Monitor
-from headgate.learning.key_counts import padded
+from headgate.learning.key_counts import marks_of, padded
 from headgate.learning.rivals import RivalRows
 from headgate.learning.standing import Standing
 from headgate.learning.watched_rows import WatchedRows
@@ -33,14 +34,13 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
         return state
     monitor = state.monitor
     monitor.recall_facts(kept[0])
-    keys, counts = _parted(from_blob(kept[3]), state.tracked)
-    _recall_counts(monitor, counts)
+    tracked = _recall_counts(monitor, from_blob(kept[3]))
     (left, beside_left), (right, beside_right) = (
         _parted(from_blob(blob), known)
         for blob, known in zip(kept[1:3], state.watched_columns, strict=True)
     )
     watched = _watched_rows((beside_left, beside_right))
-    state = replace(state, watched=watched, watched_columns=(left, right), tracked=keys)
+    state = replace(state, watched=watched, watched_columns=(left, right), tracked=tracked)
     # Earlier versions kept empty trials of nobody until memory ran full.
     if kept[4] is None or not monitor.standing.names:
         return state
@@ -61,19 +61,13 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
 
 def write_learned(variable: Any, state: LearnedState) -> int:
     """Store what was learned; return the bytes written."""
-    tracked = state.tracked
     blobs = []
     for side, table in enumerate(state.watched_columns):
         rows = state.watched.of_side(side)
         for name in _ROW_COLUMNS:
             table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
         blobs.append(to_blob(table, compress=True))
-    known = padded(state.monitor.counts, tracked.num_rows).astype(np.float32)
-    fresh = padded(state.monitor.fresh, tracked.num_rows).astype(np.float32)
-    for columns, counts in ((_COUNTS, known), (_FRESH, fresh)):
-        for side, name in enumerate(columns):
-            tracked = tracked.append_column(name, pa.array(counts[:, side]))
-    blobs.append(to_blob(tracked, compress=True))
+    blobs.append(to_blob(_counts_table(state), compress=True))
     tried: list[bytes | None] = [None, None]
     if state.rivals is not None and state.rival_columns is not None:
         names = state.monitor.standing.names
@@ -86,15 +80,35 @@ def write_learned(variable: Any, state: LearnedState) -> int:
     return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
 
 
-def _recall_counts(monitor: Monitor, counts: pa.Table) -> None:
-    """Restore the counts of keys: those of epochs before, and those of the open one."""
+def _counts_table(state: LearnedState) -> pa.Table:
+    """Marks of the keys that are counted, and their counts of the epochs before and of this one."""
+    table = pa.table({_MARK: state.tracked})
+    for columns, counts in ((_COUNTS, state.monitor.counts), (_FRESH, state.monitor.fresh)):
+        whole = padded(counts, len(state.tracked)).astype(np.float32)
+        for side, name in enumerate(columns):
+            table = table.append_column(name, pa.array(whole[:, side]))
+    return table
+
+
+def _recall_counts(monitor: Monitor, table: pa.Table) -> np.ndarray:
+    """Restore the counts of keys: those of epochs before, and those of the open one.
+
+    Returns the marks of the keys.
+    """
+    has_fresh = _FRESH[0] in table.column_names
     known, fresh = (
-        np.stack([counts.column(name).to_numpy() for name in names], axis=1).astype(np.float64)
-        for names in (_COUNTS, _FRESH if counts.num_columns > len(_COUNTS) else _COUNTS)
+        np.stack([table.column(name).to_numpy() for name in names], axis=1).astype(np.float64)
+        for names in (_COUNTS, _FRESH if has_fresh else _COUNTS)
     )
     # Keys that were counted before have a count; the others came first in the open epoch.
     monitor.counts = known[: int(np.count_nonzero(known.any(axis=1)))]
-    monitor.fresh = fresh if counts.num_columns > len(_COUNTS) else np.zeros_like(known)
+    monitor.fresh = fresh if has_fresh else np.zeros_like(known)
+    if table.column_names[0] == _MARK:
+        marks: np.ndarray = table.column(_MARK).to_numpy()
+        return marks
+    # Earlier versions kept the keys themselves, before their counts.
+    keys = table.columns[: table.num_columns - (4 if has_fresh else 2)]
+    return marks_of(hash_keys(keys)[0]) if keys else np.zeros(len(known), np.uint64)
 
 
 def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
@@ -161,6 +175,7 @@ def _hidden(name: str) -> str:
     return f"__headgate_{name}"
 
 
+_MARK = _hidden("mark")
 _COUNTS = (_hidden("left"), _hidden("right"))
 _FRESH = (_hidden("fresh_left"), _hidden("fresh_right"))
 _RIVAL_COLUMNS, _RIVAL_HISTORY = ("time", "size", "sequence"), ("matches", "touched")
