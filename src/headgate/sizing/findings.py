@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headgate.sizing.crossing import crossing
 from headgate.sizing.needs import Needs
 from headgate.sizing.origin import Origin
 from headgate.spec import Budget, SpecError
@@ -134,7 +135,7 @@ class WhatIf:
     def memory_for(self, recall: float, policy: str) -> Memory | None:
         """The least memory with which a policy reaches a recall; None if no size tried suffices.
 
-        Recall is interpolated linearly between points, starting from 0 without memory.
+        Between points recall is interpolated by a smooth curve, from 0 without memory on.
 
         Parameters
         ----------
@@ -250,11 +251,6 @@ def _check_recall(recall: float) -> None:
 
 def _crossing(curve: tuple[Point, ...], what: str, recall: float) -> float | None:
     """Where a curve first reaches a recall, in rows."""
-    before, had = 0.0, 0.0
-    for point in curve:
-        has = float(getattr(point, what))
-        if has >= recall - 1e-12:
-            part = (recall - had) / (has - had) if has > had else 1.0
-            return before + float(np.clip(part, 0.0, 1.0)) * (point.rows - before)
-        before, had = float(point.rows), has
-    return None
+    rows = [0.0, *(float(point.rows) for point in curve)]
+    values = [0.0, *(float(getattr(point, what)) for point in curve)]
+    return crossing(np.array(rows), np.array(values), recall)
