@@ -19,12 +19,12 @@ from headgate.bench.kernel_bench import measure_kernel
 from headgate.bench.kinds_tables import kinds_tables
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
-from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library
+from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library, show_promised
 from headgate.bench.ratio_spread import Spread
 from headgate.bench.shard_bench import shards_table
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.stage_times import measure_stages, stage_lines
-from headgate.bench.whatif_bench import ROWS, SHARE, Compared, measure_whatif
+from headgate.bench.whatif_bench import show_whatif
 from headgate.spark.session import check_ready, start_session
 from headgate.spec import Budget, SpecError
 from headgate.spec.quantity import format_bytes
@@ -44,7 +44,12 @@ PARTS = (
 ROWS_A_BATCH = 1_600_000
 
 
-def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000) -> None:
+def run(
+    parts: tuple[str, ...] = PARTS,
+    rounds: int = 3,
+    rows: int = 12_800_000,
+    data: tuple[Path, ...] = (),
+) -> None:
     """Run the selected benchmarks and print a table for each."""
     console = Console()
     known = (*PARTS, *ON_DEMAND)
@@ -63,7 +68,7 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
     if "offline" in parts:
         _offline(console)
     if "whatif" in parts:
-        _whatif(console)
+        show_whatif(console)
     if "kinds" in parts:
         for table in kinds_tables():
             console.print(table)
@@ -73,7 +78,7 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
     if "stages" in parts:
         check_ready()
         _stages(console)
-    if set(parts) & {"uniform", "skew", "budgets", "cpu", "shards", "outer"}:
+    if set(parts) & {"uniform", "skew", "budgets", "cpu", "shards", "outer", "promised"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
         session = start_session("headgate bench", log, cores=2, settings=SETTINGS)
@@ -91,6 +96,8 @@ def run(parts: tuple[str, ...] = PARTS, rounds: int = 3, rows: int = 12_800_000)
                     _budgets(console, session, place / "budgets")
                 if "cpu" in parts:
                     _cpu(console, session, place / "cpu")
+                if "promised" in parts:
+                    show_promised(console, session, place / "promised", data)
                 if "shards" in parts:
                     with console.status("sharing memory between shards"):
                         table = shards_table(session, place / "shards")
@@ -148,32 +155,6 @@ def _stages(console: Console) -> None:
                 table.add_row(f"{rows:,}", name, part, f"{took:,.0f}", f"{usually:,.0f}")
             table.add_section()
     console.print(table)
-
-
-def _whatif(console: Console) -> None:
-    title = f"What-ifs of {ROWS:,} arrivals by a sample of {SHARE:.0%}, next to exact ones"
-    table = Table(title=title)
-    heads = ("", "exact join holds", "rows run", "points", "off at most", "covered", "exact, s")
-    for heading in (*heads, "sampled, s", "times faster"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    with console.status(title):
-        for row in measure_whatif():
-            table.add_row(*_whatif_row(row))
-    console.print(table)
-
-
-def _whatif_row(row: Compared) -> list[str]:
-    return [
-        row.stream,
-        f"{row.needs:,.0f}",
-        f"{row.looked_at:,}",
-        f"{row.points}",
-        f"{row.off:.3f}",
-        f"{row.covered:.0%}",
-        f"{row.exact_s:,.0f}",
-        f"{row.sampled_s:,.1f}",
-        f"{row.exact_s / row.sampled_s:,.0f}",
-    ]
 
 
 def _cpu(console: Console, session: SparkSession, place: Path) -> None:

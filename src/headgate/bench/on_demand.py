@@ -1,13 +1,17 @@
-"""Parts of the bench that run only when asked for: Numba's compiler, and Flink."""
+"""Parts of the bench that run only when asked for: Numba's compiler, Flink, and promises kept."""
 
+from pathlib import Path
+
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
 from headgate.bench.flink_bench import CORES, ENVIRONMENT, PACKAGE, install, measure_flink
 from headgate.bench.library_bench import measure_library
+from headgate.bench.promised_bench import NEAR, measure_promised, promised_table
 from headgate.bench.ratio_spread import Spread
 
-ON_DEMAND = ("flink", "library")
+ON_DEMAND = ("flink", "library", "promised")
 FLINK_ROWS = 5_600_000
 
 
@@ -37,3 +41,21 @@ def show_flink(console: Console, rounds: int) -> None:
         )
     console.print(f"Flink's interval join on {CORES} cores, from text files: rows of both sides")
     console.print(f"a second once started: [bold]{Spread.of(speeds)}[/]")
+
+
+def show_promised(
+    console: Console, session: SparkSession, place: Path, data: tuple[Path, ...]
+) -> None:
+    """Print what streams make within the memory that what-ifs ask for."""
+    kept = []
+    for line in measure_promised(session, place, data):
+        kept.append(line)
+        console.print(
+            f"{line.stream}, {line.policy.upper()}, {line.batches} batches: {line.recall:.3f}",
+            highlight=False,
+        )
+    console.print(promised_table(kept))
+    count = sum(line.is_kept for line in kept)
+    console.print(
+        f"{count} of {len(kept)} kept: recall within {NEAR} of what was promised, memory within it"
+    )

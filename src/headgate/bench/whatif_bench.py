@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
 
 from headgate.api.whatif import whatif
 from headgate.demo.auctions import auction_stream
@@ -117,3 +119,30 @@ STREAMS: dict[str, Callable[[int], Any]] = {
     "Zipf 1.0": _by_key(1.0, FEW_ROWS, FEW_KEYS),
     "auctions": _auctions,
 }
+
+
+def show_whatif(console: Console) -> None:
+    """Print each stream's comparison."""
+    title = f"What-ifs of {ROWS:,} arrivals by a sample of {SHARE:.0%}, next to exact ones"
+    table = Table(title=title)
+    heads = ("", "exact join holds", "rows run", "points", "off at most", "covered", "exact, s")
+    for heading in (*heads, "sampled, s", "times faster"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    with console.status(title):
+        for row in measure_whatif():
+            table.add_row(*_whatif_row(row))
+    console.print(table)
+
+
+def _whatif_row(row: Compared) -> list[str]:
+    return [
+        row.stream,
+        f"{row.needs:,.0f}",
+        f"{row.looked_at:,}",
+        f"{row.points}",
+        f"{row.off:.3f}",
+        f"{row.covered:.0%}",
+        f"{row.exact_s:,.0f}",
+        f"{row.sampled_s:,.1f}",
+        f"{row.exact_s / row.sampled_s:,.0f}",
+    ]

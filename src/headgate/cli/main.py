@@ -262,7 +262,17 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
-            "cpu, shards, kinds or outer; or, on demand, flink or library; may be repeated."
+            "cpu, shards, kinds or outer; or, on demand, flink, library or promised; may be "
+            "repeated."
+        ),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="With promised: real streams, as CSV files of daily temperatures (Date, "
+            "Temperature) or of flights (origin, dest, time_hour, minute, dep_time).",
         ),
     ] = None,
 ) -> None:
@@ -270,7 +280,7 @@ def bench(
     with _plain_errors():
         from headgate.bench.bench_command import PARTS, run
 
-        run(tuple(part or PARTS), rounds, rows)
+        run(tuple(part or PARTS), rounds, rows, tuple(data or ()))
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)
