@@ -1,0 +1,96 @@
+"""Streaming joins of every kind that learns, side by side in one program, for tests that kill it.
+
+Usage: killed_learners.py FOLDER FILES [KIND ...]. Reads FOLDER/rows, so many files a batch; writes
+FOLDER/out/KIND, and carries on from FOLDER/checkpoint/KIND when started again. Both sides come from
+one source: two that are killed may each have noted other files, and then rows come out of order.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import headgate as hg
+from tests.spark.needed_spark import ON_CONNECT
+from tests.spark.quick_settings import QUICK_TO_START
+
+SCHEMA = "side int, key bigint, at timestamp, id bigint, worth double"
+KINDS: dict[str, dict[str, Any]] = {
+    "prob": {"policy": "prob"},
+    "life": {"policy": "life"},
+    "age": {"policy": "age"},
+    "hist": {"policy": hg.policies.Hist("walk")},
+    "auto": {"policy": "auto"},
+    "sample": {"goal": hg.Sample("auto")},
+    "importance": {"policy": "prob", "goal": hg.MaxImportance("worth")},
+}
+
+
+def session() -> SparkSession:
+    """A session that starts soon."""
+    start = SparkSession.builder
+    builder = start.remote("local[2]") if ON_CONNECT else start.master("local[2]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        **QUICK_TO_START,
+    }.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def main(folder: Path, files: int, kinds: list[str]) -> None:
+    """Run the queries over all there is."""
+    spark = session()
+    if not ON_CONNECT:
+        spark.sparkContext.setLogLevel("ERROR")
+    queries = []
+    for kind in kinds:
+        rows = (
+            spark.readStream.schema(SCHEMA)
+            .option("maxFilesPerTrigger", files)
+            .parquet(str(folder / "rows"))
+            .withWatermark("at", "20 seconds")
+        )
+        left, right = (
+            rows.where(F.col("side") == number).select(
+                "key",
+                F.col("at").alias(f"{side}_at"),
+                F.col("id").alias(f"{side}_id"),
+                F.col("worth").alias(f"{side}_worth" if kind != "importance" else "worth"),
+            )
+            for number, side in enumerate(("left", "right"))
+        )
+        join = hg.WindowJoin(
+            on="key",
+            left=hg.Side(time="left_at", window="5 minutes"),
+            right=hg.Side(time="right_at", window="5 minutes"),
+            budget=hg.Budget(rows=500, monitor=0.25),
+            **KINDS[kind],
+        )
+        joined = join.stream(left, right, shards=1, watermark=False)
+        queries.append(
+            joined.select("left_id", "right_id")
+            .writeStream.format("parquet")
+            .option("path", str(folder / "out" / kind))
+            .option("checkpointLocation", str(folder / "checkpoint" / kind))
+            .trigger(availableNow=True)
+            .start()
+        )
+    for query in queries:
+        query.awaitTermination()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:] or [*KINDS])
