@@ -8,12 +8,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.interpolate import PchipInterpolator
 from typer.testing import CliRunner
 
 import headgate as hg
 from headgate.cli.main import app
 from headgate.demo.auctions import auction_stream
 from headgate.sizing import Point, WhatIf
+from headgate.sizing.crossing import crossing
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of
 from headgate.sizing.repeated_buffers import material_of_buffers
 from headgate.sizing.strongest import rounded_up
@@ -74,13 +76,23 @@ def test_memory_for_a_recall_lies_between_the_points_that_were_tried() -> None:
     told = curve_of([(10, 0.5), (50, 0.9), (100, 0.98)])
     needed = told.memory_for(0.7, "fifo")
     assert needed is not None
-    assert (needed.rows, needed.bytes) == (30, 334)  # a tenth of the bytes is the reserve
-    assert needed.budget == hg.Budget(rows=30)
+    assert (needed.rows, needed.bytes) == (23, 252)  # a tenth of the bytes is the reserve
+    assert needed.budget == hg.Budget(rows=23)
     fifth = told.memory_for(0.25, "fifo")
     assert fifth is not None
     assert fifth.rows == 5
     assert told.memory_for(0.99, "fifo") is None
     assert "not as tried" in str(told)
+
+
+def test_between_points_recall_is_what_scipy_makes_of_it() -> None:
+    at, recall = np.array([0.0, 10, 50, 100, 120]), np.array([0.0, 0.5, 0.9, 0.85, 0.98])
+    smooth = PchipInterpolator(at, recall)
+    for wanted in (0.55, 0.7, 0.88):
+        found = crossing(at, recall, wanted)
+        assert found is not None
+        assert smooth(found) == pytest.approx(wanted)
+    assert crossing(at, recall, 0.99) is None
 
 
 def test_a_question_that_cannot_be_meant_is_answered_with_what_can() -> None:
@@ -100,7 +112,7 @@ def test_memory_is_told_with_the_interval_of_the_recall() -> None:
     told = WhatIf(points, (), Needs(100, 100), 1, (1, 1), 1, 0.1, "Join.")
     needed = told.memory_for(0.7, "fifo")
     assert needed is not None
-    assert (needed.least, needed.rows, needed.most) == (62, 75, 88)
+    assert (needed.least, needed.rows, needed.most) == (61, 75, 88)
     beyond = told.memory_for(0.9, "fifo")
     assert beyond is not None
     assert beyond.most is None
