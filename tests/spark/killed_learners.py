@@ -3,6 +3,7 @@
 Usage: killed_learners.py FOLDER FILES [KIND ...]. Reads FOLDER/rows, so many files a batch; writes
 FOLDER/out/KIND, and carries on from FOLDER/checkpoint/KIND when started again. Both sides come from
 one source: two that are killed may each have noted other files, and then rows come out of order.
+One shard each: on two, where a stream is cut was seen to matter (docs/internals.md, "Epochs").
 """
 
 import sys
