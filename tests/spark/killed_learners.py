@@ -3,7 +3,6 @@
 Usage: killed_learners.py FOLDER FILES [KIND ...]. Reads FOLDER/rows, so many files a batch; writes
 FOLDER/out/KIND, and carries on from FOLDER/checkpoint/KIND when started again. Both sides come from
 one source: two that are killed may each have noted other files, and then rows come out of order.
-One shard each: on two, where a stream is cut was seen to matter (docs/internals.md, "Epochs").
 """
 
 import sys
@@ -79,7 +78,7 @@ def main(folder: Path, files: int, kinds: list[str]) -> None:
             budget=hg.Budget(rows=500, monitor=0.25),
             **KINDS[kind],
         )
-        joined = join.stream(left, right, shards=1, watermark=False)
+        joined = join.stream(left, right, shards=2, watermark=False)
         queries.append(
             joined.select("left_id", "right_id")
             .writeStream.format("parquet")

@@ -4,7 +4,7 @@ is learned. For every policy that learns, and every goal; docs/internals.md has 
 
 import json
 import uuid
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,6 +179,36 @@ def test_cutting_a_stream_into_batches_anywhere_changes_nothing(
     join = make_join(kind, hg.Budget(**limit, monitor=monitor))
     cuts = data.draw(st.lists(st.integers(1, rows - 1), min_size=1, max_size=6), "cuts")
     check_same(streamed(join, whole, []), streamed(join, whole, cuts))
+
+
+@pytest.mark.parametrize("kind", ["prob", "fifo"])
+def test_files_of_a_batch_may_come_in_any_order(kind: str) -> None:
+    """As Spark reads them: the largest first. Every order of four that begins with any of them."""
+    rows, seconds = 2_000, 100
+    rng = np.random.default_rng(5)
+    at = START_US + np.sort(rng.choice(seconds * 1_000_000, rows, replace=False))
+    sides = tuple(
+        pa.table(
+            {
+                "key": rng.integers(0, 100, rows // 2),
+                f"{side}_at": timestamps(at[number::2]),
+                f"{side}_id": np.arange(rows // 2),
+            }
+        )
+        for number, side in enumerate(("left", "right"))
+    )
+    join = make_join(kind, hg.Budget(rows=300, monitor=0.25))
+    found = []
+    for order in permutations(range(4)):
+        shard = OneShard(join, (sides[0].schema, sides[1].schema), uuid.uuid4().hex)
+        size = rows // 8
+        came = [pa.concat_tables([s.slice(size * n, size) for n in order]) for s in sides]
+        pairs = shard.batch(*came).pairs
+        apart = [microseconds(pairs.column(f"{side}_at")) for side in ("left", "right")]
+        assert np.abs(apart[0] - apart[1]).max() <= WINDOW_S * 1_000_000
+        found.append(multiset(pairs))
+    assert found[0].total() > 1_000
+    assert all(pairs == found[0] for pairs in found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -48,7 +48,10 @@ class TableRows(PlacedRows):
         """These rows of the table, or of some of its columns."""
         count = len(self.place)
         first = int(self.place[0]) if count else 0
-        if count == 0 or int(self.place[-1]) - first == count - 1:
+        # The ends may be as in a slice and what lies between in another order.
+        if count == 0 or (
+            int(self.place[-1]) - first == count - 1 and bool((np.diff(self.place) == 1).all())
+        ):
             return table.slice(first, count)
         return table.take(pa.array(self.place))
 
