@@ -15,14 +15,11 @@ from headgate.engine.placed_rows import Placed, Screened, numbered
 from headgate.engine.stats import Stats
 from headgate.kernel.pace import Pace
 from headgate.kernel.progress import NO_WATERMARK, Progress
-from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
-from headgate.learning.learner import Learner
 from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import Pacing
 from headgate.pacing.pacer import covered_s
 from headgate.policies import Policy
-from headgate.spec import How
 
 Arriving = tuple[Screened[Placed], Screened[Placed]]
 
@@ -96,7 +93,7 @@ class Driver(Generic[Placed]):
         given = given._replace(progress=self.progress, watermark=watermark, keep_late=keep_late)
         learner = self._coding.learner
         if learner is not None:
-            given = _learned(learner, given)
+            given = learner.before(given)
             # Kept with the rows where the policy is one that goes by what was known when they came.
             left, right = (rows.weight for rows in given.arriving)
             arriving = (arriving[0].weighed(left), arriving[1].weighed(right))
@@ -131,17 +128,13 @@ class Driver(Generic[Placed]):
         return (arriving[0].thinned(left), arriving[1].thinned(right)), pace
 
 
-def _learned(learner: Learner, given: StepInput) -> StepInput:
-    """The input as a learner adjusts it. It learns from pairs, whatever the kind of join."""
-    how, undecided = given.terms.how, given.terms.shows_undecided
-    inner = replace(given.terms, how=How.INNER, shows_undecided=False)
-    given = learner.before(given._replace(terms=inner))
-    return given._replace(terms=replace(given.terms, how=how, shows_undecided=undecided))
-
-
 def _with_before(before: LearnedStep | None, now: LearnedStep | None) -> LearnedStep | None:
     """What a step learned, with the evidence of the steps before it."""
     if before is None or now is None:
         return now
-    evidence = before.evidence + now.evidence
-    return replace(now, evidence=evidence, switched=before.switched or now.switched)
+    return replace(
+        now,
+        evidence=before.evidence + now.evidence,
+        alone=before.alone + now.alone,
+        switched=before.switched or now.switched,
+    )

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.learning import Evidence, Monitor
+from headgate.learning.result_rows import ResultRows
 from headgate.learning.rivals import BothRows
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies import Policy
@@ -50,10 +51,12 @@ class LearnedStep:
     ----------
     state
         For the next step.
-    evidence
-        Of this step alone.
-    total
+    evidence, alone
+        Of this step alone: on the recall of rows with a partner, and of those without.
+    total, total_alone
         Of all steps so far.
+    result
+        What the rows of the join's result are.
     policy
         The policy that was followed.
     bytes
@@ -66,7 +69,10 @@ class LearnedStep:
 
     state: LearnedState
     evidence: Evidence
+    alone: Evidence
     total: Evidence
+    total_alone: Evidence
+    result: ResultRows
     policy: Policy
     bytes: int
     is_learning: bool

@@ -23,7 +23,7 @@ from headgate.engine.stats import Stats
 from headgate.engine.table_coding import coded, hashes_of
 from headgate.engine.table_rows import TableRows, check_times, screen, without_times
 from headgate.kernel.terms import Terms
-from headgate.learning import Estimate
+from headgate.learning import Estimate, Evidence
 from headgate.learning.learner import Learner, new_monitor
 from headgate.models.cost.structure import Pair
 from headgate.pacing.event_pacing import EventPacing
@@ -76,7 +76,7 @@ def run(
         pa.concat_tables([no_rows(bound.result), *results]),
         stats,
         exact,
-        _estimate(request, learner),
+        _estimate(request, learner, untimed),
         dict(replay.followed),
     )
 
@@ -125,11 +125,12 @@ def _learner(request: Request, most_key_bytes: int) -> Learner | None:
     return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
 
 
-def _estimate(request: Request, learner: Learner | None) -> Estimate | None:
-    """Recall as the monitor estimates it: of pairs, which are all that an inner join has."""
-    if learner is None or request.policy.samples or request.how != How.INNER:
+def _estimate(request: Request, learner: Learner | None, untimed: list[Decided]) -> Estimate | None:
+    """Recall as the monitor estimates it; None where watched rows do not tell it."""
+    if learner is None or request.policy.samples or not learner.result.are_known:
         return None
-    return learner.evidence.recall()
+    alone = float(sum(len(decided.place) for decided in untimed))
+    return (learner.evidence_at_end + Evidence(met=alone, made=alone)).recall()
 
 
 def _untimed(

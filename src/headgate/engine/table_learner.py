@@ -105,11 +105,14 @@ class TableLearner:
         )
         return LearnedStep(
             self._state,
-            learner.step_evidence,
-            learner.evidence,
-            learner.policy,
-            taken,
-            is_learning,
+            evidence=learner.step_evidence,
+            alone=learner.step_alone,
+            total=learner.evidence,
+            total_alone=learner.monitor.alone,
+            result=learner.result,
+            policy=learner.policy,
+            bytes=taken,
+            is_learning=is_learning,
             switched=learner.switched,
         )
 

@@ -190,6 +190,8 @@ class Fate(IntFlag):
 
     MATCHED = 1  # it has met one
     DOUBTFUL = 2  # when it came, one that it could have met may have been given up already
+    CERTAIN = 4  # it has come out as a row that certainly has none
+    COUNTED = 8  # watched rows: whether it came out is part of the evidence on recall
 
 
 class Skip(IntFlag):

@@ -23,6 +23,7 @@ UNMATCHED = int(Count.UNMATCHED)
 UNDECIDED = int(Count.UNDECIDED)
 MATCHED = int(Fate.MATCHED)
 DOUBTFUL = int(Fate.DOUBTFUL)
+CERTAIN = int(Fate.CERTAIN)
 NEVER = -(1 << 63)
 """The mark of a slot of which no key was given up."""
 IN_TIME, GIVEN_UP = np.int64(1), np.int64(0)
@@ -53,6 +54,8 @@ def settle(
         return
     certain = ZERO if own.fate & DOUBTFUL else in_time
     tally[UNMATCHED if certain else UNDECIDED, own.side] += 1
+    if certain:
+        own.fate |= CERTAIN
     if certain or asked.shows_undecided:
         put_out(terms, gone, row, certain)
 

@@ -25,7 +25,7 @@ from headgate.policies.kinds import KINDS
 from headgate.policies.kinds.kind import Block
 from headgate.policies.policy import Arrivals
 from headgate.policies.structures.observed_stretch import Departures, Stretch
-from headgate.spec import How
+from headgate.spec import How, RowWindow
 from headgate.spec.importance.combine import pair_importance
 
 PAIRS_AT_ONCE = 1 << 20
@@ -134,6 +134,14 @@ class Step:
         advance.advance(self._arrays, self._windows, self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
+    def are_behind_watermark(self, side: int, time: np.ndarray) -> np.ndarray:
+        """Whether no row that may still come can meet rows of a side with these times."""
+        window, watermark = self._terms.windows[side], int(self._arrays.terms["watermark"][0])
+        if isinstance(window, RowWindow):
+            return np.zeros(len(time), np.bool_)
+        behind: np.ndarray = time <= watermark - window.span
+        return behind
+
     @property
     def counts(self) -> np.ndarray:
         """Counters so far, by `Count` and side."""
@@ -226,6 +234,13 @@ class Step:
             return None
         own = self._given.without_ghosts(side)
         return self._by_number(self._arrays.links["fate"], side)[:own]
+
+    def watched_fates(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """The `Fate` of some of a side's stored rows, arrivals and ghosts, given by number."""
+        if self._terms.how == How.INNER:
+            return np.zeros(len(numbers), np.uint8)
+        fates: np.ndarray = self._by_number(self._arrays.links["fate"], side)[numbers]
+        return fates
 
     def brought_forward(self, side: int, rows: Rows) -> Rows:
         """A side's stored rows and arrivals with sequence numbers and updated history."""

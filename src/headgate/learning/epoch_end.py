@@ -105,7 +105,7 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     # What is given back must be free: only once an epoch has kept to it.
     monitor.epoch.spare = bool(monitor.epoch.lean) and monitor.epoch.lean == ended.epoch.lean
     tracked = _settle_counts(monitor, rows.tracked)
-    watched = _resample(monitor, rows.watched, is_open, key_bytes)
+    watched = _resample(seen, rows.watched, is_open, key_bytes)
     rivals = rows.rivals
     if policy.learned is not None:
         if trying and (monitor.tried > 0 or ended.is_full(monitor.epoch.until)):
@@ -170,9 +170,10 @@ def _settle_counts(monitor: Monitor, tracked: np.ndarray) -> np.ndarray:
 
 
 def _resample(
-    monitor: Monitor, watched: WatchedRows, is_open: np.ndarray, key_bytes: int
+    seen: Observation, watched: WatchedRows, is_open: np.ndarray, key_bytes: int
 ) -> WatchedRows:
     """Watch as many rows as there is room for: twice as many from now on, or half of them."""
+    monitor = seen.monitor
     most, open_rows = monitor.room_now.most_watched(key_bytes), int(np.count_nonzero(is_open))
     share = monitor.share or LEAST_SHARE
     if share < 1.0 and open_rows * MORE_THAN_TWICE <= most:
@@ -182,5 +183,5 @@ def _resample(
         share = halved(share)
     monitor.share = share
     keep = drawn < share
-    kept = watched.where(keep).fitting(is_open[keep], most)
+    kept = seen.fitting(watched.where(keep), is_open[keep], most)
     return kept._replace(share=np.minimum(kept.share, share))

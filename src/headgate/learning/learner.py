@@ -24,6 +24,7 @@ from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import halved
 from headgate.learning.observation import Observation
+from headgate.learning.result_rows import ResultRows
 from headgate.learning.trial import Trial
 from headgate.learning.watch_room import Coming, Drawn, Spans, open_at_once
 from headgate.learning.watched_rows import Beginning, Observed, WatchedRows
@@ -32,7 +33,7 @@ from headgate.policies.chance import uniform
 from headgate.policies.learned import Learned
 from headgate.policies.policy import Sampler
 from headgate.sampling.learned_cluster import relative_sizes
-from headgate.spec import RowWindow, Window
+from headgate.spec import How, RowWindow, Window
 from headgate.spec.importance import Combine
 
 MONITOR_SEED = 0x5EED
@@ -85,17 +86,28 @@ class Learner:
         """The policy of the step under way, or of the last."""
         self.switched = False
         """Whether it is another than in the step before."""
-        self.step_evidence = Evidence()
-        """Evidence on recall from the last step alone."""
+        self.step_evidence, self.step_alone = Evidence(), Evidence()
+        """Evidence on recall from the last step alone: of rows with a partner, and without."""
+        self.result = ResultRows(How.INNER, monitor.spans)
+        """What the rows of the join's result are."""
         self._spans = Spans(monitor.spans, monitor.by_rows)
         self._after = Progress()
 
     @property
     def evidence(self) -> Evidence:
-        """Evidence on recall from all watched rows."""
+        """Evidence on the recall of rows with a partner, from all watched rows.
+
+        That of rows without one is `Monitor.alone`.
+        """
         watched = self.rows.watched
         is_open = ~self._spans.are_past(watched, self._after)
-        return self.monitor.finished + watched.where(is_open).evidence
+        return self.monitor.finished + watched.where(is_open).evidence(self.result)
+
+    @property
+    def evidence_at_end(self) -> Evidence:
+        """Evidence on the recall of the whole result, if no row comes any more."""
+        alone = self.monitor.alone + self.rows.watched.if_none_came(self.result)
+        return self.evidence + alone
 
     def most_at_once(self, coming: Coming, progress: Progress) -> int:
         """How many of the arrivals to come, in event order, the next step may take.
@@ -121,7 +133,18 @@ class Learner:
         return len(coming.side)
 
     def before(self, given: StepInput) -> StepInput:
-        """The adjusted input of a step: policy set, rows weighted, watched rows marked."""
+        """The adjusted input of a step: policy set, rows weighted, watched rows marked.
+
+        Policies learn from pairs, whatever the kind of join.
+        """
+        how, undecided = given.terms.how, given.terms.shows_undecided
+        self.result = ResultRows(how, self.monitor.spans)
+        inner = replace(given.terms, how=How.INNER, shows_undecided=False)
+        given = self._adjusted(given._replace(terms=inner))
+        return given._replace(terms=replace(given.terms, how=how, shows_undecided=undecided))
+
+    def _adjusted(self, given: StepInput) -> StepInput:
+        """The adjusted input of a step of an inner join."""
         self._given, policy, monitor = given, given.terms.policy, self.monitor
         self._is_cut_short = self.key_bytes > monitor.key_bytes > 0 or given.terms.pace is not None
         monitor.key_bytes = max(monitor.key_bytes, self.key_bytes)
@@ -164,17 +187,20 @@ class Learner:
         epoch.bytes += sum(int(rows.size.sum()) for rows in given.arriving)
         epoch.lost += int(step.counts[LOST].sum())
         sides = (self._observed(step, 0), self._observed(step, 1))
-        seen = Observation(monitor, self._spans, self._judging(), before, after)
+        seen = Observation(monitor, self._spans, self._judging(), self.result, before, after)
         left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
+        sure = self.result.without_key(step.counts[Count.NULL_KEYS])
+        monitor.alone += sure
         watched, room = left.followed_by(right), monitor.room_now
         is_open = ~self._spans.are_past(watched, after)
-        watched = watched.fitting(is_open, room.most_watched(self.key_bytes))
+        watched = seen.fitting(watched, is_open, room.most_watched(self.key_bytes))
         rivals = self.rows.rivals
         if self._trial is not None:
             most = room.most_tried(self.key_bytes)
             rivals = self._trial.play(monitor, self._worth, step, most)
         self.rows = LearnedRows(watched, self._count_keys(), rivals)
-        self.step_evidence = sides[0].evidence + sides[1].evidence
+        self.step_evidence = sides[0].evidence(self.result) + sides[1].evidence(self.result)
+        self.step_alone = sides[0].settled(self.result, 0) + sides[1].settled(self.result, 1) + sure
         self._after = after
         if sum(after.seen) >= epoch.until or self._is_cut_short:
             switched = monitor.switched

@@ -25,6 +25,7 @@ storing come often enough in that time for counts to be good."""
 
 STANDING_STAYS = 20.0
 """And for how other policies did, where that is later: rare pairs take time to tell them apart."""
+
 LEAST_SHARE = 2.0**-40
 
 
@@ -62,6 +63,8 @@ class Monitor:
     """The probability with which arrivals are watched now."""
     passed: tuple[Evidence, Evidence] = (Evidence(), Evidence())
     """Of each side's watched rows whose window has passed."""
+    alone: Evidence = field(default_factory=Evidence)
+    """Likewise, of rows that have no partner, in joins that put them out."""
     counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     """Rows of each side per tracked key, older ones counting for less."""
     fresh: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
@@ -172,6 +175,7 @@ class Monitor:
                 "share": self.share,
                 "room": asdict(self.room),
                 "finished": [asdict(side) for side in self.passed],
+                "alone": asdict(self.alone),
                 "counted": self.counted,
                 "lived": self.lived,
                 "arrived": self.arrived,
@@ -213,7 +217,7 @@ class Monitor:
             return
         self.key_bytes, self.epoch = given["key_bytes"], Epoch.of(given["epoch"])
         left, right = (Evidence(**side) for side in given["finished"])
-        self.passed = (left, right)
+        self.passed, self.alone = (left, right), Evidence(**given.get("alone", {}))
         if given["room"] != asdict(self.room):
             self.epoch.until = 0  # the budget has changed: what is kept must fit the new room
         least, cells = given["sketch"]

@@ -10,6 +10,7 @@ from headgate.learning.key_worth import KeyWorth
 from headgate.learning.model_fit import Judged
 from headgate.learning.monitor import Monitor
 from headgate.learning.recall import Evidence
+from headgate.learning.result_rows import ResultRows
 from headgate.learning.watch_room import Spans
 from headgate.learning.watched_rows import Observed, WatchedRows
 from headgate.policies.structures.ordered_sums import in_order
@@ -25,6 +26,8 @@ class Observation(NamedTuple):
     ----------
     worth
         The models that are judged by what rows met.
+    result
+        What the rows of the join's result are.
     before, after
         How far the join had come before the step, and after it.
     """
@@ -32,6 +35,7 @@ class Observation(NamedTuple):
     monitor: Monitor
     spans: Spans
     worth: KeyWorth
+    result: ResultRows
     before: Progress
     after: Progress
 
@@ -51,8 +55,15 @@ class Observation(NamedTuple):
         is_past = self.spans.are_past(rows, self.after)
         self._add_evidence(side, rows.where(is_past & ~was_past).in_order())
         self._add_late(side, seen, was_past)
+        self._add_settled(side, rows.where(seen.is_settled).in_order())
         self.judge(side, rows.where(is_past & ~was_past).in_order())
         return rows.where(~is_past | seen.is_open)
+
+    def fitting(self, rows: WatchedRows, is_open: np.ndarray, most: int) -> WatchedRows:
+        """The rows whose window is open, and others while there is room for so many in all."""
+        if self.result.wait:
+            return rows.thinned(is_open, most, self.monitor.seed)
+        return rows.fitting(is_open, most)
 
     def judge(self, side: int, rows: WatchedRows) -> None:
         """Score how well each model predicted what rows met in this epoch, up to now."""
@@ -76,23 +87,34 @@ class Observation(NamedTuple):
             epoch.judged[side, place] = in_order(epoch.judged[side, place], more)
 
     def _add_evidence(self, side: int, rows: WatchedRows) -> None:
-        self._add(side, Evidence.terms(rows.met, rows.made, rows.share))
+        found = self.result.matched(rows.met, rows.made, rows.fate)
+        self._add(side, Evidence.terms(*found, rows.share))
 
     def _add_late(self, side: int, seen: Observed, was_past: np.ndarray) -> None:
         """What rows that had passed have met since, of rows that came out of order."""
-        rows = seen.rows
-        more = was_past & (rows.met != seen.met_before)
+        more = was_past & (seen.rows.met != seen.before.met)
         if not more.any():
             return
-        share = rows.share[more]
-        now = Evidence.terms(rows.met[more], rows.made[more], share)
-        self._add(side, now - Evidence.terms(seen.met_before[more], seen.made_before[more], share))
+        now, then = (
+            Evidence.terms(*self.result.matched(rows.met, rows.made, rows.fate), rows.share)
+            for rows in (seen.rows.where(more), seen.before.where(more))
+        )
+        self._add(side, now - then)
+
+    def _add_settled(self, side: int, rows: WatchedRows) -> None:
+        """Rows that none can meet any more: whether they have a partner is known."""
+        if self.result.wait:
+            found = self.result.unmatched(side, rows.met, rows.fate)
+            self.monitor.alone = _sum(self.monitor.alone, Evidence.terms(*found, rows.share))
 
     def _add(self, side: int, terms: np.ndarray) -> None:
-        sums = [
-            in_order(total, more)
-            for total, more in zip(astuple(self.monitor.passed[side]), terms, strict=True)
-        ]
         sides = list(self.monitor.passed)
-        sides[side] = Evidence(*sums)
+        sides[side] = _sum(sides[side], terms)
         self.monitor.passed = (sides[0], sides[1])
+
+
+def _sum(evidence: Evidence, terms: np.ndarray) -> Evidence:
+    """The evidence, and what each of some rows adds to it, in their order."""
+    return Evidence(
+        *(in_order(total, more) for total, more in zip(astuple(evidence), terms, strict=True))
+    )

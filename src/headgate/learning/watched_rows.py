@@ -4,11 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.layout import Watch
+from headgate.kernel.layout import Fate, Watch
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.watched import Watched
 from headgate.learning import Evidence
+from headgate.learning.monitor import halved
+from headgate.learning.result_rows import ResultRows
+from headgate.policies.chance import uniform
 
 GHOST = -1
 
@@ -25,6 +28,7 @@ class WatchedRows(NamedTuple):
     importance: np.ndarray  # float64, as last known; ones where all rows count alike
     let_in: np.ndarray  # float64, the share of the rows that were let in when it came
     before: np.ndarray  # float64, of `met`, what it had met when the epoch began
+    fate: np.ndarray  # uint8, bits of `Fate`; zero in inner joins
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
@@ -33,8 +37,8 @@ class WatchedRows(NamedTuple):
     @classmethod
     def none(cls) -> "WatchedRows":
         """No rows."""
-        kinds = ("u1", "i8", "i8", "f8", "f8", "f8", "f8", "f8", "f8", "i8", "i4", "f8", "i8")
-        return cls(*(np.zeros(0, kind) for kind in kinds))
+        kinds = "u1 i8 i8 f8 f8 f8 f8 f8 f8 u1 i8 i4 f8 i8"
+        return cls(*(np.zeros(0, kind) for kind in kinds.split()))
 
     def where(self, which: np.ndarray) -> "WatchedRows":
         """Some of the rows."""
@@ -58,6 +62,19 @@ class WatchedRows(NamedTuple):
         keep[past[:spare]] = True
         return self.where(keep)
 
+    def thinned(self, is_open: np.ndarray, most: int, seed: int) -> "WatchedRows":
+        """Likewise, where rows past their window are still to be counted: where there is no room
+        for all, they are halved by their own random numbers, and each stands for more."""
+        drawn, share, keep = uniform(seed, self.side, self.sequence), self.share, is_open.copy()
+        spare = max(most - int(np.count_nonzero(is_open)), 0)
+        past = ~is_open
+        limit = float(share[past].max(initial=0.0))
+        while np.count_nonzero(past) > spare:
+            limit = halved(limit)
+            past &= drawn < limit
+        share = np.where(past, np.minimum(share, limit), share)
+        return self._replace(share=share).where(keep | past)
+
     def of_side(self, side: int) -> "WatchedRows":
         """Those of a side."""
         return self.where(self.side == side)
@@ -70,10 +87,20 @@ class WatchedRows(NamedTuple):
         """Those of a side that are not stored any more."""
         return self.where((self.side == side) & (self.number == GHOST))
 
-    @property
-    def evidence(self) -> Evidence:
-        """Their evidence on recall so far."""
-        return Evidence.of(self.met, self.made, self.share)
+    def evidence(self, result: ResultRows) -> Evidence:
+        """Their evidence so far on the recall of rows with a partner."""
+        return Evidence.of(*result.matched(self.met, self.made, self.fate), self.share)
+
+    def if_none_came(self, result: ResultRows) -> Evidence:
+        """Their evidence on that of rows without a partner, if no row came any more."""
+        is_stored, sums = self.number != GHOST, Evidence()
+        sure = is_stored & (self.fate & (Fate.MATCHED | Fate.DOUBTFUL) == 0)
+        fate = np.where(sure, self.fate | Fate.CERTAIN, self.fate)
+        for side in (0, 1):
+            mine = (self.side == side) & (self.fate & Fate.COUNTED == 0)
+            found = result.unmatched(side, self.met[mine], fate[mine])
+            sums += Evidence.of(*found, self.share[mine])
+        return sums
 
     def are_among(self, stored: tuple[Rows, Rows]) -> bool:
         """Whether the rows said to be stored are where they are said to be."""
@@ -105,6 +132,7 @@ class WatchedRows(NamedTuple):
         return rows._replace(
             sequence=self.sequence,
             watched=Watched(np.full(count, Watch.GHOST, np.uint8), self.met, self.made),
+            fate=self.fate,
             importance=np.tile(self.importance, (definitions, 1)),
         )
 
@@ -142,6 +170,7 @@ class Beginning(NamedTuple):
             importance=self.importance[came],
             let_in=np.full(count, self.let_in),
             before=np.zeros(count),
+            fate=np.zeros(count, np.uint8),
             number=number,
             code=self.arriving.code[came],
             value=value[came] if value.size else value,
@@ -157,11 +186,10 @@ class Observed(NamedTuple):
     is_new: np.ndarray
     is_open: np.ndarray
     """Whether its window has not passed yet."""
-    met_before: np.ndarray
-    made_before: np.ndarray
-    """What it had met and made before this step."""
-    evidence: Evidence
-    """Of this step alone."""
+    is_settled: np.ndarray
+    """Whether it has become known in this step that no row can meet it any more."""
+    before: WatchedRows
+    """The same rows as they were before this step."""
 
     @classmethod
     def of(cls, step: Step, side: int, began: Beginning) -> "Observed":
@@ -181,16 +209,32 @@ class Observed(NamedTuple):
         is_stored = np.zeros(own + ghosts, bool)
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
+        fate, is_open = step.watched_fates(side, number[at]), watched.state[at] == Watch.OPEN
+        # A ghost may be left for the next step to be found behind the watermark.
+        is_settled = ~is_open | step.are_behind_watermark(side, before.time)
+        is_settled &= fate & Fate.COUNTED == 0
         rows = before._replace(
             met=met,
             made=made,
+            fate=np.where(is_settled, fate | Fate.COUNTED, fate),
             number=np.where(is_stored[number[at]], rank[number[at]], GHOST),
         )
         return cls(
             rows,
             is_new=np.arange(len(at)) >= len(old),
-            is_open=watched.state[at] == Watch.OPEN,
-            met_before=before.met,
-            made_before=before.made,
-            evidence=Evidence.of(met - before.met, made - before.made, before.share),
+            is_open=is_open,
+            is_settled=is_settled,
+            before=before,
         )
+
+    def evidence(self, result: ResultRows) -> Evidence:
+        """Of this step alone, on rows with a partner."""
+        rows, before = self.rows, self.before
+        met, made = result.matched(rows.met, rows.made, rows.fate)
+        met_before, made_before = result.matched(before.met, before.made, before.fate)
+        return Evidence.of(met - met_before, made - made_before, rows.share)
+
+    def settled(self, result: ResultRows, side: int) -> Evidence:
+        """Of this step alone, on rows without a partner."""
+        rows = self.rows.where(self.is_settled)
+        return Evidence.of(*result.unmatched(side, rows.met, rows.fate), rows.share)

@@ -167,7 +167,8 @@ class MonitorFigures:
     )
     shards_settling: int = metric(
         "shards",
-        "Shards of outer, semi and anti joins: their recall is known only where nothing was lost.",
+        "Shards of outer, semi and anti joins whose recall is known only where nothing was lost: "
+        "rows of the other side wait as well.",
         LAST,
     )
     tried_rows: int = metric("rows", "Rows that other policies are tried on.", LAST)
@@ -219,7 +220,13 @@ class Qualities:
     )
     recall_matched: float | None = metric(
         "share",
-        "Of the exact result's pairs, made in this batch; null for semi and anti joins.",
+        "Of the exact result's rows with a partner, made in this batch.",
+        RATIO,
+        default=None,
+    )
+    recall_unmatched: float | None = metric(
+        "share",
+        "Of the exact result's rows without a partner, put out in this batch as certain.",
         RATIO,
         default=None,
     )
@@ -234,7 +241,10 @@ class Qualities:
         "result rows", "What the exact join would have made since.", RATIO, default=None
     )
     total_recall_matched: float | None = metric(
-        "share", "Of the exact result's pairs since the query began.", RATIO, default=None
+        "share", "Of its rows with a partner since the query began.", RATIO, default=None
+    )
+    total_recall_unmatched: float | None = metric(
+        "share", "Of its rows without one.", RATIO, default=None
     )
 
 

@@ -92,7 +92,7 @@ class Fates:
             self._filters[row.side].note(self._hash(row), row.mark)
         if row.matched or not self.how.outer[row.side]:
             return
-        certain = in_time and not row.doubtful
+        row.certain = certain = in_time and not row.doubtful
         self._counts[Count.UNMATCHED if certain else Count.UNDECIDED, row.side] += 1
         if certain or self._shows_undecided:
             self.alone.append((row.side, row.number, certain))

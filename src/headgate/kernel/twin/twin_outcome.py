@@ -56,7 +56,10 @@ class PlainOutcome:
     def fates(self, side: int) -> np.ndarray | None:
         """For each row of a side, its `Fate`."""
         rows = self.by_side[side]
-        known = [Fate.MATCHED * row.matched + Fate.DOUBTFUL * row.doubtful for row in rows]
+        known = [
+            Fate.MATCHED * row.matched + Fate.DOUBTFUL * row.doubtful + Fate.CERTAIN * row.certain
+            for row in rows
+        ]
         return np.array(known, np.uint8)
 
     def sequences(self, side: int) -> np.ndarray:

@@ -42,6 +42,7 @@ class PlainRow:
     end: int = 0  # where its window ends on that scale
     matched: bool = False  # has met a partner, where the join is not inner
     doubtful: bool = False  # may have lost a partner before it came
+    certain: bool = False  # has come out as a row that certainly has no partner
 
 
 class Moment(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pyspark.errors import AnalysisException
@@ -25,6 +25,8 @@ _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
 """Evidence about recall from watched rows, in this batch and since the start."""
+ALONE = tuple(f"{when}_alone_{name}" for when in ("batch", "total") for name in _SUMS)
+"""What of it is of rows without a partner."""
 DOUBT = "doubt"
 """Zero if it is known that no pair is missing; see `doubt`."""
 BALANCED = ("limit", "left_rows", "right_rows", "pairs", *EXPECTED)
@@ -33,7 +35,7 @@ BALANCED = ("limit", "left_rows", "right_rows", "pairs", *EXPECTED)
 
 def shard_output(groups: tuple[type, ...]) -> ShardOutput:
     """What the shards of a join emit, where these groups of metrics are declared."""
-    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, DOUBT, *EXPECTED), ("shard",))
+    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *ALONE, DOUBT, *EXPECTED), ("shard",))
 
 
 SHARD = shard_output(JOIN_SUMS)
@@ -49,14 +51,11 @@ def stats_row(
 ) -> pd.DataFrame:
     """The row of metrics that a shard emits once per batch."""
     figures: dict[str, Any] = {**asdict(stats), **state, **spent, **expected}
-    how = plan.terms.how
     figures |= {
         **_monitor_figures(learned),
         "shards_by_importance": int(plan.definitions is not None),
-        "shards_settling": int(learned is not None and how != How.INNER),
+        "shards_settling": int(learned is not None and not learned.result.are_known),
     }
-    if how.frees_left:  # watched rows meet all their partners, and these joins count the first
-        figures |= dict.fromkeys(EVIDENCE, 0)
     return SHARD.figures(figures | {DOUBT: doubt(figures)})
 
 
@@ -72,9 +71,10 @@ def doubt(figures: Mapping[str, Any]) -> float:
 
 def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
     if learned is None:
-        return dict.fromkeys((*_MONITORED, *EVIDENCE), 0)
+        return dict.fromkeys((*_MONITORED, *EVIDENCE, *ALONE), 0)
     state = learned.state
     by = learned.policy.ranks_by if learned.is_learning else None
+    batch, total = learned.evidence + learned.alone, learned.total + learned.total_alone
     return {
         "shards_monitored": 1,
         "watched_rows": len(state.watched.time),
@@ -89,7 +89,8 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         "switched": int(learned.switched),
         "total_pairs": state.monitor.pairs,
         "total_lost": state.monitor.lost,
-        **dict(zip(EVIDENCE, (*astuple(learned.evidence), *astuple(learned.total)), strict=True)),
+        **dict(zip(EVIDENCE, (*astuple(batch), *astuple(total)), strict=True)),
+        **dict(zip(ALONE, (*astuple(learned.alone), *astuple(learned.total_alone)), strict=True)),
     }
 
 
@@ -109,7 +110,10 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
 
 
 def observed(
-    shared: bool = False, groups: tuple[type, ...] = JOIN_SUMS, each_of: int = 0
+    shared: bool = False,
+    groups: tuple[type, ...] = JOIN_SUMS,
+    each_of: int = 0,
+    how: How = How.INNER,
 ) -> list[Column]:
     """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
@@ -124,8 +128,8 @@ def observed(
     return [
         *shard.totals(names_of(*groups)),
         _fairness(shard),
-        *_recall(shard, "batch", "", "pairs"),
-        *_recall(shard, "total", "total_", "total_pairs"),
+        *_recall(shard, "batch", "", how),
+        *_recall(shard, "total", "total_", how),
         *(shard.totals(EXPECTED) if shared else ()),
         *(shard.only(number, BALANCED).alias(f"shard_{number}") for number in range(each_of)),
     ]
@@ -147,47 +151,70 @@ def _fairness(shard: ShardOutput) -> Column:
     return F.expr(f"coalesce({index}, 1.0D) AS fairness")
 
 
-def _recall(shard: ShardOutput, when: str, prefix: str, pairs: str) -> list[Column]:
+def _recall(shard: ShardOutput, when: str, prefix: str, how: How) -> list[Column]:
     """Recall with its interval, and the exact join's output; the same as `Evidence.recall`.
 
     Metrics must never fail the query, so nothing is divided by zero.
     """
     sums = {name: shard.total(f"{when}_{name}") for name in _SUMS} | {
-        "pairs": shard.total(pairs),
+        "pairs": shard.total(f"{prefix}pairs"),
         DOUBT: shard.total(DOUBT),
         "by_importance": shard.total("shards_by_importance"),
         "settling": shard.total("shards_settling"),
     }
+    sums |= {f"alone_{name}": shard.total(f"{when}_alone_{name}") for name in _SUMS}
 
-    def figure(name: str, sure: str, estimated: str, needed: Iterable[str] = ()) -> Column:
+    def figure(name: str, sure: str, estimated: str, error: str, needed: Iterable[str]) -> Column:
         """A figure computed from some of the sums ``s``, each of which is then summed only once.
 
         It is null where watched rows have met too little to tell recall.
         """
-        given = ", ".join(f"'{each}', {sums[each]}" for each in (*_SUMS, *needed, DOUBT))
-        known = f"CASE WHEN {_ERROR} <= {MOST_ERROR}D THEN {estimated} END"
+        given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, DOUBT))
+        known = f"CASE WHEN {error} <= {MOST_ERROR}D THEN {estimated} END"
         exact = f"CASE WHEN s.{DOUBT} = 0 THEN {sure} ELSE {known} END"
         return F.expr(f"transform(array(named_struct({given})), s -> {exact})[0] AS {prefix}{name}")
 
-    def of_pairs(name: str, sure: str, estimated: str, needed: Iterable[str] = ()) -> Column:
-        """A figure estimated from pairs, null where they are not all that the result has."""
+    def of_all(name: str, sure: str, estimated: str, needed: Iterable[str] = ()) -> Column:
+        """A figure of the whole result, null where watched rows do not tell all that it has."""
         estimated = f"CASE WHEN s.settling = 0 THEN {estimated} END"
-        return figure(name, sure, estimated, (*needed, "settling"))
+        return figure(name, sure, estimated, error, (*_SUMS, *needed, "settling"))
 
+    def of_part(name: str, part: _Formulas, needed: Iterable[str]) -> Column:
+        return figure(name, "1.0D", part.share, part.error, needed)
+
+    share, error = _Formulas.of("s.{name}")
     # The share of importance does not give the number of pairs.
-    exact_pairs = f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {_SHARE}) END"
+    exact_pairs = f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {share}) END"
+    figures = [
+        of_all("recall", "1.0D", share),
+        of_all("recall_low", "1.0D", f"greatest({share} - {error}, 0.0D)"),
+        of_all("recall_high", "1.0D", f"least({share} + {error}, 1.0D)"),
+        of_all("exact_pairs", "cast(s.pairs AS double)", exact_pairs, ("pairs", "by_importance")),
+    ]
+    if how == How.INNER:  # every sum costs time in every batch
+        none = f"CASE WHEN {sums[DOUBT]} = 0 THEN 1.0D END AS {prefix}recall_unmatched"
+        return [*figures, of_part("recall_matched", _Formulas(share, error), _SUMS), F.expr(none)]
+    alone = [f"alone_{name}" for name in _SUMS]
+    matched = _Formulas.of("(s.{name} - s.alone_{name})")
     return [
-        of_pairs("recall", "1.0D", _SHARE),
-        of_pairs("recall_low", "1.0D", f"greatest({_SHARE} - {_ERROR}, 0.0D)"),
-        of_pairs("recall_high", "1.0D", f"least({_SHARE} + {_ERROR}, 1.0D)"),
-        of_pairs("exact_pairs", "cast(s.pairs AS double)", exact_pairs, ("pairs", "by_importance")),
-        figure("recall_matched", "1.0D", _SHARE),
+        *figures,
+        of_part("recall_matched", matched, (*_SUMS, *alone)),
+        of_part("recall_unmatched", _Formulas.of("s.alone_{name}"), alone),
     ]
 
 
-_SHARE = "try_divide(s.made, s.met)"
-_VARIANCE = f"s.made_made - 2 * {_SHARE} * s.met_made + {_SHARE} * {_SHARE} * s.met_met"
-_SPREAD = f"{CONFIDENCE}D * sqrt(greatest({_VARIANCE}, 0.0D))"
-_FEW = f"try_divide({NONE_OF_MANY}D * s.met_met, s.met)"
-_ERROR = f"try_divide(greatest({_SPREAD}, {_FEW}), s.met)"
-"""Formulas of `Evidence.recall` in SQL, given the sums over all shards as ``s``."""
+class _Formulas(NamedTuple):
+    """Formulas of `Evidence.recall` in SQL, given the sums over all shards as ``s``."""
+
+    share: str
+    error: str
+
+    @classmethod
+    def of(cls, sums: str) -> "_Formulas":
+        """Made of such sums, in which ``{name}`` stands for the name of each."""
+        met, made, met_met, met_made, made_made = (sums.format(name=name) for name in _SUMS)
+        share = f"try_divide({made}, {met})"
+        variance = f"{made_made} - 2 * {share} * {met_made} + {share} * {share} * {met_met}"
+        spread = f"{CONFIDENCE}D * sqrt(greatest({variance}, 0.0D))"
+        few = f"try_divide({NONE_OF_MANY}D * {met_met}, {met})"
+        return cls(share, f"try_divide(greatest({spread}, {few}), {met})")

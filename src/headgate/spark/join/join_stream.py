@@ -199,7 +199,9 @@ def _joined(packed: DataFrame, plan: ShardPlan, name: str, each_of: int = 0) -> 
         outputMode="append",
         timeMode="EventTime",
     )
-    figures = join_metrics.observed(shared=plan.allowance is not None, each_of=each_of)
+    figures = join_metrics.observed(
+        shared=plan.allowance is not None, each_of=each_of, how=plan.terms.how
+    )
     return join_metrics.observe(joined, name, figures).select("blob")
 
 

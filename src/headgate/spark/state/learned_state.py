@@ -121,6 +121,7 @@ def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
     # An earlier version learned from step to step, and wrote no epochs.
     columns.setdefault("before", columns["met"])
     none = np.zeros(len(columns["time"]), np.int64)
+    columns.setdefault("fate", none.astype(np.uint8))
     return WatchedRows(**columns, code=none.astype(np.int32), value=np.empty(0), source=none)
 
 

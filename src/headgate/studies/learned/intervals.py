@@ -45,34 +45,37 @@ def measure(cell: Cell) -> Sequence[Row]:
     return rows
 
 
-def _coverage(results: pd.DataFrame) -> Finding:
-    shares = {str(name): float(covered(own).mean()) for name, own in results.groupby("policy")}
-    runs = int(results.groupby("policy").size().min())
+def coverage(results: pd.DataFrame, of: str, wanted: tuple[float, float]) -> Finding:
+    """Whether each of some policies or kinds of join covers the truth as often as wanted."""
+    shares = {str(name): float(covered(own).mean()) for name, own in results.groupby(of)}
+    runs = int(results.groupby(of).size().min())
     shown = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     # In a quick run a few runs more or less are chance.
     slack = 0.0 if runs >= RUNS else 0.05
-    holds = all(LOW - slack <= share <= min(HIGH + slack, 1.0) for share in shares.values())
+    low, high = wanted[0] - slack, min(wanted[1] + slack, 1.0)
+    holds = all(low <= share <= high for share in shares.values())
     return Finding(holds, f"{shown}, of {runs} runs each")
 
 
-def _unbiased(results: pd.DataFrame) -> Finding:
+def unbiased(results: pd.DataFrame, of: str) -> Finding:
+    """Whether the estimates of each policy or kind of join are right on average, on each stream."""
     wrong = results.assign(wrong=results["estimate"] - results["recall"])
-    errors = wrong.groupby(["policy", "stream"])["wrong"].agg(["mean", "sem"]).reset_index()
+    errors = wrong.groupby([of, "stream"])["wrong"].agg(["mean", "sem"]).reset_index()
     errors["far"] = (errors["mean"] / errors["sem"]).abs()
     worst = errors.iloc[int(errors["far"].to_numpy().argmax())]
     return Finding(
         bool(worst["far"] < 4),
-        f"farthest {worst['mean']:+.4f}, {worst['far']:.1f} standard errors ({worst['policy']} on "
-        f"streams that match {worst['stream']})",
+        f"farthest {worst['mean']:+.4f}, {worst['far']:.1f} standard errors ({worst[of]}, "
+        f"{worst['stream']})",
     )
 
 
-def draw(results: pd.DataFrame) -> Drawing:
-    """Every run's interval about its own recall, narrow ones first."""
+def panels_of_runs(results: pd.DataFrame, of: str, names: Sequence[str]) -> Drawing:
+    """Every run's interval about its own recall, narrow ones first; a panel a name."""
     figure = Drawing(figsize=(9.4, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(POLICIES), sharey=True)
-    for axes, policy in zip(panels, POLICIES, strict=True):
-        own = results[results["policy"] == policy]
+    panels = figure.subplots(1, len(names), sharey=True)
+    for axes, name in zip(panels, names, strict=True):
+        own = results[results[of] == name]
         own = own.iloc[np.argsort((own["high"] - own["low"]).to_numpy())]
         held, at = covered(own).to_numpy(), np.arange(len(own))
         for which, colour in ((held, STYLES[0][0]), (~held, STYLES[1][0])):
@@ -85,7 +88,7 @@ def draw(results: pd.DataFrame) -> Drawing:
                 linewidth=0.8,
             )
         axes.axhline(0, color="black", linewidth=0.8)
-        axes.set_title(f"{policy}: {held.mean():.1%} cover", loc="left")
+        axes.set_title(f"{name}: {held.mean():.1%} cover", loc="left")
         axes.set_xlabel("runs")
         axes.grid(axis="x", visible=False)
     panels[0].set_ylabel("95 % interval less the true recall")
@@ -111,9 +114,13 @@ STUDY = Study(
             "coverage",
             f"The 95 % interval covers the truth in {LOW:.0%} to {HIGH:.0%} of 200 seeded runs, "
             "for each policy",
-            _coverage,
+            lambda results: coverage(results, "policy", (LOW, HIGH)),
         ),
-        Claim("unbiased", "The estimate is right on average (within 4 standard errors)", _unbiased),
+        Claim(
+            "unbiased",
+            "The estimate is right on average (within 4 standard errors)",
+            lambda results: unbiased(results, "policy"),
+        ),
     ),
-    figures=(Figure(draw),),
+    figures=(Figure(lambda results: panels_of_runs(results, "policy", POLICIES)),),
 )

@@ -1,0 +1,88 @@
+"""What watched rows say of a join's result: of pairs, or of rows with and without a partner.
+
+The result of an inner join has a row for every pair. That of a semi join has one for every left
+row that has a partner, that of an anti join one for every left row that has none, and outer joins
+have both pairs and rows without a partner. A watched row is followed to the end of its window, so
+all that it meets later is known. What it could have met *before* it came is known only where rows
+of the other side wait for nobody: then there is nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from headgate.kernel.layout import LEFT, RIGHT, Fate
+from headgate.learning.recall import Evidence
+from headgate.spec import How
+
+
+class ResultRows(NamedTuple):
+    """Counts the rows of the result that a kind of join has, by its watched rows.
+
+    Parameters
+    ----------
+    how
+        The kind of join.
+    spans
+        The windows' lengths.
+
+    Examples
+    --------
+    A left row that met three partners, two of them while it was stored, and one that met nobody
+    and was given up:
+
+    >>> met, made = np.array([3.0, 0.0]), np.array([2.0, 0.0])
+    >>> fate = np.array([Fate.MATCHED, 0], np.uint8)
+    >>> semi = ResultRows(How.SEMI, spans=(60, 0))
+    >>> [part.tolist() for part in semi.matched(met, made, fate)]
+    [[1.0, 0.0], [1.0, 0.0]]
+    >>> [part.tolist() for part in ResultRows(How.LEFT, (60, 0)).unmatched(0, met, fate)]
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+
+    how: How
+    spans: tuple[int, int]
+
+    @property
+    def are_known(self) -> bool:
+        """Whether watched rows tell the recall of the whole result."""
+        if self.how in (How.INNER, How.FULL):
+            return self.how == How.INNER
+        other = LEFT if self.how == How.RIGHT else RIGHT
+        return self.spans[other] == 0 and self.spans[1 - other] > 0
+
+    @property
+    def wait(self) -> bool:
+        """Whether a row's part in the result is settled only when no late row can meet it."""
+        return self.are_known and any(self.how.outer)
+
+    def matched(
+        self, met: np.ndarray, made: np.ndarray, fate: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows with a partner that the exact result has of each watched row, and those made."""
+        if not self.how.frees_left:
+            return met, made
+        if self.how == How.ANTI or not self.are_known:
+            return np.zeros(len(met)), np.zeros(len(met))
+        found = fate & Fate.MATCHED != 0
+        return ((met > 0) | found).astype(np.float64), found.astype(np.float64)
+
+    def unmatched(
+        self, side: int, met: np.ndarray, fate: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows without a partner that the exact result has of each watched row of a side, none of
+        which can meet another; and those that came out as certain.
+
+        A row never counts here and among those matched, so the evidence of both adds up.
+        """
+        if not (self.wait and self.how.outer[side]):
+            return np.zeros(len(met)), np.zeros(len(met))
+        alone = (met == 0) & (fate & Fate.MATCHED == 0)
+        return alone.astype(np.float64), (fate & Fate.CERTAIN != 0).astype(np.float64)
+
+    def without_key(self, null_keys: np.ndarray) -> Evidence:
+        """Of so many rows of each side whose key is null: they come out at once, if at all."""
+        if not self.wait:
+            return Evidence()
+        rows = sum(float(n) for n, outer in zip(null_keys, self.how.outer, strict=True) if outer)
+        return Evidence(met=rows, made=rows)
