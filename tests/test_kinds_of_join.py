@@ -40,6 +40,29 @@ def test_with_ample_memory_the_result_is_duckdbs(shape: object, how: str) -> Non
             assert outcome.stats.undecided == 0
 
 
+KEYS = {
+    "text": lambda keys: keys.cast(pa.string()),
+    "bytes": lambda keys: keys.cast(pa.string()).cast(pa.binary()),
+    "real": lambda keys: keys.cast(pa.float64()),
+    "decimal": lambda keys: keys.cast(pa.decimal128(24, 2)),
+    "date": lambda keys: keys.cast(pa.int32()).cast(pa.date32()),
+    "time": lambda keys: keys.cast(pa.timestamp("us", "UTC")),
+    "boolean": lambda keys: pa.compute.less(keys, 4),
+    "list": lambda keys: pa.array([None if key is None else [key, 1] for key in keys.to_pylist()]),
+}
+
+
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_other_types_are_joined_as_by_duckdb(kind: str, how: str) -> None:
+    left, right = (
+        table.set_column(0, table.column_names[0], KEYS[kind](table.column(0).combine_chunks()))
+        for table in both_sides(5)
+    )
+    shape = SHAPES["both wait"]
+    assert as_numbers(shape.join(how).run(left, right).pairs) == by_duckdb(shape, how, left, right)
+
+
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "opt"])
 def test_under_pressure_no_certain_row_is_wrong(policy: str) -> None:
     for number, how in enumerate(KINDS):

@@ -2,7 +2,7 @@
 
 Usage: killed_query.py MASTER FOLDER POLICY. Reads FOLDER/left and FOLDER/right, writes FOLDER/out,
 and carries on from FOLDER/checkpoint when started again. The policy "sample" is a sample that
-learns, "hist" a policy that learns from the rows it kept.
+learns, "hist" a policy that learns from the rows it kept, "full" a full outer join.
 """
 
 import sys
@@ -19,7 +19,11 @@ SCHEMAS = (
     "key bigint, bid_at timestamp, right_id bigint",
 )
 TIMES = ("opened_at", "bid_at")
-OTHERS = {"sample": {"goal": hg.Sample()}, "hist": {"policy": hg.policies.Hist("walk")}}
+OTHERS = {
+    "sample": {"goal": hg.Sample()},
+    "hist": {"policy": hg.policies.Hist("walk")},
+    "full": {"policy": "random", "how": "full", "unmatched": "all"},
+}
 
 
 def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:

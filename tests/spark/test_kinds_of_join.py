@@ -191,6 +191,35 @@ def test_a_shard_says_the_same_wherever_its_input_is_cut(how: str) -> None:
         assert figures["undecided"] == 0
 
 
+@pytest.mark.parametrize("how", KINDS)
+def test_while_a_side_is_silent_no_row_is_called_unmatched(how: str) -> None:
+    """The watermark waits for the silent side; once it speaks, the answer is DuckDB's."""
+    left, right = made_batches(seed=13, late=0.0)
+    silent = right[0].slice(0, 0)
+    schemas = (left[0].schema, right[0].schema)
+    shard, early, rows = OneShard(make_join(how), schemas, f"silent-{how}"), Counter(), Counter()
+    for came in left[:-1]:
+        early += multiset(shard.batch(came, silent).pairs)
+    null_keys = sum(table.column("k").null_count for table in left[:-1])
+    untimed = sum(
+        pa.compute.and_(table.column("k").is_null(), table.column("lt").is_null())
+        .to_pylist()
+        .count(True)
+        for table in left[:-1]
+    )
+    assert early.total() == (null_keys - untimed if how in ("left", "full", "anti") else 0)
+    rows += early
+    for came in right[:-1]:
+        rows += multiset(shard.batch(left[0].slice(0, 0), came).pairs)
+    end_ms = (START_US + 10_000 * SECOND_US) // 1000
+    rows += multiset(shard.batch(watermark_ms=end_ms).pairs)
+    timely = [
+        pa.concat_tables(side[:-1]).filter(pa.compute.field(time).is_valid())
+        for side, time in zip((left, right), TIMES, strict=True)
+    ]
+    assert rows == in_duckdb(*timely, how)
+
+
 def is_last(row: tuple, batches: tuple[list[pa.Table], list[pa.Table]]) -> bool:
     """Whether a result row has one of the two rows that only move the watermark."""
     ends = {side[-1].column(2)[0].as_py() for side in batches}

@@ -133,7 +133,14 @@ def local_files_of(query: StreamingQuery) -> list[Path]:
     return list(spark.glob(f"blockmgr-*/headgate/*-{query.id}-{query.runId}"))
 
 
-@pytest.mark.parametrize("policy", ["lru", pytest.param("auto", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "lru",
+        pytest.param("auto", marks=pytest.mark.slow),
+        pytest.param("full", marks=pytest.mark.long),
+    ],
+)
 def test_a_killed_query_carries_on_as_if_it_had_not_been(
     spark: SparkSession,
     inputs: Path,
