@@ -216,7 +216,8 @@ class Observed(NamedTuple):
         rows = before._replace(
             met=met,
             made=made,
-            fate=np.where(is_settled, fate | Fate.COUNTED, fate),
+            # As the kernel takes it: or-ing with a member of an enumeration makes it wider.
+            fate=np.where(is_settled, fate | Fate.COUNTED, fate).astype(np.uint8),
             number=np.where(is_stored[number[at]], rank[number[at]], GHOST),
         )
         return cls(
