@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 READ_ONLY = (Path(headgate.__file__).parents[1], Path(pyspark.__file__).parents[1])
 """Where Headgate is, and site-packages."""
 JOINING = """
-import json, sys, tempfile
+import json, sys, time
 from pathlib import Path
 import headgate as hg
 from tests.spark.killed_query import joined
@@ -43,7 +43,11 @@ kept = [path for path in (folder / "local").rglob("headgate/*-*-*") if path.is_d
 size = sum(path.stat().st_size for place in kept for path in place.rglob("*") if path.is_file())
 query.stop()
 first = [report for report in query.recentProgress if report["numInputRows"]][0]
-left = list((folder / "local").rglob("headgate/*/shard-*/*"))
+for _ in range(120):  # executors hear of the end within half a minute
+    left = list((folder / "local").rglob("headgate/*/shard-*/*"))
+    if not left:
+        break
+    time.sleep(0.5)
 print("found", json.dumps({"copies": len(kept), "bytes": size, "left": len(left),
       "first_ms": first["durationMs"]["triggerExecution"],
       "rows": spark.read.parquet(str(folder / "out")).count()}))
