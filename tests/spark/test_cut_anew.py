@@ -7,10 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +16,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-import headgate
 from tests.spark.killed_learners import KINDS
-from tests.spark.needed_spark import OWN_PORT
+from tests.spark.own_processes import log_of, own_process
 from tests.spark.streams import START_US, timestamps, write_side
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(3600)]
@@ -111,33 +108,7 @@ def output(folder: Path, kind: str) -> Counter:
     )
 
 
-def log_of(folder: Path) -> str:
-    return (folder / "log.txt").read_text()[-4000:]
-
-
-@contextlib.contextmanager
-def running(folder: Path, files: int) -> Iterator[subprocess.Popen]:
-    """The queries in a process group of their own, of which nothing is left behind."""
-    source = str(Path(headgate.__file__).parents[1])
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
-    with (folder / "log.txt").open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, str(SCRIPT), str(folder), str(files)],
-            env={
-                **inherited,
-                "PYSPARK_PYTHON": sys.executable,
-                "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
-                "SPARK_LOCAL_IP": "127.0.0.1",
-                "SPARK_LOCAL_DIRS": str(folder),
-                **OWN_PORT,
-            },
-            start_new_session=True,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(PATIENCE_SECONDS)
+def running(folder: Path, files: int) -> contextlib.AbstractContextManager[subprocess.Popen]:
+    """The queries in a process of their own."""
+    command = [str(SCRIPT), str(folder), str(files)]
+    return own_process(command, folder, SPARK_LOCAL_DIRS=str(folder))

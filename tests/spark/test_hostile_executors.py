@@ -14,6 +14,7 @@ import pyspark
 import pytest
 
 import headgate
+from tests.spark.own_processes import spark_home
 from tests.spark.streams import START_US, timestamps, write_side
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -71,17 +72,6 @@ def can_mount() -> bool:
 def tree(folder: Path) -> dict[str, int]:
     """Files with the time of their last change."""
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-
-
-def spark_home(folder: Path) -> Path:
-    """PySpark's files in a directory that a cluster's workers can write beside."""
-    home = folder / "spark_home"
-    home.mkdir()
-    for name in ("bin", "sbin", "jars", "python", "data", "licenses"):
-        target = Path(pyspark.__file__).parent / name
-        if target.exists():
-            (home / name).symlink_to(target)
-    return home
 
 
 def ran(folder: Path, hostile: bool) -> dict[str, int]:

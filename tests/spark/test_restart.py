@@ -5,26 +5,23 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pyarrow as pa
-import pyspark
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-import headgate
 from headgate.spark.spark_versions import figures_of
 from tests.spark.killed_query import TIMES, joined
-from tests.spark.needed_spark import OWN_PORT
+from tests.spark.own_processes import PATIENCE_SECONDS, log_of, own_process, spark_home
 from tests.spark.streams import START_US, collect, multiset, timestamps, write_side
 from tests.thoroughness import LONG
 
@@ -32,7 +29,6 @@ pytestmark = pytest.mark.spark
 
 SCRIPT = Path(__file__).with_name("killed_query.py")
 BATCHES = 7 if LONG else 5
-PATIENCE_SECONDS = 240
 STOPPED_AFTER = (1, 3, None) if LONG else (1, None)
 KILLED_IN = (2, 4, None) if LONG else (2, None)
 """The batches after which, or in which, a query ends; at last it runs to its end."""
@@ -185,50 +181,16 @@ def test_a_query_survives_the_loss_of_an_executor(
     assert multiset(spark.read.parquet(str(folder / "out"))) == uninterrupted("lru")
 
 
-def spark_home(folder: Path) -> Path:
-    """PySpark's files in a directory that workers can write beside."""
-    home = folder / "spark_home"
-    home.mkdir()
-    for name in ("bin", "sbin", "jars", "python", "data", "licenses"):
-        target = Path(pyspark.__file__).parent / name
-        if target.exists():
-            (home / name).symlink_to(target)
-    return home
-
-
-@contextlib.contextmanager
 def running(
     master: str, folder: Path, policy: str, **environment: str
-) -> Iterator[subprocess.Popen]:
-    """The query in a process group of its own, of which nothing is left behind."""
-    source = str(Path(headgate.__file__).parents[1])
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
-    with (folder / "log.txt").open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, str(SCRIPT), master, str(folder), policy],
-            env={
-                **inherited,
-                "PYSPARK_PYTHON": sys.executable,
-                "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
-                "SPARK_LOCAL_IP": "127.0.0.1",
-                **OWN_PORT,
-                **environment,
-            },
-            start_new_session=True,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(PATIENCE_SECONDS)
+) -> contextlib.AbstractContextManager[subprocess.Popen]:
+    """The query in a process of its own."""
+    return own_process([str(SCRIPT), master, str(folder), policy], folder, **environment)
 
 
 def output_of(process: subprocess.Popen) -> str:
     folder = Path(process.args[3])  # type: ignore[index]
-    return (folder / "log.txt").read_text()[-4000:]
+    return log_of(folder)
 
 
 def wait_for(condition: Callable[[], object], process: subprocess.Popen) -> None:

@@ -23,7 +23,7 @@ class Coded(NamedTuple):
 
 
 def code_tables(shape: Shape, tables: Sequence[pa.Table]) -> Coded:
-    """Code tables of the left and the right side in turn, then tables of keys only."""
+    """Code tables of the left and the right side in turn."""
     count = 1
     codes = [np.zeros(table.num_rows, np.int32) for table in tables]
     if shape.keys.left:

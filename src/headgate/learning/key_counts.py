@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.kernel.event_order import event_order
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.rows import Rows
 from headgate.learning.key_tally import MOST_SKETCHED, Tally, add_up
@@ -149,8 +150,7 @@ class KeyCounting(NamedTuple):
         left, right = self.arriving
         code = np.concatenate([left.code, right.code]).astype(np.int32)
         side = np.repeat(np.array([0, 1], np.uint8), [len(left.code), len(right.code)])
-        time = 2 * np.concatenate([left.time, right.time]) + side
-        order = np.argsort(time, kind="stable")
+        order = event_order(np.concatenate([left.time, right.time]), side)
         return code[order], side[order]
 
 

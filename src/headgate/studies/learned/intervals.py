@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
+from headgate.engine.outcome import Outcome
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.spec import Budget
 from headgate.studies.recall import covered
@@ -30,19 +31,22 @@ def measure(cell: Cell) -> Sequence[Row]:
         else:
             streams = zipf(6_000, 60, seed=seed, keys=300, window=2)
         outcome = streams.join(cell["policy"].lower(), Budget(rows=120, monitor=0.3), seed=seed)
-        estimate = outcome.estimated_recall
-        if estimate is None:
-            raise RuntimeError("a run without a monitor says nothing of recall")
-        rows.append(
-            {
-                "run": seed,
-                "recall": outcome.recall,
-                "estimate": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-            }
-        )
+        rows.append(truth_and_interval(seed, outcome))
     return rows
+
+
+def truth_and_interval(seed: int, outcome: Outcome) -> Row:
+    """Of a run: its recall, and the interval given for it."""
+    estimate = outcome.estimated_recall
+    if estimate is None:
+        raise RuntimeError("a run without a monitor says nothing of recall")
+    return {
+        "run": seed,
+        "recall": outcome.recall,
+        "estimate": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+    }
 
 
 def coverage(results: pd.DataFrame, of: str, wanted: tuple[float, float]) -> Finding:

@@ -7,7 +7,14 @@ import pyarrow as pa
 
 from headgate.api.window_join import WindowJoin
 from headgate.spec import Budget, Side
-from headgate.studies.learned.intervals import HIGH, LOW, coverage, panels_of_runs, unbiased
+from headgate.studies.learned.intervals import (
+    HIGH,
+    LOW,
+    coverage,
+    panels_of_runs,
+    truth_and_interval,
+    unbiased,
+)
 from headgate.studies.study import Cell, Claim, Figure, Row, Study
 
 KINDS = ("left", "right", "semi", "anti")
@@ -55,18 +62,7 @@ def measure(cell: Cell) -> Sequence[Row]:
             seed=seed,
         )
         outcome = join.run(*sides(cell["stream"], seed))
-        estimate = outcome.estimated_recall
-        if estimate is None:
-            raise RuntimeError("a run without a monitor says nothing of recall")
-        rows.append(
-            {
-                "run": seed,
-                "recall": outcome.recall,
-                "estimate": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-            }
-        )
+        rows.append(truth_and_interval(seed, outcome))
     return rows
 
 
