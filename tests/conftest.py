@@ -12,7 +12,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from headgate.compiling.kernel_mode import MODE, PYTHON
-from tests.spark.quick_settings import QUICK_TO_START
+from tests.spark.quick_settings import NO_DATA_BATCHES, QUICK_TO_START
 from tests.thoroughness import examples
 
 if TYPE_CHECKING:
@@ -75,6 +75,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def batches_without_rows(spark: "SparkSession") -> "Iterator[None]":
+    """Spark runs batches without rows once the watermark has moved, as it does by default."""
+    before = spark.conf.get(NO_DATA_BATCHES)
+    spark.conf.set(NO_DATA_BATCHES, "true")
+    yield
+    spark.conf.set(NO_DATA_BATCHES, before)
 
 
 @pytest.fixture(scope="module")

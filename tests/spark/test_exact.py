@@ -156,6 +156,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.usefixtures("batches_without_rows")
 @pytest.mark.parametrize("case", usually(("an integer key",), STREAMS))
 def test_a_stream_gives_what_sparks_own_join_gives(
     spark: SparkSession, tmp_path: Path, case: str

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("batches_without_rows")]
 
 LEFT, RIGHT, OTHER = "key int, lt timestamp, l int", "key int, rt timestamp, r int", "l int"
 AMPLE, SHORT = "ample", "short"

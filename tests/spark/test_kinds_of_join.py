@@ -26,7 +26,7 @@ from tests.spark.streams import (
 )
 from tests.thoroughness import usually
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("batches_without_rows")]
 
 SECOND_US = 1_000_000
 DELAY_US = 20 * SECOND_US

@@ -152,6 +152,7 @@ def by_both_times(results: DataFrame, third: DataFrame) -> DataFrame:
     return counted[0].unionAll(counted[1])
 
 
+@pytest.mark.usefixtures("batches_without_rows")
 @pytest.mark.parametrize(
     "runs", [pytest.param(WITH_A_STOP, marks=pytest.mark.long), WITHOUT_A_STOP], ids=["stop", "go"]
 )

@@ -13,6 +13,7 @@ from rich.table import Table
 
 import headgate
 from headgate.spark.worker_memory import WORKER_BYTES
+from tests.spark.quick_settings import QUICK_MACHINE
 from tests.thoroughness import usually
 
 SCRIPT = Path(__file__).with_name("in_one_gigabyte.py")
@@ -74,6 +75,7 @@ def run_in_one_gigabyte(folder: Path, *parts: str) -> dict[str, Any]:
             "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
             "SPARK_LOCAL_IP": "127.0.0.1",
+            **QUICK_MACHINE,
         },
         capture_output=True,
         text=True,

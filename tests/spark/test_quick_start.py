@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.spark.needed_spark import ON_CONNECT, OWN_PORT
+from tests.spark.quick_settings import QUICK_MACHINE
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -36,7 +37,7 @@ def said_by(code: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         cwd=folder,
-        env=environment | OWN_PORT,
+        env=environment | OWN_PORT | QUICK_MACHINE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -13,21 +13,25 @@ import headgate as hg
 from headgate.learning import room
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, collect, read_side, timestamps, write_side
-from tests.thoroughness import usually
+from tests.thoroughness import LONG, usually
 
 pytestmark = pytest.mark.spark
 
 SECOND_US = 1_000_000
 WAIT_S, DELAY_S = 40, 20
 ROWS, BATCHES = 120, 8
+ON_SPARK = BATCHES if LONG else 5
+"""Batches of a query."""
 SCHEMAS = ("k long, lt timestamp, lid long", "rk long, rt timestamp, rid long")
 
 
-def minutes(seed: int, late: float = 0.0) -> tuple[list[pa.Table], list[pa.Table]]:
+def minutes(
+    seed: int, late: float = 0.0, batches: int = BATCHES
+) -> tuple[list[pa.Table], list[pa.Table]]:
     """A batch a minute: few partners a row, some keys null, some rows late by up to the delay."""
     rng = np.random.default_rng(seed)
     sides: tuple[list[pa.Table], list[pa.Table]] = ([], [])
-    for minute in range(BATCHES):
+    for minute in range(batches):
         for side, (key, time, number) in enumerate((("k", "lt", "lid"), ("rk", "rt", "rid"))):
             behind = np.where(rng.random(ROWS) < late, rng.integers(0, DELAY_S, ROWS), 0)
             at = (60 * minute + rng.integers(0, 60, ROWS) - behind) * SECOND_US
@@ -122,7 +126,7 @@ def test_with_every_row_watched_the_evidence_is_the_truth(
 def test_a_query_says_how_much_of_its_kind_it_makes(
     spark: SparkSession, tmp_path: Path, how: str
 ) -> None:
-    sides = minutes(seed=4)
+    sides = minutes(seed=4, batches=ON_SPARK)
     frames = [
         read_side(spark, write_side(tmp_path / time, side), schema, time, f"{DELAY_S} seconds")
         for side, schema, time in zip(sides, SCHEMAS, ("lt", "rt"), strict=True)
@@ -148,7 +152,7 @@ def test_where_both_sides_wait_recall_is_unknown_once_rows_are_lost(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """What a row could have met before it came is not known: watched rows do not tell."""
-    sides = minutes(seed=5)
+    sides = minutes(seed=5, batches=ON_SPARK)
     asked = kind("left", hg.Budget(rows=60, monitor=0.5))
     join = hg.WindowJoin(
         how="left",
