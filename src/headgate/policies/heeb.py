@@ -232,9 +232,13 @@ def smoothed(table: np.ndarray) -> np.ndarray:
     --------
     >>> smoothed(np.array([0.0, 1.0, 1.0 - 1e-12, 2.0, 1.0, 1e-15])).tolist()
     [0.0, 1.0, 1.0, 2.0, 1.0, 0.0]
+    >>> columns = np.array([[0.0, 1.0, 1.0 - 1e-12]] * 2, order="F")
+    >>> smoothed(columns).tolist()
+    [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
     """
     most = float(table.max(initial=0.0))
-    curves = np.where(table < NOTHING * most, 0.0, table)
+    # Machine code takes curves whose points stand side by side, and smooths them where they stand.
+    curves = np.ascontiguousarray(np.where(table < NOTHING * most, 0.0, table))
     _smooth(curves.reshape(-1, table.shape[-1]), RIPPLE * most)
     return curves
 
