@@ -21,6 +21,7 @@ from headgate.engine.definitions import nothing_to_redefine
 from headgate.engine.request import Request
 from headgate.engine.shape import CERTAIN, Shape
 from headgate.spark.arrow_batches import bytes_a_row
+from headgate.spark.batch_writer import batched_frame
 from headgate.spark.carried_columns import (
     Shown,
     column_of,
@@ -129,10 +130,10 @@ def stream(
         blobs = _joined(packed, plan, name, each_of=0 if balance is None else count)
         at_once = _unpacked(blobs, plan, _shown(shape, frames))
         if not watermark:
-            return at_once
+            return batched_frame(at_once)
         later = held_back(blobs, packed, join.windows, partitions) if held else blobs
         marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
-        return joined_frame(marked, at_once) if held else marked
+        return joined_frame(marked, at_once) if held else batched_frame(marked)
 
 
 def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:

@@ -13,6 +13,7 @@ from headgate.engine.shape import Shape
 from headgate.lookup.lookup_request import LookupRequest
 from headgate.policies.policy import Policy
 from headgate.spark.arrow_batches import bytes_a_row
+from headgate.spark.batch_writer import batched_frame
 from headgate.spark.carried_columns import (
     Shown,
     arrow_schema,
@@ -101,7 +102,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
             .select("blob")
             .mapInArrow(Unpack(), travelling(shown))
         )
-        return restored(results, shown)
+        return batched_frame(restored(results, shown))
 
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
