@@ -23,7 +23,8 @@ ROW_BY_ROW = (
 
 def in_batches(writer: Any) -> Any:
     """The same ``DataStreamWriter``, which takes no trigger without batches."""
-    writer.__class__ = _batch_writer(type(writer))
+    plain: Any = type(writer)
+    writer.__class__ = _batch_writer(plain)
     return writer
 
 

@@ -194,7 +194,7 @@ def _check_answers(remote: str) -> None:
     if is_local(remote):
         return
     _check_client()
-    import grpc
+    grpc = import_module("grpc")
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
     channel = DefaultChannelBuilder(remote).toChannel()
