@@ -58,11 +58,10 @@ def check_stream_workers(session: SparkSession) -> None:
     access = access_to(session)
     if access.python is not None:
         check_driver_has(access.python)
-    elif "/" in (asked := access.setting(OF_THE_SESSION, "")) and not os.path.isabs(asked):
+    elif asked := access.setting(OF_THE_SESSION, ""):
         warnings.warn(
-            f"{OF_THE_SESSION} is {asked}, and streams of a Connect session do not see archives "
-            f"that were added to it (Spark 4.3): give the path of a Python with headgate that the "
-            f"server's workers have",
+            f"{OF_THE_SESSION} is {asked}, and on Connect streams with state run the server's own "
+            f"Python all the same (Spark 4.3): headgate must be installed there, too",
             stacklevel=4,
         )
 

@@ -8,12 +8,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from headgate import deferred_processor
 from headgate.spark.session_access import access_to
 
 START = Path(__file__).parent / "worker_start"
@@ -27,14 +24,10 @@ _TRACEBACK_SETTING = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enable
 def own_workers(session: SparkSession) -> Iterator[None]:
     """Functions handed to Spark inside this context run in Headgate's own workers.
 
-    A Connect server gives all functions the same workers, which start in the usual time. It asks
-    for state variables in its own Python, which need not be the one that has Headgate: what it
-    asks is sent along.
+    A Connect server gives all functions the same workers, which start in the usual time.
     """
     environment = access_to(session).environment
     if environment is None:
-        carried: Any = cloudpickle.register_pickle_by_value
-        carried(deferred_processor)
         yield
         return
     before = dict(environment)
