@@ -56,8 +56,8 @@ test-plain: kernel ## the kernel as plain Python, without compilation, against i
 test-long: kernel java postgres ## every night: all policies and studies, ten times the inputs, drawn anew
 	@HEADGATE_TESTS=long $(BIN)/pytest -m "not slow"
 
-test-matrix: kernel java ## the Spark tests on each version of Spark; VERSION=4.1, ALL=1
-	@$(BIN)/python tools/test_matrix.py $(if $(VERSION),--version $(VERSION)) $(if $(ALL),--all)
+test-matrix: kernel java ## the Spark tests on each version of Spark; VERSION=4.1, ON=python3.13, ALL=1
+	@$(BIN)/python tools/test_matrix.py $(if $(VERSION),--version $(VERSION)) $(if $(ON),--python $(ON)) $(if $(ALL),--all)
 
 check: venv ## lint, format, types, import layers, doctests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-code check-doctests

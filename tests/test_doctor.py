@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -52,6 +53,16 @@ def test_an_extra_that_is_not_there_is_no_fault(monkeypatch: pytest.MonkeyPatch)
     extra = found["Installed"]["headgate[lookup]"]
     assert extra["verdict"] == Verdict.ABSENT
     assert extra["add"] == 'pip install "headgate[lookup]"'
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(find_spec("grpc") is None, reason="headgate[connect] is not installed")
+def test_a_connect_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headgate.spark.session.PATIENCE_SECONDS", 0.3)
+    status, found = examined("--remote", "sc://127.0.0.1:9/;token=secret")
+    assert status == 1
+    (session,) = found["A session as it is started here"].values()
+    assert "no Spark Connect server answers at sc://127.0.0.1:9 " in session["costs"]
 
 
 @pytest.mark.spark

@@ -1,8 +1,9 @@
 """Runs the Spark tests on every supported version of Spark, classic and on Spark Connect.
 
-Each version has an environment of its own under .matrix, with the packages of requirements.lock
-and that PySpark. At the end a table says how many tests passed, were skipped and failed, by what
-they promise; the exit status is 1 if any failed.
+Each version has an environment of its own under .matrix, with the packages of requirements.lock,
+that PySpark, and the Python that runs this or another one (``--python``). At the end a table says
+how many tests passed, were skipped and failed, by what they promise; the exit status is 1 if any
+failed.
 """
 
 import argparse
@@ -31,16 +32,18 @@ NO_STREAMS = {("4.0.5", CONNECT)}
 """Where Spark itself has no streams with Python state."""
 
 
-def environment(version: str) -> Path:
+def environment(version: str, interpreter: str | None) -> Path:
     """The Python of an environment with that PySpark, made if it is not there."""
     minor = ".".join(version.split(".")[:2])
-    folder = MATRIX / f"spark-{minor}"
+    own = "" if interpreter is None else f"-{Path(interpreter).name}"
+    folder = MATRIX / f"spark-{minor}{own}"
     python, stamp = folder / "bin" / "python", folder / f".pyspark-{version}"
     if stamp.exists():
         return python
     print(f"== making {folder.relative_to(ROOT)} with PySpark {version}", flush=True)
     uv = [str(Path(sys.executable).parent / "uv")]
-    subprocess.run([*uv, "venv", "-q", "--clear", "-p", sys.executable, str(folder)], check=True)
+    base = interpreter or sys.executable
+    subprocess.run([*uv, "venv", "-q", "--clear", "-p", base, str(folder)], check=True)
     install = [*uv, "pip", "install", "-q", "-p", str(python)]
     subprocess.run([*install, f"pyspark[connect]=={version}", *locked()], check=True)
     subprocess.run(
@@ -61,9 +64,8 @@ def lock() -> str:
     return (ROOT / "requirements.lock").read_text()
 
 
-def tested(version: str, kind: str, paths: list[str]) -> dict[str, Counter]:
+def tested(python: Path, version: str, kind: str, paths: list[str]) -> dict[str, Counter]:
     """Run the tests; how many passed, were skipped and failed, by file."""
-    python = environment(version)
     report = MATRIX / f"{version}-{kind}.xml"
     report.unlink(missing_ok=True)
     settings = {**os.environ, "PYSPARK_PYTHON": str(python)}
@@ -118,6 +120,7 @@ def main() -> int:
     """Run what was asked for; 1 if any test failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", help="of Spark, such as 4.1; all by default")
+    parser.add_argument("--python", help="version or path, such as 3.13; this one by default")
     parser.add_argument("--all", action="store_true", help="every test on Spark")
     parser.add_argument("--kind", choices=(CLASSIC, CONNECT), help="of session; both by default")
     asked = parser.parse_args()
@@ -129,13 +132,14 @@ def main() -> int:
     MATRIX.mkdir(exist_ok=True)
     results = {}
     for version in versions:
+        python = environment(version, asked.python)
         for kind in kinds:
             if (version, kind) in NO_STREAMS:
                 print(f"== Spark {version}, {kind}: has no streams with Python state")
                 continue
             # Connect has no driver to ask: the whole folder tests much of that.
             chosen = list(QUICK.values()) if kind == CONNECT else paths
-            results[version, kind] = tested(version, kind, chosen)
+            results[version, kind] = tested(python, version, kind, chosen)
     print(table(results))
     return int(any(sum(each.values(), Counter())["failed"] for each in results.values()))
 

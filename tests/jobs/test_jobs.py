@@ -136,6 +136,15 @@ class TestAGoodFile:
         assert f"job.toml:{line}: join.budget: split" in " ".join(shown.output.split())
 
 
+class TestPaths:
+    @pytest.mark.parametrize("where", ['remote = "sc://host:15002"', 'master = "yarn"'])
+    def test_of_a_cluster_or_server_are_not_looked_for_here(self, where: str) -> None:
+        text = changed('path = "auctions"', 'path = "nowhere"')
+        assert job_of(f"{text}\nspark.{where}\n").left.options["path"].value == "nowhere"
+        (problem,) = problems_of(f'{text}\nspark.master = "local[2]"\n')
+        assert "nowhere is not there" in problem[1]
+
+
 class TestWhatIsWrong:
     @pytest.mark.parametrize(
         ("old", "new", "said"),

@@ -5,6 +5,7 @@ two modules are hidden before anything is imported, as where pyspark-client alon
 import of either fails.
 """
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -28,8 +29,14 @@ if __name__ == "__main__":
 import pyarrow as pa  # noqa: E402
 from pyspark.sql import DataFrame, SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
+from rich.console import Console  # noqa: E402
 
 import headgate as hg  # noqa: E402
+from headgate.cli import doctor_command  # noqa: E402
+from headgate.jobs import job_command, read_job  # noqa: E402
+from headgate.jobs.dry_run import problems_of  # noqa: E402
+from headgate.jobs.job_plan import profiled  # noqa: E402
+from headgate.spark.join.join_metrics import of_shard  # noqa: E402
 from headgate.spark.spark_versions import figures_of  # noqa: E402
 
 ROWS = 200
@@ -40,13 +47,45 @@ SIDES = {
     "right": hg.Side(time="rt", window="5 seconds"),
 }
 
+JOB = """
+[left]
+format = "parquet"
+path = "{folder}/lt"
+time = "lt"
+window = "10 seconds"
+watermark = "0 seconds"
+key = "k"
+
+[right]
+format = "parquet"
+path = "{folder}/rt"
+filter = "{filter}"
+time = "rt"
+window = "5 seconds"
+watermark = "0 seconds"
+key = "k"
+
+[join]
+budget = {{ rows = 10_000 }}
+policy = "fifo"
+
+[sink]
+format = "parquet"
+path = "{folder}/out/{name}"
+trigger = "available-now"
+checkpoint = "{folder}/checkpoints/{name}"
+
+[spark]
+spark.remote = "{address}"
+"""
+
 
 class Client:
     """A session, its inputs, and what is done with them."""
 
     def __init__(self, address: str, folder: Path) -> None:
+        self.address, self.folder = address, folder
         self.spark: Any = SparkSession.builder.remote(address).getOrCreate()
-        self.folder = folder
         self.bounded = [self._written(time) for time in TIMES]
         self.join = hg.WindowJoin(on="k", budget=hg.Budget(rows=10_000), policy="fifo", **SIDES)
 
@@ -107,6 +146,28 @@ class Client:
         assert found is not None
         return {"pairs": self.rows_of("stream"), "figures": found.figures["total_pairs"]}
 
+    def real_time(self) -> dict[str, Any]:
+        """What is said to a trigger that has no batches, also by later Sparks."""
+        frame = self.join.stream(*self.streams())
+        try:
+            frame.select("k").writeStream.trigger(realTime="5 minutes")
+        except hg.SpecError as error:
+            return {"said": str(error)}
+        return {"said": ""}
+
+    def balanced(self) -> dict[str, Any]:
+        """Two shards between which memory may move, and a key split over both."""
+        place = self.folder / "balance"
+        frame = self.join.stream(*self.streams(), shards=2, balance=place, split_keys=[3])
+        query = self.ran(frame.select("k", "lt", "rt"), "balanced")
+        figures = figures_of(query.recentProgress[0]["observedMetrics"]["headgate"])
+        limits = [of_shard(figures, number) for number in range(2)]
+        return {
+            "pairs": self.rows_of("balanced"),
+            "limits": [None if each is None else each["limit"] for each in limits],
+            "copied": figures["copied"],
+        }
+
     def windows(self) -> dict[str, Any]:
         """Counted by the time of a side, after the delayed watermark; the last are still open."""
         counted = self.join.stream(*self.streams()).groupBy(F.window("lt", "10 seconds")).count()
@@ -142,6 +203,42 @@ class Client:
             "rows": {name: self.rows_of(name) for name in joins},
             "limits": sum(limits.values()),
         }
+
+    def _job(self, name: str, filter: str = "k >= 0") -> Path:
+        file = self.folder / f"{name}.toml"
+        given = {"folder": self.folder, "address": self.address, "name": name, "filter": filter}
+        file.write_text(JOB.format(**given))
+        return file
+
+    def _again(self) -> None:
+        """Commands stop the session that they are given."""
+        self.spark = SparkSession.builder.remote(self.address).getOrCreate()
+        hg.configure(self.spark)
+
+    def job(self) -> dict[str, Any]:
+        """``headgate run``, and what it says."""
+        said = io.StringIO()
+        status = job_command.run(self._job("job"), self.folder / "job.log", Console(file=said))
+        self._again()
+        return {"status": status, "said": said.getvalue(), "pairs": self.rows_of("job")}
+
+    def looked_at(self) -> dict[str, Any]:
+        """What ``headgate run --check`` and ``headgate plan`` find out about jobs."""
+        wrong = self._job("wrong", filter="kk >= 0")
+        problems = problems_of(self.spark, read_job(wrong))
+        line = 1 + wrong.read_text().splitlines().index('filter = "kk >= 0"')
+        return {
+            "right": [str(each) for each in problems_of(self.spark, read_job(self._job("right")))],
+            "wrong": [[each.line - line, each.message] for each in problems],
+            "pairs": profiled(self.spark, read_job(self._job("plan"))).pairs.count,
+        }
+
+    def doctor(self) -> dict[str, Any]:
+        """``headgate doctor --remote``."""
+        said = io.StringIO()
+        status = doctor_command.run(self.address, True, True, Console(file=said))
+        self._again()
+        return {"status": status, "found": json.loads(said.getvalue())["findings"]}
 
 
 def _say(part: str, found: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import headgate
+from headgate.report.finding import Verdict
 from headgate.spark.arrow_batches import ARROW_BYTES
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER
 from tests.spark.connect_client import ROWS
@@ -46,8 +47,8 @@ def answers(folder: Path, *parts: str) -> dict[str, dict[str, Any]]:
 @needs_spark(4, 1, why="clients of Connect have no transformWithState")
 class TestClient:
     def test_every_call_works_and_nothing_of_the_driver_is_loaded(self, tmp_path: Path) -> None:
-        parts = ("exact", "batch", "stream", "lookup", "profile", "whatif")
-        found = answers(tmp_path, *parts)
+        parts = ("exact", "batch", "stream", "real_time", "lookup", "profile", "whatif")
+        found = answers(tmp_path, *parts, "job", "looked_at", "doctor")
         needed = [PROVIDER, CHANGELOG, PARTITIONS, ARROW_BYTES]
         assert found["configure"] == {"set": needed, "again": needed}
         pairs = found["exact"]["pairs"]
@@ -58,11 +59,31 @@ class TestClient:
         assert found["lookup"]["misses"] >= 7
         assert found["profile"]["pairs"] == pairs
         assert "the exact join holds up to" in found["whatif"]["answer"]
+        assert "trigger(realTime='5 minutes') has no batches" in found["real_time"]["said"]
+        self._check_commands(found, pairs)
         assert found["loaded"] == {"modules": []}
 
+    def _check_commands(self, found: dict[str, dict[str, Any]], pairs: int) -> None:
+        """`headgate run`, with and without --check, `plan` and `doctor` on that server."""
+        job, looked_at = found["job"], found["looked_at"]
+        assert (job["status"], job["pairs"]) == (0, pairs), job["said"]
+        assert f"in 1 batch made {pairs:,} result rows; recall 1.000" in job["said"]
+        assert (looked_at["right"], looked_at["pairs"]) == ([], pairs)
+        ((lines_off, message),) = looked_at["wrong"]
+        assert lines_off == 0
+        assert message.startswith("right.filter: [UNRESOLVED_COLUMN")
+        assert message.endswith("SQLSTATE: 42703"), "without the plan of the query"
+        assert found["doctor"]["status"] == 0
+        session = found["doctor"]["found"]["A session as it is started here"]
+        assert {each["verdict"] for each in session} <= {Verdict.FINE, Verdict.SLOW, Verdict.UNSET}
+        assert "Spark Connect" in session[0]["found"]
+
     @pytest.mark.long
-    def test_groups_and_windows_work_as_well(self, tmp_path: Path) -> None:
-        found = answers(tmp_path, "exact", "windows", "group")
+    def test_groups_windows_and_moving_memory_work_as_well(self, tmp_path: Path) -> None:
+        found = answers(tmp_path, "exact", "windows", "group", "balanced")
+        assert found["balanced"]["pairs"] == found["exact"]["pairs"]
+        assert sum(found["balanced"]["limits"]) <= 10_000
+        assert found["balanced"]["copied"] > 0
         assert found["windows"]["windows"] >= 2
         assert found["group"]["limits"] <= 100
         assert all(0 < rows <= found["exact"]["pairs"] for rows in found["group"]["rows"].values())

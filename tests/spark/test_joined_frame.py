@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -67,3 +68,20 @@ def test_without_a_watermark_nothing_is_delayed(spark: SparkSession, tmp_path: P
         sides.append(read_side(spark, tmp_path / time, f"k bigint, {time} timestamp", time))
     plain = JOIN.stream(*sides, watermark=False)
     assert not delays_the_watermark(plain.groupBy(F.window("lt", "1 minute")).count())
+
+
+@pytest.mark.parametrize("trigger", [{"realTime": "5 minutes"}, {"continuous": "1 second"}])
+def test_triggers_without_batches_are_refused_at_the_call(
+    joined: DataFrame, tmp_path: Path, trigger: dict[str, str]
+) -> None:
+    (name,) = trigger
+    lookup = hg.CachedLookup(
+        table=hg.ArrowTable(pa.table({"k": [1]})), on="k", budget=hg.Budget(rows=9), policy="lru"
+    )
+    stream = read_side(joined.sparkSession, tmp_path / "lt", "k bigint, lt timestamp", "lt")
+    looked_up = lookup.stream(stream)
+    for frame in (joined, joined.where("k > 3").select("k"), looked_up, looked_up.select("k")):
+        with pytest.raises(hg.SpecError, match=rf"trigger\({name}=.*no batches.*processingTime="):
+            frame.writeStream.format("noop").outputMode("append").trigger(**trigger)
+    usual = joined.writeStream.format("noop").trigger(processingTime="1 second")
+    assert usual.outputMode("append") is usual

@@ -16,7 +16,7 @@ import headgate as hg
 from headgate.spark import session
 from headgate.spark.installed_packages import ALWAYS, PROTOBUF, PYSPARK, Package
 from headgate.spark.spark_versions import protobuf_for
-from headgate.spark.worker_check import check_workers
+from headgate.spark.worker_check import check_driver_has, check_workers
 
 pytestmark = pytest.mark.spark
 
@@ -146,6 +146,16 @@ class TestWorkers:
         assert jobs_of(spark) == before + 1
         check_workers(spark)
         assert jobs_of(spark) == before + 1
+
+    def test_one_that_the_driver_does_not_have_is_named_with_what_to_unpack(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(hg.SpecError, match=r"mkdir environment && tar -xzf env.tar.gz"):
+            check_driver_has("environment/bin/python")
+        (tmp_path / "environment" / "bin").mkdir(parents=True)
+        (tmp_path / "environment" / "bin" / "python").symlink_to(sys.executable)
+        check_driver_has("environment/bin/python")
 
     def test_this_python_is_not_tried_under_any_of_its_names(
         self, spark: SparkSession, set_to: SetPython

@@ -33,11 +33,13 @@ def measure(
     checkpoint: Path,
     on_batch: Callable[[dict[str, Any]], None] | None = None,
     most_seconds: float = 600.0,
+    *,
+    warm_up: int = WARM_UP_BATCHES,
 ) -> Measurement:
     """Run to the end of the input (or of the time given), discarding the output.
 
-    Two kinds of batch are excluded: the first ones, which start processes and compile code, and
-    those without input, which only clean up.
+    Two kinds of batch are excluded: the first ones (``warm_up``), which start processes and
+    compile code, and those without input, which only clean up.
     """
     query = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).start()
     seen: list[dict[str, Any]] = []
@@ -45,8 +47,10 @@ def measure(
     try:
         done = False
         while not done and time.monotonic() - started < most_seconds:
-            done = query.awaitTermination(1) or not (
-                query.status["isDataAvailable"] or query.status["isTriggerActive"]
+            ended, status = query.awaitTermination(1), query.status
+            # Before its first batch a query that is still starting looks like one that is done.
+            done = ended or (
+                bool(seen) and not (status["isDataAvailable"] or status["isTriggerActive"])
             )
             known = {progress["batchId"] for progress in seen}
             for progress in query.recentProgress:
@@ -56,7 +60,7 @@ def measure(
                         on_batch(seen[-1])
     finally:
         query.stop()
-    steady = seen[WARM_UP_BATCHES:]
+    steady = seen[warm_up:]
     if not steady:
         raise RuntimeError("no steady batch: the input is too short, or a batch takes too long")
     batch_seconds = tuple(p["durationMs"]["triggerExecution"] / 1000 for p in steady)

@@ -56,7 +56,7 @@ def _examined(remote: str | None) -> list[Finding]:
     except Exception as error:
         if not is_sparks(error) and not isinstance(error, RuntimeError):
             raise
-        line = f"Spark's log: {log}"
+        line = f"Spark's log: {log}" if log.exists() else ""
         return [Finding("session", "does not start", Verdict.MISSING, said_by(error), line)]
     finally:
         if session is not None:

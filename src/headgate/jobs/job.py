@@ -91,7 +91,11 @@ def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Jo
     target = top.section("sink", "where result rows go, and a checkpoint", True)
     conf = top.section("spark", "settings of Spark")
     top.close()
-    sources = [None if side is None else read_source(side, environment) for side in (left, right)]
+    spark = {} if conf is None else _read_conf(conf, environment)
+    here = _spark_is_here(spark, environment)
+    sources = [
+        None if side is None else read_source(side, environment, here) for side in (left, right)
+    ]
     join = shards = redefined = None
     if joined is not None:
         shards = joined.whole("shards", "how many shards, one or more", least=1)
@@ -108,7 +112,6 @@ def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Jo
         if side is not None:
             side.close()
     sink = None if target is None else read_sink(target, environment)
-    spark = {} if conf is None else _read_conf(conf, environment)
     if not (sources[0] and sources[1] and join and sink):
         return None
     return Job(
@@ -134,6 +137,13 @@ def _read_conf(section: Section, environment: Environment) -> Settings:
                 path, f'"{name}" is not a setting of Spark: their names begin with "spark."'
             )
     return found
+
+
+def _spark_is_here(spark: Settings, environment: Environment) -> bool:
+    """Whether Spark reads the files of this machine: a cluster or a Connect server has its own."""
+    told = {name: setting.value for name, setting in spark.items()}
+    remote = told.get("spark.remote") or environment.variables.get("SPARK_REMOTE")
+    return (remote or told.get("spark.master", "local")).startswith("local")
 
 
 def _misspelled(error: tomllib.TOMLDecodeError, text: str) -> Problem:

@@ -52,6 +52,7 @@ def run(file: Path, log: Path | None, console: Console) -> int:
     """Run a job until it ends or is stopped; the exit status says how it went."""
     job = _settled(file)
     from headgate.spark.session import check_ready, start_session
+    from headgate.spark.session_access import is_connect
 
     settings = {name: setting.value for name, setting in job.spark.items()}
     check_ready(settings)
@@ -64,7 +65,8 @@ def run(file: Path, log: Path | None, console: Console) -> int:
     try:
         # After the session starts: Spark installs its own handler, which would kill running tasks.
         with _heeding(stop):
-            return _watch(session, job, stop, figures, str(where), console)
+            told = "with the Connect server" if is_connect(session) else str(where)
+            return _watch(session, job, stop, figures, told, console)
     finally:
         session.stop()
 

@@ -38,24 +38,26 @@ def at_line(job: Job, path: Path) -> Iterator[None]:
 
 def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "DataFrame":
     """Read and shape the rows of a side: a stream with its watermark, or the data there now."""
-    from headgate.spark.sources import read_rows, with_watermark
+    from headgate.spark.sources import read_rows, resolved, with_watermark
 
     source: Source = getattr(job, side)
     time = getattr(job.join, side).time
     with at_line(job, (side,)):
-        frame = read_rows(
-            session,
-            source.format,
-            _values(source.options),
-            source.schema,
-            source.wants_schema,
-            streaming,
+        frame = resolved(
+            read_rows(
+                session,
+                source.format,
+                _values(source.options),
+                source.schema,
+                source.wants_schema,
+                streaming,
+            )
         )
     frame = _shaped(job, frame, source.shaping, side)
     if not streaming:
         return frame
     with at_line(job, (side, "time")):
-        return with_watermark(frame, time, f"{source.watermark_us} microseconds")
+        return resolved(with_watermark(frame, time, f"{source.watermark_us} microseconds"))
 
 
 def start(session: Any, job: Job) -> Any:
@@ -96,17 +98,17 @@ def shaped_result(job: Job, result: "DataFrame") -> "DataFrame":
 
 
 def _shaped(job: Job, frame: "DataFrame", shaping: Shaping, part: str) -> "DataFrame":
-    from headgate.spark.sources import kept, with_column
+    from headgate.spark.sources import kept, resolved, with_column
 
     for name, expression in shaping.columns:
         with at_line(job, (part, "columns", name)):
-            frame = with_column(frame, name, expression)
+            frame = resolved(with_column(frame, name, expression))
     if shaping.filter is not None:
         with at_line(job, (part, "filter")):
-            frame = frame.where(shaping.filter)
+            frame = resolved(frame.where(shaping.filter))
     if shaping.keep is not None:
         with at_line(job, (part, "keep")):
-            frame = kept(frame, shaping.keep)
+            frame = resolved(kept(frame, shaping.keep))
     return frame
 
 

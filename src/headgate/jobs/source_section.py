@@ -49,8 +49,13 @@ class Source:
         return self.shaping.known(before)
 
 
-def read_source(section: Section, environment: Environment) -> Source | None:
-    """Read the source part of a side; return None if it is invalid."""
+def read_source(
+    section: Section, environment: Environment, spark_is_here: bool = True
+) -> Source | None:
+    """Read the source part of a side; return None if it is invalid.
+
+    Whether a path is there is checked only if Spark runs on this machine.
+    """
     kind = section.text("format", 'a Spark format, such as "parquet" or "kafka"', required=True)
     options = environment.options(section, "options")
     path = environment.text(section, "path", "the folder or file to read", required=False)
@@ -58,7 +63,8 @@ def read_source(section: Section, environment: Environment) -> Source | None:
         section.problems.note(section.at("path"), "the path is given here and among the options")
     if path is not None:
         options["path"] = path
-        _check_there(section, path.value)
+        if spark_is_here:
+            _check_there(section, path.value)
     elif kind in FILES and "path" not in options:
         section.missing("path", f"the folder that the {kind} files are in")
     schema = section.text("schema", 'names and types, such as "id long, at timestamp"')

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
+PATIENCE_SECONDS = 20
+"""How long a Connect server may take to answer."""
 REMOTE = "spark.remote"
 _OF_THE_SERVER = (REMOTE, "spark.api.mode", "spark.master")
 """Settings that say which session is wanted, and are none of its own."""
@@ -150,7 +152,9 @@ def start_session(
 
 def plain_session(remote: str | None, log: Path) -> "SparkSession":
     """A session as programs start it, with none of Headgate's settings, to look at it."""
-    if remote is not None or _remote({}) is not None:
+    asked = remote or _remote({})
+    if asked is not None:
+        _check_answers(asked)
         from pyspark.sql import SparkSession
 
         start = SparkSession.builder
@@ -185,10 +189,33 @@ def _check_client() -> None:
             ) from error
 
 
+def _check_answers(remote: str) -> None:
+    """Raise unless the server takes connections; Spark's client would try for ten minutes."""
+    if is_local(remote):
+        return
+    _check_client()
+    grpc = import_module("grpc")
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    channel = DefaultChannelBuilder(remote).toChannel()
+    try:
+        grpc.channel_ready_future(channel).result(timeout=PATIENCE_SECONDS)
+    except grpc.FutureTimeoutError:
+        # The rest of an address may have a token in it.
+        where = remote.partition("/;")[0]
+        raise NotReady(
+            f"no Spark Connect server answers at {where} within {PATIENCE_SECONDS} seconds: start "
+            f"it, or name another one (spark.remote, SPARK_REMOTE)"
+        ) from None
+    finally:
+        channel.close()
+
+
 def _connected(name: str, remote: str, settings: Mapping[str, str]) -> "SparkSession":
     """A session of a Connect server; one of its own, in this Python, if the server is local."""
     from pyspark.sql import SparkSession
 
+    _check_answers(remote)
     start = SparkSession.builder.remote(remote)
     mine = {key: value for key, value in settings.items() if key not in _OF_THE_SERVER}
     if is_local(remote):

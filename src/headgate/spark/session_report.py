@@ -8,7 +8,7 @@ from headgate.spark.configuration import value_of
 from headgate.spark.requirements import CHANGELOG, MANY, PARTITIONS, PROVIDER, ROCKSDB
 from headgate.spark.session_access import access_to, is_connect
 from headgate.spark.spark_versions import check_streams
-from headgate.spark.worker_check import check_workers
+from headgate.spark.worker_check import check_stream_workers
 from headgate.spec import SpecError
 
 CONFIGURE = "hg.configure(spark)"
@@ -39,7 +39,7 @@ def _version(session: SparkSession) -> Finding:
 
 def _workers(session: SparkSession) -> Finding:
     try:
-        check_workers(session)
+        check_stream_workers(session)
     except SpecError as error:
         return Finding("workers", "do not start", Verdict.MISSING, str(error))
     return Finding("workers", "have Headgate")

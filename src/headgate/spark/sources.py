@@ -1,5 +1,6 @@
 """Reads and writes streams in any format of Spark, and turns Spark's errors into plain ones."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -8,12 +9,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.carried_columns import quoted
-from headgate.spark.session_access import access_to, message_of, spark_errors
+from headgate.spark.session_access import access_to, is_connect, message_of, spark_errors
 from headgate.spec import SpecError
 
 MOST_SAID = 600
 """Characters of a message of Spark's: some have a whole query plan in them."""
 _OURS = "headgate.spec.errors.SpecError: "
+_BEFORE_THE_PLAN = re.compile(r"(; line \d+ pos \d+)?;$")
+"""How a line ends after which Spark prints the plan of the query."""
 
 
 def read_rows(
@@ -35,6 +38,17 @@ def read_rows(
     reader = session.readStream if streaming else session.read
     reader = reader.format(kind).options(**options)
     return (reader if schema is None else reader.schema(schema)).load()
+
+
+def resolved(frame: DataFrame) -> DataFrame:
+    """The same frame; on Connect its columns are looked up now, and an unknown one is an error.
+
+    A classic session does that where a frame is made, a client of Connect where it must.
+    """
+    if is_connect(frame):
+        # Of a filter the client takes the schema to be that of its input, and asks nobody.
+        _ = frame.select("*").schema
+    return frame
 
 
 def with_column(frame: DataFrame, name: str, expression: str) -> DataFrame:
@@ -66,12 +80,14 @@ def said_by(error: BaseException) -> str:
     text = message_of(error)
     if _OURS in text:
         return text.split(_OURS, 1)[1].split("\n", 1)[0].strip()
-    # After the first paragraph comes the position in the query, or a stack trace.
+    # After the first paragraph comes the position in the query, its plan, or a stack trace.
     lines: list[str] = []
     for line in text.strip().splitlines():
         if not line.strip() or line.lstrip().startswith(("at ", "== ", "JVM stacktrace")):
             break
-        lines.append(line.strip())
+        lines.append(_BEFORE_THE_PLAN.sub("", line.strip()))
+        if lines[-1] != line.strip():
+            break
     said = " ".join(lines) or type(error).__name__
     return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
 

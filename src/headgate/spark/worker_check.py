@@ -7,6 +7,7 @@ reports it in one line.
 import os
 import shutil
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -18,6 +19,8 @@ from headgate.spec import SpecError
 NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy", "google.protobuf")
 """What a worker imports."""
 ENVIRONMENT, SETTING = "PYSPARK_PYTHON", "spark.pyspark.python"
+OF_THE_SESSION = "spark.sql.execution.pyspark.python"
+"""Names the workers' Python for one session, also on Connect."""
 _checked: set[tuple[str, str | None]] = set()
 """Applications already checked, each with the Python of its workers."""
 
@@ -25,20 +28,55 @@ _checked: set[tuple[str, str | None]] = set()
 def check_workers(session: SparkSession) -> None:
     """Raise unless Spark's workers can run Headgate.
 
-    Local workers run the current Python, unless ``PYSPARK_PYTHON`` or ``spark.pyspark.python`` says
+    Local workers run the current Python, unless ``spark.pyspark.python`` or ``PYSPARK_PYTHON`` says
     otherwise: Spark's default is the first ``python3`` on PATH. Any other Python, and that of a
     Connect server, is tested, once per session, by a task that imports Headgate.
     """
     access = access_to(session)
-    if access.is_local and access.python is not None:
-        asked = os.environ.get(ENVIRONMENT) or access.setting(SETTING, "")
-        access.set_python(asked or sys.executable)
-        if _is_this_python(access.python):
-            return
+    if access.python is not None:
+        # Of the two only spark-submit heeds the setting; a session started from Python does not.
+        asked = access.setting(SETTING, "") or os.environ.get(ENVIRONMENT, "")
+        if access.is_local:
+            access.set_python(asked or sys.executable)
+            if _is_this_python(access.python):
+                return
+        elif asked:
+            access.set_python(asked)
     tried = (access.application, access.python)
     if tried not in _checked:
         _try_worker(access)
         _checked.add(tried)
+
+
+def check_stream_workers(session: SparkSession) -> None:
+    """`check_workers`; raise also unless the driver has the workers' Python.
+
+    Spark starts it there, too, to ask for the state variables of a stream; a path in an archive
+    (``environment/bin/python``) is found only if the archive is unpacked in the driver's folder.
+    """
+    check_workers(session)
+    access = access_to(session)
+    if access.python is not None:
+        check_driver_has(access.python)
+    elif asked := access.setting(OF_THE_SESSION, ""):
+        warnings.warn(
+            f"{OF_THE_SESSION} is {asked}, and on Connect streams with state run the server's own "
+            f"Python all the same (Spark 4.3): headgate must be installed there, too",
+            stacklevel=4,
+        )
+
+
+def check_driver_has(python: str) -> None:
+    """Raise unless this command can be run from where the driver started."""
+    if shutil.which(python) is not None:
+        return
+    folder = python.split("/")[0] or "environment"
+    raise SpecError(
+        f"the driver starts the workers' Python as well, to ask for a stream's state, and {python} "
+        f"is not there (looked from {os.getcwd()}): unpack the archive where the driver starts "
+        f"(mkdir {folder} && tar -xzf env.tar.gz -C {folder}), use deploy mode cluster, or name a "
+        f"Python that driver and executors both have"
+    )
 
 
 def _is_this_python(given: str) -> bool:
@@ -110,7 +148,8 @@ def _remedy(access: Access) -> str:
     if access.python is None:
         return (
             f"Install headgate[spark]=={_own_version()} where the Connect server's workers run, "
-            f"and start the server with {ENVIRONMENT} or {SETTING} naming that Python"
+            f"and start the server with {ENVIRONMENT} or {SETTING} naming that Python, of "
+            f"the same minor version as here ({_python(sys.version)})"
         )
     return (
         f"Install headgate[spark]=={_own_version()} there, or set {ENVIRONMENT}, before the "

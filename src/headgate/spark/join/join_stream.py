@@ -21,6 +21,7 @@ from headgate.engine.definitions import nothing_to_redefine
 from headgate.engine.request import Request
 from headgate.engine.shape import CERTAIN, Shape
 from headgate.spark.arrow_batches import bytes_a_row
+from headgate.spark.batch_writer import batched_frame
 from headgate.spark.carried_columns import (
     Shown,
     column_of,
@@ -59,7 +60,7 @@ from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
-from headgate.spark.worker_check import check_workers
+from headgate.spark.worker_check import check_stream_workers, check_workers
 from headgate.spark.worker_environment import own_workers
 from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.importance import Change
@@ -99,7 +100,7 @@ def stream(
     shape = bound.shape
     delays = check_watermarks(shape, frames)
     check_state_store(session)
-    check_workers(session)
+    check_stream_workers(session)
     count = _shard_count(join, shape, shards, access_to(session).cores)
     if balance is not None:
         most, place = amount_to_balance(join.budget), Path(balance).absolute()
@@ -129,10 +130,10 @@ def stream(
         blobs = _joined(packed, plan, name, each_of=0 if balance is None else count)
         at_once = _unpacked(blobs, plan, _shown(shape, frames))
         if not watermark:
-            return at_once
+            return batched_frame(at_once)
         later = held_back(blobs, packed, join.windows, partitions) if held else blobs
         marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
-        return joined_frame(marked, at_once) if held else marked
+        return joined_frame(marked, at_once) if held else batched_frame(marked)
 
 
 def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:

@@ -13,11 +13,7 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
-ROW_BY_ROW = (
-    *("alias", "drop", "filter", "select", "selectExpr", "toDF", "where", "withColumn"),
-    *("withColumnRenamed", "withColumns", "withColumnsRenamed"),
-)
-"""Methods after which a row still depends on one row alone, so that no watermark is needed."""
+from headgate.spark.batch_writer import ROW_BY_ROW, in_batches
 
 
 def joined_frame(held_back: DataFrame, at_once: DataFrame) -> DataFrame:
@@ -64,7 +60,7 @@ def _write_stream(plain: type[DataFrame]) -> Callable[[Any], Any]:
         try:
             _ = self._at_once.schema  # Connect looks at columns here, not where they are named
         except AnalysisException:
-            return usual.fget(self)
-        return self._at_once.writeStream
+            return in_batches(usual.fget(self))
+        return in_batches(self._at_once.writeStream)
 
     return write_stream

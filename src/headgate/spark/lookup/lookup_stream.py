@@ -13,6 +13,7 @@ from headgate.engine.shape import Shape
 from headgate.lookup.lookup_request import LookupRequest
 from headgate.policies.policy import Policy
 from headgate.spark.arrow_batches import bytes_a_row
+from headgate.spark.batch_writer import batched_frame
 from headgate.spark.carried_columns import (
     Shown,
     arrow_schema,
@@ -42,7 +43,7 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.spark_versions import from_arrow_type, to_arrow_schema
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
-from headgate.spark.worker_check import check_workers
+from headgate.spark.worker_check import check_stream_workers
 from headgate.spark.worker_environment import own_workers
 from headgate.spec import SpecError
 from headgate.spec.budget import RESERVE
@@ -56,7 +57,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     _check_input(request, frame)
     session = frame.sparkSession
     check_state_store(session)
-    check_workers(session)
+    check_stream_workers(session)
     columns = _spark_columns(request)
     schema = to_arrow_schema(columns)
     stream_schema = arrow_schema(frame)
@@ -101,7 +102,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
             .select("blob")
             .mapInArrow(Unpack(), travelling(shown))
         )
-        return restored(results, shown)
+        return batched_frame(restored(results, shown))
 
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
