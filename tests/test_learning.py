@@ -5,7 +5,8 @@ recall is right, is on trial in `headgate reproduce learned`, whose quick form i
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,6 +198,41 @@ def test_an_age_curve_is_matches_over_rows_that_reached_the_age() -> None:
     curves = learner.curves()
     assert curves is not None
     assert curves.left.matches.tolist() == [0, 2, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_age_curves_get_enough_of_a_small_budget_where_that_is_enough() -> None:
+    both, one = (hg.TimeWindow(1000), hg.TimeWindow(9)), (hg.TimeWindow(1000), hg.TimeWindow(0))
+
+    def watched(
+        policy: str, monitor: float | None = None, windows: Any = both, **budget: int
+    ) -> int:
+        given = hg.Budget(**budget, monitor=monitor)
+        room = room_for(given, Learned(policy), 1, monitor or 0.05, windows=windows)
+        return room.most_watched(key_bytes=8)
+
+    assert (watched("age", rows=740), watched("age", memory=73_000)) == (60, 60)
+    assert (watched("age", rows=200), watched("age", memory=20_000)) == (40, 31)
+    # Too small to learn anything from, or large enough: a fortieth, as of a budget that says so.
+    assert (watched("age", rows=100), watched("age", memory=10_000)) == (4, 3)
+    assert (watched("age", rows=10_000), watched("age", 0.05, rows=740)) == (500, 36)
+    assert (watched("auto", rows=740), watched("age", windows=one, rows=740)) == (36, 36)
+
+
+def test_age_learns_in_a_small_budget_where_rows_of_both_sides_wait() -> None:
+    streams = replace(
+        aging(4000, seconds=200, window=20, shapes=["rising"], seed=1), windows=(20, 20)
+    )
+
+    def recall(monitor: float | None) -> float:
+        return streams.join("age", hg.Budget(memory="20 kB", monitor=monitor)).recall
+
+    assert recall(None) > 1.5 * recall(0.05)
+
+
+def test_one_bad_epoch_is_no_reason_to_leave_the_counts_of_keys() -> None:
+    # Other keys became frequent: a lead of many nats, but of little a match.
+    assert not Fit(age=20_549.0, key=19_490.0, matches=8797.0).tells_clearly
+    assert Fit(age=-0.4, key=-107.3, matches=54.0).tells_clearly
 
 
 def test_watched_rows_that_missed_a_step_are_given_up() -> None:

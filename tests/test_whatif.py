@@ -1,6 +1,7 @@
 """What-ifs: the curves are those of the join itself, and the words say what the curves say."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from headgate.sizing.needs import Arriving, Needs, count_times, needs_of
 from headgate.sizing.repeated_buffers import material_of_buffers
 from headgate.sizing.strongest import rounded_up
 from headgate.spec import TimeWindow
-from headgate.studies.streams import zipf
+from headgate.studies.streams import aging, zipf
 
 STREAMS = zipf(20_000, seconds=200, seed=4, keys=2000, window=10)
 JOIN = STREAMS.request("fifo", hg.Budget(rows=1))
@@ -39,7 +40,7 @@ def found() -> WhatIf:
 
 def test_curves_are_those_of_the_join_itself(found: WhatIf) -> None:
     assert found.is_exact
-    for point in found.points[::5]:
+    for point in (*found.points[::5], *found.between[::3]):
         budget = hg.Budget(rows=point.rows)
         assert STREAMS.join(point.policy.lower(), budget).recall == point.recall
     exact = STREAMS.join("fifo", hg.Budget(rows=1 << 30))
@@ -93,6 +94,45 @@ def test_between_points_recall_is_what_scipy_makes_of_it() -> None:
         assert found is not None
         assert smooth(found) == pytest.approx(wanted)
     assert crossing(at, recall, 0.99) is None
+
+
+def test_steep_curves_are_tried_at_sizes_between_so_that_memory_for_a_recall_holds() -> None:
+    streams = aging(12_000, seconds=200, window=20, shapes=["rising"], seed=1)
+    told: list[tuple[int, int]] = []
+    steep = hg.whatif(
+        *streams.tables,
+        join=streams.request("fifo", hg.Budget(rows=1)),
+        policies="fifo",
+        optimum=False,
+        progress=lambda done, of: told.append((done, of)),
+    )
+
+    def furthest_off(answer: WhatIf) -> float:
+        asked = [0.5, 0.6, 0.7, 0.8, 0.9]
+        made = [answer.join(recall).run(*streams.tables).recall for recall in asked]
+        return max(abs(recall - part) for recall, part in zip(made, asked, strict=True))
+
+    assert furthest_off(steep) < 0.02
+    assert furthest_off(replace(steep, between=())) > 0.05
+    assert told[-1] == (len(steep.points) + len(steep.between),) * 2
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_tables_have_the_sizes_that_every_policy_was_tried_with(found: WhatIf) -> None:
+    assert len(found.memory) == 9
+    between = {point.rows for point in found.between}
+    assert between
+    assert not between & {*found.memory}
+    heads = str(found).partition("Recall, by memory")[2].splitlines()[1]
+    assert heads.count("%") == 9
+    curve = found.curve("prob")
+    assert [point.rows for point in curve] == sorted(point.rows for point in curve)
+    assert len(found.to_pandas()) == len((*found.points, *found.between, *found.optimum))
+
+
+def test_sizes_that_were_asked_for_are_all_that_is_tried() -> None:
+    asked = {"join": JOIN, "policies": "fifo", "memory": ["1 %", "90 %"], "optimum": False}
+    assert hg.whatif(*STREAMS.tables, **asked).between == ()
 
 
 def test_a_question_that_cannot_be_meant_is_answered_with_what_can() -> None:

@@ -28,7 +28,7 @@ PROMISED = 0.8
 NEAR = 0.02
 """How far the recall of a stream may be from what was promised."""
 MANY = 8
-ROWS, KEYS = 40_000, 5_000
+ROWS, KEYS, SEED = 40_000, 5_000, 101
 DAY_S = 86_400
 FLIGHTS = 40_000
 """Departures that are joined, those of some six weeks."""
@@ -76,12 +76,17 @@ class Kept:
         return abs(self.recall - PROMISED) <= NEAR and self.most_bytes <= self.promised_bytes
 
 
-def measure_promised(session: SparkSession, folder: Path, data: tuple[Path, ...]) -> Iterator[Kept]:
-    """Ask for memory, run the join on Spark within it, in one batch and in many."""
+def measure_promised(
+    session: SparkSession, folder: Path, data: tuple[Path, ...], seed: int = SEED
+) -> Iterator[Kept]:
+    """Ask for memory, run the join on Spark within it, in one batch and in many.
+
+    ``seed`` is that of the generated streams.
+    """
     session.conf.set(PROVIDER, ROCKSDB)
     session.conf.set(CHANGELOG, "true")
     session.conf.set("spark.sql.shuffle.partitions", "1")
-    for stream in (*generated(), *(read(path) for path in data)):
+    for stream in (*generated(seed), *(read(path) for path in data)):
         policies = (stream.policy, "auto")
         found = whatif(
             stream.left, stream.right, join=stream.join, policies=policies, optimum=False
@@ -156,11 +161,11 @@ def _cut(stream: Asked, batches: int) -> tuple[list[pa.Table], list[pa.Table]]:
     return left, right
 
 
-def generated() -> Iterator[Asked]:
+def generated(seed: int = SEED) -> Iterator[Asked]:
     """Zipf keys; Zipf keys of which others become frequent; matches at the end of the window."""
-    yield Asked("Zipf 0.8", *_keyed(0.8, parts=1, seed=101), window_s=600, policy="prob")
-    yield Asked("hot keys change", *_keyed(1.0, parts=4, seed=102), window_s=600, policy="lru")
-    rng = np.random.default_rng(103)
+    yield Asked("Zipf 0.8", *_keyed(0.8, parts=1, seed=seed), window_s=600, policy="prob")
+    yield Asked("hot keys change", *_keyed(1.0, parts=4, seed=seed + 1), window_s=600, policy="lru")
+    rng = np.random.default_rng(seed + 2)
     opened = np.sort(rng.integers(0, 7200 * SECOND_US, ROWS // 4))
     key = np.repeat(np.arange(len(opened)), 4)
     age = (0.5 + 0.5 * rng.random(len(key)) ** 0.5) * 600 * SECOND_US

@@ -57,7 +57,7 @@ def _draw_recall(axes: Axes, results: Sequence[Result]) -> None:
     for result in sorted(results, key=lambda result: result.percent):
         by_policy.setdefault(result.label, []).append(result.recall)
     best_first = dict(sorted(by_policy.items(), key=lambda entry: -sum(entry[1])))
-    draw_lines(axes, best_first, lambda _: percents)
+    draw_lines(axes, best_first, lambda policy: (percents, best_first[policy]))
     axes.set_title("What each policy makes of the memory", loc="left")
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator([*percents, 100]))

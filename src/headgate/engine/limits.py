@@ -14,6 +14,7 @@ from headgate.learning.room import (
     MOST_WATCHED,
     TRIED_A_ROW,
     WATCHED_A_ROW,
+    WATCHED_BYTES,
 )
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
@@ -23,8 +24,13 @@ from headgate.spec.budget import RESERVE, UNLIMITED
 HALF, A_FIFTH = 0.5, 0.2
 TRYING = (0.2, 0.5, 0.3)
 """Shares of the monitor's room for watched rows, key counts and trials of other policies."""
+ENOUGH_WATCHED, MOST_OF_SMALL = 60, 0.1
+"""Rows to watch for age curves of both sides, where that is no more than so much of a small budget.
+Of half as many something can be learned; of fewer not, and the budget is better spent on rows."""
 LEAST_TRIED = 30
 """Smallest budget, in rows, for trying policies; with less, results would be noise."""
+KEY_BYTES = 8
+"""What a usual key takes."""
 USUAL_ENTRY_BYTES = 128
 """More than most entries of a monitor take, keys included."""
 FILTERED = 0.02
@@ -61,7 +67,8 @@ def terms_for(
     kept
         The filters of given-up keys, where the join needs some.
     """
-    room, kept = room_for(budget, policy, shards, monitor), kept or Filters(0, 1)
+    room = room_for(budget, policy, shards, monitor, windows=windows)
+    kept = kept or Filters(0, 1)
     rows, memory = UNLIMITED, UNLIMITED
     if budget.rows is not None:
         rows = budget.rows // shards - kept.rows
@@ -157,11 +164,19 @@ def most_dead_bytes(terms: Terms, reserve: float) -> int | None:
     return int(live * reserve / (1 - reserve))
 
 
-def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: int = 0) -> Room:
+def room_for(
+    budget: Budget,
+    policy: Policy,
+    shards: int,
+    monitor: float,
+    seed: int = 0,
+    windows: tuple[Window, Window] | None = None,
+) -> Room:
     """What one shard's monitor may take: no more than it is given, and than it can use.
 
     Rows are watched for recall alone, or for age curves too, which takes more; keys are counted
-    where the policy wants them.
+    where the policy wants them. Of a small budget, age curves of both sides take more by default;
+    where one side waits for nobody, few rows tell enough of the other.
 
     Examples
     --------
@@ -169,6 +184,9 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
     >>> room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
     Room(watched=Part(rows=50, bytes=None), keys=Part(rows=125, bytes=None), seed=0,
          tried=Part(rows=75, bytes=None))
+    >>> minutes = (TimeWindow(60_000_000), TimeWindow(60_000_000))
+    >>> room_for(Budget(memory="64 kB"), Learned("age"), 1, 0.05, windows=minutes).watched
+    Part(rows=None, bytes=3840)
     """
     watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
     keys = HALF if policy.counts_keys else 0.0
@@ -183,9 +201,28 @@ def room_for(budget: Budget, policy: Policy, shards: int, monitor: float, seed: 
             None if size is None else min(int(size // shards * monitor * share), most_bytes),
         )
 
+    watching = part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES)
+    by_age_alone = policy.watches_ages and not policy.counts_keys
+    if by_age_alone and budget.monitor is None and windows and all(each.span for each in windows):
+        watching = _enough_for_ages(watching, budget, shards)
     return Room(
-        part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES),
+        watching,
         part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES),
         seed,
         part(tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
+    )
+
+
+def _enough_for_ages(part: Part, budget: Budget, shards: int) -> Part:
+    """What age curves can be learned from, where a small budget allows it."""
+
+    def at_least(given: int | None, enough: int, whole: int | None) -> int | None:
+        if given is None or whole is None:
+            return given
+        most = min(enough, int(whole // shards * MOST_OF_SMALL))
+        return max(given, most) if 2 * most >= enough else given
+
+    return Part(
+        at_least(part.rows, ENOUGH_WATCHED // WATCHED_A_ROW, budget.rows),
+        at_least(part.bytes, ENOUGH_WATCHED * (WATCHED_BYTES + KEY_BYTES), budget.memory),
     )

@@ -121,7 +121,7 @@ def _learner(request: Request, most_key_bytes: int) -> Learner | None:
     share = request.monitor_share(live=False)
     if not share:
         return None
-    room = room_for(request.budget, request.policy, 1, share, request.seed)
+    room = room_for(request.budget, request.policy, 1, share, request.seed, request.windows)
     return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
 
 

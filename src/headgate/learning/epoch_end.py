@@ -144,8 +144,9 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
         # Until the choice is clear, a random sample is the best start.
         return policy.neutral
     fading, better = monitor.fading(monitor.epoch.stored), monitor.fit.better
-    if not (policy.important or monitor.fit.tells):
-        # A handful of matches is no reason to leave the counts of keys, or to go back to them.
+    if not (policy.important or monitor.fit.tells_clearly):
+        # A handful of matches is no reason to leave the counts of keys, or to go back to them; nor
+        # is one bad epoch, when other keys became frequent.
         better = "age" if followed == Age.name else "key"
     return policy.follow(curves, weights, better, fading, followed)
 

@@ -8,6 +8,8 @@ import numpy as np
 ENOUGH, SURE_NATS = 50.0, 10.0
 SOME, LIKELY_NATS = 20.0, 4.0
 """Matches, and a likelihood fifty times as great, after which one model is followed at first."""
+CLEAR_NATS = 0.2
+"""A lead a match for which another policy is followed: less may come from a few frequent keys."""
 LEAST = 1e-6
 """An expected number of matches no model may go below, so that no surprise is infinite."""
 
@@ -92,6 +94,11 @@ class Fit:
     def tells(self) -> bool:
         """Whether one model is likely to be better: a handful of matches does not say so."""
         return self.matches >= SOME and abs(self.age - self.key) > LIKELY_NATS
+
+    @property
+    def tells_clearly(self) -> bool:
+        """Whether one model is likely to be better, and by enough a match to follow another."""
+        return self.tells and self.lead > CLEAR_NATS
 
     @property
     def better(self) -> str:

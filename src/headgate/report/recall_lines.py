@@ -69,10 +69,20 @@ def lines_of(curves: Mapping[str, Sequence[float]]) -> list[Line]:
 def draw_lines(
     axes: "Axes",
     curves: Mapping[str, Sequence[float]],
-    at: Callable[[str], Sequence[float]],
+    path: Callable[[str], tuple[Sequence[float], Sequence[float]]],
     beside: Callable[[str, str], None] | None = None,
 ) -> None:
-    """Draw each line, the best on top; ``at`` gives a curve's places, ``beside`` adds to a line."""
+    """Draw each line, the best on top.
+
+    Parameters
+    ----------
+    curves
+        Recalls at the same places, which tell what curves share a line.
+    path
+        Gives the places and recalls of a curve's line, of which there may be more.
+    beside
+        Adds to a line, given its name and colour.
+    """
     from headgate.report.plot_style import STYLES
 
     lines = lines_of(curves)
@@ -80,13 +90,12 @@ def draw_lines(
     for line in grey:
         label = _others(grey) if line is grey[0] else None
         name = line.names[0]
-        axes.plot(at(name), curves[name], color=GREY, linewidth=0.9, label=label, zorder=1)
+        axes.plot(*path(name), color=GREY, linewidth=0.9, label=label, zorder=1)
     coloured = [line for line in lines if line.is_coloured]
     for place, (line, (colour, marker)) in enumerate(zip(coloured, STYLES, strict=False)):
         name = line.names[0]
         axes.plot(
-            at(name),
-            curves[name],
+            *path(name),
             color=colour,
             marker=marker,
             markersize=5.5,

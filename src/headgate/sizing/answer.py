@@ -8,9 +8,10 @@ from headgate.engine.limits import room_for
 from headgate.learning import Estimate
 from headgate.policies import Policy
 from headgate.sizing.findings import Point, WhatIf
-from headgate.sizing.grid import Cell, Report, Run, cells_of, try_cells
+from headgate.sizing.grid import Cell, Counted, Report, Run, cells_of, try_cells
 from headgate.sizing.optimum import LABEL, optimum
 from headgate.sizing.points import budgets_of, policies_of
+from headgate.sizing.sizes_between import tried_between
 from headgate.sizing.trial_material import Material
 from headgate.spec import Budget, MaxImportance, SpecError
 from headgate.spec.budget import MONITOR
@@ -42,16 +43,22 @@ def answer(
         )
     budgets = budgets_of(memory, material.needs, request.budget)
     chosen = policies_of(policies, request, material.is_whole)
-    cells = cells_of(chosen, budgets)
-    recalls: list[Estimate | None] = run(material, cells, jobs, report)
-    points = tuple(
-        _point(cell.policy.label, cell.budget, recall, material)
-        for cell, recall in zip(cells, recalls, strict=True)
-        if recall is not None
-    )
+    cells, counted = cells_of(chosen, budgets), Counted(report)
+
+    def trial(cells: Sequence[Cell]) -> tuple[Point, ...]:
+        recalls: list[Estimate | None] = run(material, cells, jobs, counted.next())
+        return tuple(
+            _point(cell.policy.label, cell.budget, recall, material)
+            for cell, recall in zip(cells, recalls, strict=True)
+            if recall is not None
+        )
+
+    points = trial(cells)
+    between = () if memory is not None else tried_between(points, chosen, budgets[0], trial)
     best, notes = _optimum(material, budgets, points)
     return WhatIf(
         points=points,
+        between=between,
         optimum=best,
         needs=material.needs,
         pairs=_pairs(material),

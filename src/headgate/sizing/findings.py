@@ -70,7 +70,7 @@ class WhatIf:
     Attributes
     ----------
     points
-        Policy by policy, each by ascending memory.
+        Policy by policy, each by ascending memory: every policy with every size.
     optimum
         The same for the offline optimum, which knows the future; empty where not computed.
     needs
@@ -107,6 +107,8 @@ class WhatIf:
     """By policy: the part of the budget that only a stream gives to a monitor."""
     origin: Origin | None = None
     """What it was made of, when and by what."""
+    between: tuple[Point, ...] = ()
+    """Further points, at sizes between those of `points` where a policy's recall rises steeply."""
     build: Callable[[str, Budget], Any] | None = None
     """Makes the join that was asked about, with one of the policies and a budget."""
 
@@ -123,14 +125,22 @@ class WhatIf:
 
     @property
     def memory(self) -> tuple[int, ...]:
-        """The memory sizes tried, in rows, ascending."""
+        """The memory sizes tried with every policy, in rows, ascending."""
         return tuple(sorted({point.rows for point in self.points}))
 
     def curve(self, policy: str) -> tuple[Point, ...]:
-        """A policy's points, by ascending memory."""
-        return tuple(
-            point for point in (*self.points, *self.optimum) if point.policy == policy.upper()
-        )
+        """All points of a policy, by ascending memory."""
+        tried = (*self.points, *self.between, *self.optimum)
+        mine = (point for point in tried if point.policy == policy.upper())
+        return tuple(sorted(mine, key=lambda point: point.rows))
+
+    @property
+    def recalls(self) -> dict[str, list[float]]:
+        """By policy, best first: its recall with each size that was tried with every policy."""
+        return {
+            policy: [point.recall for point in self.points if point.policy == policy]
+            for policy in self.policies
+        }
 
     def memory_for(self, recall: float, policy: str) -> Memory | None:
         """The least memory with which a policy reaches a recall; None if no size tried suffices.
@@ -196,7 +206,8 @@ class WhatIf:
         """One row per policy and memory size, the optimum last."""
         import pandas as pd
 
-        rows = [vars(point) for point in (*self.points, *self.optimum)]
+        labels = dict.fromkeys(point.policy for point in (*self.points, *self.optimum))
+        rows = [vars(point) for label in labels for point in self.curve(label)]
         return pd.DataFrame(rows, columns=list(Point.__dataclass_fields__))
 
     def to_csv(self, path: "str | os.PathLike[str]") -> Path:
@@ -238,7 +249,7 @@ class WhatIf:
         return body(self)
 
     def _area(self, policy: str) -> float:
-        return sum(point.recall for point in self.curve(policy))
+        return sum(point.recall for point in self.points if point.policy == policy)
 
 
 def _check_recall(recall: float) -> None:

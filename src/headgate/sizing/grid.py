@@ -29,6 +29,23 @@ Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
 """Tries cells, with so many processes at a time."""
 
 
+class Counted:
+    """Counts the cells of several rounds as those of one."""
+
+    def __init__(self, report: Report) -> None:
+        self._report, self._of = report, 0
+
+    def next(self) -> Report:
+        """The callback of the next round, which adds its cells to those before."""
+        before = self._of
+
+        def report(done: int, of: int) -> None:
+            self._of = before + of
+            self._report(before + done, before + of)
+
+        return report
+
+
 def cells_of(policies: Sequence[Policy], budgets: Sequence[Budget]) -> list[Cell]:
     """A cell for every policy and budget."""
     return [Cell(policy, budget) for policy in policies for budget in budgets]

@@ -29,7 +29,7 @@ def budgets_of(
     """
     if given is None:
         rows = sorted({max(round(part * needs.rows), 1) for part in PARTS})
-        return tuple(_budget(like, rows=count) for count in rows)
+        return tuple(budget_like(like, rows=count) for count in rows)
     asked = [given] if isinstance(given, int | float | str) else list(given)
     if not asked:
         raise SpecError("memory=[] leaves nothing to try: give rows, sizes or percent")
@@ -70,18 +70,19 @@ def policies_of(
 
 def _parsed(given: object, needs: Needs, like: Budget) -> Budget:
     if isinstance(given, int) and not isinstance(given, bool) and given > 0:
-        return _budget(like, rows=given)
+        return budget_like(like, rows=given)
     if isinstance(given, str):
         percent = _PERCENT.fullmatch(given)
         if percent is not None and float(percent.group(1)) > 0:
-            return _budget(like, rows=max(round(float(percent.group(1)) / 100 * needs.rows), 1))
+            return budget_like(like, rows=max(round(float(percent.group(1)) / 100 * needs.rows), 1))
         if percent is None:
-            return _budget(like, memory=parse_bytes(given, "memory"))
+            return budget_like(like, memory=parse_bytes(given, "memory"))
     raise SpecError(
         f'memory={given!r} is not accepted: give rows (a whole number), a size ("64 MB"), or a '
         f'part of what the exact join holds ("10 %")'
     )
 
 
-def _budget(like: Budget, rows: int | None = None, memory: int | None = None) -> Budget:
+def budget_like(like: Budget, rows: int | None = None, memory: int | None = None) -> Budget:
+    """A budget of another size, shared out and monitored like this one."""
     return Budget(rows=rows, memory=memory, split=like.split, monitor=like.monitor)

@@ -45,16 +45,16 @@ def draw_on(found: "WhatIf", axes: "Axes | None" = None) -> "Axes":
 
     axes = new_axes(axes)
 
-    def rows_of(policy: str) -> Sequence[int]:
-        return [point.rows for point in found.curve(policy)]
+    def path(policy: str) -> tuple[Sequence[int], Sequence[float]]:
+        curve = found.curve(policy)
+        return [point.rows for point in curve], [point.recall for point in curve]
 
     def interval(policy: str, colour: str) -> None:
-        curve = found.curve(policy)
+        curve, (rows, _) = found.curve(policy), path(policy)
         low, high = [point.low for point in curve], [point.high for point in curve]
-        axes.fill_between(rows_of(policy), low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.fill_between(rows, low, high, color=colour, alpha=0.15, linewidth=0)
 
-    curves = {policy: [point.recall for point in found.curve(policy)] for policy in found.policies}
-    draw_lines(axes, curves, rows_of, None if found.is_exact else interval)
+    draw_lines(axes, found.recalls, path, None if found.is_exact else interval)
     if found.optimum:
         recalls = [point.recall for point in found.optimum]
         rows = [point.rows for point in found.optimum]

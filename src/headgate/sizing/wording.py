@@ -56,8 +56,7 @@ def headline(found: "WhatIf") -> str:
 
 def same_recalls(found: "WhatIf") -> list[tuple[str, ...]]:
     """The policies by groups that have the same recalls, best first; the optimum is alone."""
-    curves = {policy: [point.recall for point in found.curve(policy)] for policy in found.policies}
-    return [*alike(curves, SAME), *([(LABEL,)] if found.optimum else [])]
+    return [*alike(found.recalls, SAME), *([(LABEL,)] if found.optimum else [])]
 
 
 def said_together(found: "WhatIf") -> tuple[str, ...]:

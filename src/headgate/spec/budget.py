@@ -37,8 +37,9 @@ class Budget:
     monitor
         The part of the budget for learning how the streams behave and how good the answer is.
         Default: a twentieth where a model must be learned, and on streams, which report recall;
-        otherwise nothing. Under "auto", memory that the chosen policy does not need for learning
-        goes back to the rows.
+        otherwise nothing. Where rows of both sides wait, AGE takes up to a tenth of a small budget,
+        below some 150 kB or 1,200 rows a shard, without which it could not learn. Under "auto",
+        memory that the chosen policy does not need for learning goes back to the rows.
 
     Examples
     --------

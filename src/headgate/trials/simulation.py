@@ -89,7 +89,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
     )
     monitor = None
     if share:
-        room = room_for(budget, request.policy, 1, share, request.seed)
+        room = room_for(budget, request.policy, 1, share, request.seed, trace.windows)
         monitor = new_monitor(trace.windows, scaled_room(room, trace))
     terms, rows = request.weighed(terms), _weighed(trace, request.policy)
     if trace.draw.is_whole and trace.stretches is None:

@@ -130,7 +130,7 @@ class ShardPlan:
         )
         room = self.room
         if room is not None:
-            room = room_for(budget, policy, shards, share, room.seed)
+            room = room_for(budget, policy, shards, share, room.seed, self.terms.windows)
         return replace(
             self,
             terms=terms,
@@ -197,6 +197,9 @@ def shard_plan(
     allowance = None
     if sharing is not None:
         allowance = Allowance(request.budget, reserve, share, sharing.most)
+    room = None
+    if share:
+        room = room_for(request.budget, policy, shards, share, request.seed, request.windows)
     facts = _facts(request, columns)
     if split is not None:
         facts["split keys"] = split.text
@@ -205,7 +208,7 @@ def shard_plan(
         shape=bound.shape,
         schemas=bound.schemas,
         most_dead_bytes=most_dead_bytes(terms, reserve),
-        room=room_for(request.budget, policy, shards, share, request.seed) if share else None,
+        room=room,
         labels=labels,
         description=describe(shards, partitions, facts),
         operator=operator or uuid.uuid4().hex[:16],

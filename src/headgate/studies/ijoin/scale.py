@@ -165,7 +165,7 @@ def made(
     ]
     batches, count = coded(shape, held, definitions)
     terms = join.weighed(terms_for(join.budget, join.windows, join.policy, monitor=monitor))
-    room = room_for(join.budget, join.policy, 1, monitor, seed)
+    room = room_for(join.budget, join.policy, 1, monitor, seed, join.windows)
     learner = None
     if monitor:
         learner = Learner(new_monitor(join.windows, room), key_bytes=key_bytes(shape, tables))
