@@ -215,7 +215,10 @@ def test_age_curves_get_enough_of_a_small_budget_where_that_is_enough() -> None:
     # Too small to learn anything from, or large enough: a fortieth, as of a budget that says so.
     assert (watched("age", rows=100), watched("age", memory=10_000)) == (4, 3)
     assert (watched("age", rows=10_000), watched("age", 0.05, rows=740)) == (500, 36)
-    assert (watched("auto", rows=740), watched("age", windows=one, rows=740)) == (36, 36)
+    assert (watched("auto", 0.05, rows=740), watched("age", windows=one, rows=740)) == (36, 36)
+    # Where keys are counted as well, it is enough of less, and never more than a twentieth.
+    assert (watched("auto", rows=740), watched("auto", memory=73_000)) == (48, 48)
+    assert (watched("auto", rows=600), watched("auto", memory=40_000)) == (48, 31)
 
 
 def test_age_learns_in_a_small_budget_where_rows_of_both_sides_wait() -> None:

@@ -19,7 +19,7 @@ from headgate.learning.room import (
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
 from headgate.spec import Budget, How, SpecError, TimeWindow, Window
-from headgate.spec.budget import RESERVE, UNLIMITED
+from headgate.spec.budget import MONITOR, RESERVE, UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
 TRYING = (0.2, 0.5, 0.3)
@@ -27,6 +27,9 @@ TRYING = (0.2, 0.5, 0.3)
 ENOUGH_WATCHED, MOST_OF_SMALL = 60, 0.1
 """Rows to watch for age curves of both sides, where that is no more than so much of a small budget.
 Of half as many something can be learned; of fewer not, and the budget is better spent on rows."""
+ENOUGH_BESIDE_KEYS = 48
+"""The same where keys are counted as well, which often tell more: for no more than the usual share
+of the budget, so that streams with frequent keys lose little by it."""
 LEAST_TRIED = 30
 """Smallest budget, in rows, for trying policies; with less, results would be noise."""
 KEY_BYTES = 8
@@ -202,9 +205,9 @@ def room_for(
         )
 
     watching = part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES)
-    by_age_alone = policy.watches_ages and not policy.counts_keys
-    if by_age_alone and budget.monitor is None and windows and all(each.span for each in windows):
-        watching = _enough_for_ages(watching, budget, shards)
+    both_wait = windows is not None and all(each.span for each in windows)
+    if policy.watches_ages and not tried and budget.monitor is None and both_wait:
+        watching = _enough_for_ages(watching, budget, shards, policy.counts_keys)
     return Room(
         watching,
         part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES),
@@ -213,16 +216,18 @@ def room_for(
     )
 
 
-def _enough_for_ages(part: Part, budget: Budget, shards: int) -> Part:
+def _enough_for_ages(part: Part, budget: Budget, shards: int, beside_keys: bool) -> Part:
     """What age curves can be learned from, where a small budget allows it."""
+    enough = ENOUGH_BESIDE_KEYS if beside_keys else ENOUGH_WATCHED
+    most_share = MONITOR if beside_keys else MOST_OF_SMALL
 
     def at_least(given: int | None, enough: int, whole: int | None) -> int | None:
         if given is None or whole is None:
             return given
-        most = min(enough, int(whole // shards * MOST_OF_SMALL))
+        most = min(enough, int(whole // shards * most_share))
         return max(given, most) if 2 * most >= enough else given
 
     return Part(
-        at_least(part.rows, ENOUGH_WATCHED // WATCHED_A_ROW, budget.rows),
-        at_least(part.bytes, ENOUGH_WATCHED * (WATCHED_BYTES + KEY_BYTES), budget.memory),
+        at_least(part.rows, enough // WATCHED_A_ROW, budget.rows),
+        at_least(part.bytes, enough * (WATCHED_BYTES + KEY_BYTES), budget.memory),
     )
