@@ -40,7 +40,7 @@ def quiet() -> Console:
 
 ONE_A_PAPER = (
     "vldb04-fig7",
-    "sigmod05-fig8",
+    "sigmod05-fig9-12",
     "tr1542-offline",
     "icde03-fig5",
     "ijoin-fig2",

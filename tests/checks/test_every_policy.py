@@ -65,7 +65,7 @@ def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
         assert_same_rows_left(split.steps[-1], whole.steps[-1])
 
 
-@check(40)
+@check(30)
 def test_out_of_order(policy: type[Policy], data: st.DataObject) -> None:
     """The kernel agrees with plain Python after every step; watching rows changes nothing; the
     budget is kept when it changes on the way, no pair invented, every loss counted."""

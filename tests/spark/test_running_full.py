@@ -246,6 +246,8 @@ STOPS = ((BATCHES,), (1, BATCHES)) if LONG else ((1, BATCHES),)
 """The batches after which the query is stopped."""
 
 
+# The usual round restarts other queries, and fills memory in one shard, in process.
+@pytest.mark.long
 def test_the_join_that_is_written_first_goes_on_when_memory_runs_full_and_after_restarts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
