@@ -17,25 +17,28 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 240
 
 
+def own_environment() -> dict[str, str]:
+    """Variables of a program that has this code and starts a Spark of its own."""
+    source = Path(headgate.__file__).parents[1]
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+    return {
+        **inherited,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": f"{source}:{ROOT}",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
 @contextlib.contextmanager
 def own_process(command: list[str], folder: Path, **environment: str) -> Iterator[subprocess.Popen]:
     """A Python program in a process group of its own, of which nothing is left behind.
 
     What it says is added to log.txt in the folder.
     """
-    source = str(Path(headgate.__file__).parents[1])
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
     with (folder / "log.txt").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, *command],
-            env={
-                **inherited,
-                "PYSPARK_PYTHON": sys.executable,
-                "PYTHONPATH": f"{source}:{ROOT}",
-                "SPARK_LOCAL_IP": "127.0.0.1",
-                **OWN_PORT,
-                **environment,
-            },
+            env=own_environment() | OWN_PORT | environment,
             start_new_session=True,
             stdout=log,
             stderr=log,

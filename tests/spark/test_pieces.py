@@ -1,7 +1,6 @@
 """Wide rows, many results and large batches: memory stays within bounds, in Java and in Python."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,8 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-import headgate
 from headgate.spark.worker_memory import WORKER_BYTES
+from tests.spark.own_processes import own_environment
 from tests.spark.quick_settings import QUICK_MACHINE
 from tests.thoroughness import usually
 
@@ -66,17 +65,9 @@ def test_a_skewed_join_of_hundreds_of_millions_of_results_runs_to_its_end(tmp_pa
 
 def run_in_one_gigabyte(folder: Path, *parts: str) -> dict[str, Any]:
     """What the script says of these parts."""
-    source = Path(headgate.__file__).parents[1]
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(folder), *parts],
-        env={
-            **inherited,
-            "PYSPARK_PYTHON": sys.executable,
-            "PYTHONPATH": f"{source}:{SCRIPT.parents[2]}",
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            **QUICK_MACHINE,
-        },
+        env=own_environment() | QUICK_MACHINE,
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,

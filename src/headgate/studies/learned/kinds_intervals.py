@@ -8,14 +8,11 @@ import pyarrow as pa
 from headgate.api.window_join import WindowJoin
 from headgate.spec import Budget, Side
 from headgate.studies.learned.intervals import (
-    HIGH,
-    LOW,
-    coverage,
+    claims_of,
     panels_of_runs,
     truth_and_interval,
-    unbiased,
 )
-from headgate.studies.study import Cell, Claim, Figure, Row, Study
+from headgate.studies.study import Cell, Figure, Row, Study
 
 KINDS = ("left", "right", "semi", "anti")
 STREAMS = ("even keys", "frequent keys")
@@ -79,18 +76,6 @@ STUDY = Study(
     quick_grid={"block": (0,)},
     measure=measure,
     seeds=(1,),
-    claims=(
-        Claim(
-            "coverage",
-            f"The 95 % interval covers the truth in {LOW:.0%} to {HIGH:.0%} of 200 seeded runs, "
-            "for each kind of join",
-            lambda results: coverage(results, "how", (LOW, HIGH)),
-        ),
-        Claim(
-            "unbiased",
-            "The estimate is right on average (within 4 standard errors)",
-            lambda results: unbiased(results, "how"),
-        ),
-    ),
+    claims=claims_of("how", "kind of join"),
     figures=(Figure(lambda results: panels_of_runs(results, "how", KINDS)),),
 )
