@@ -3,8 +3,8 @@
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,7 +24,7 @@ def build(machine: str | None, portable: bool, say: Report) -> Path:
     os.environ |= {"NUMBA_CPU_NAME": PROCESSOR["x86_64"], "NUMBA_CPU_FEATURES": ""}
     from headgate.building import linking
 
-    modules = list(_compiled(say))
+    modules = _compiled(say)
     contents = _contents(modules)
     made = linking.object_code([module.assembly for module in modules], contents, machine)
     path = library_path(machine)
@@ -47,7 +47,7 @@ def is_current() -> bool:
     )
 
 
-def _compiled(say: Report) -> Iterator[Any]:
+def _compiled(say: Report) -> list[Any]:
     from headgate.building import compiled_entries, declared_entries
 
     entries, scores = len(declared_entries.ENTRIES), len(declared_entries.SCORES)
@@ -55,10 +55,11 @@ def _compiled(say: Report) -> Iterator[Any]:
     with ProcessPoolExecutor(min(os.cpu_count() or 1, 4), get_context("spawn")) as pool:
         tasks = [pool.submit(compiled_entries.compile_entry, n) for n in range(entries)]
         tasks += [pool.submit(compiled_entries.compile_score, n) for n in range(scores)]
-        for number, task in enumerate(tasks, 1):
+        # The first takes as long as all others together: those are told as they are done.
+        for number, task in enumerate(as_completed(tasks), 1):
             module = task.result()
             say(f"{number} of {total}: {module.name}, {module.seconds:.1f} s")
-            yield module
+    return [task.result() for task in tasks]
 
 
 def _contents(modules: list[Any]) -> str:
