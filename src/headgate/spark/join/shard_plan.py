@@ -14,6 +14,7 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.kernel.terms import Terms
 from headgate.learning import Room
+from headgate.learning.result_rows import ResultRows
 from headgate.pacing.pacer import Pacer
 from headgate.spark.join.split_keys import SplitKeys
 from headgate.spec import Budget, How, MaxImportance, SpecError
@@ -102,6 +103,11 @@ class ShardPlan:
     allowance: Allowance | None = None
     row_bytes: int | None = None
     split: SplitKeys | None = None
+
+    @property
+    def follows_keys(self) -> bool:
+        """Whether recall is told by keys that are followed."""
+        return self.room is not None and ResultRows.of(self.terms).by_key
 
     def terms_of(self, label: int) -> Terms:
         """The terms of the shard with this label, with its own random seed."""
