@@ -119,7 +119,9 @@ class Replay:
         if not ResultRows.of(self._terms).by_key:
             return None
         hashes = hashes_of_codes(self._codes) if self._hashes is None else self._hashes
-        return np.append(hashes, np.uint64(0))[np.concatenate([side.code for side in self._sides])]
+        codes = np.concatenate([side.code for side in self._sides])
+        keys: np.ndarray = np.append(hashes, np.uint64(0))[codes]  # the last stands for null
+        return keys
 
     def _step_rows(self, time: np.ndarray) -> int:
         """How many of the rows with these times to take at once."""

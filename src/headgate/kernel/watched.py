@@ -43,7 +43,8 @@ class Watching(NamedTuple):
         chosen: np.ndarray = (drawn < self.share) & self.sides[side]
         if self.keys is not None:
             chosen |= self.keys.chooses(side, drawn, code, time)
-        return chosen & (code != NULL_KEY)
+        chosen &= code != NULL_KEY
+        return chosen
 
 
 def bucket_us(window: Window, buckets: int) -> int:

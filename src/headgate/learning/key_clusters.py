@@ -46,7 +46,7 @@ class ClusterSums:
     >>> one, same = np.array([1.0, 1.0]), np.array([7, 7], np.uint64)
     >>> half = np.array([0.5, 0.5])
     >>> found = ClusterSums().then(one, one, Together(same, half, np.ones(2))).evidence
-    >>> found.met, found.met_met
+    >>> found.met, round(found.met_met, 9)
     (4.0, 8.0)
     """
 

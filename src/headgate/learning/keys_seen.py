@@ -55,7 +55,8 @@ class Following(NamedTuple):
         """The random number of each row by which it is entered: the lesser of the two."""
         draw, until = self.draw, rows.time + np.array(self.spans)[rows.side]
         now, then = (draw.lots(draw.clusters(rows.key, time)) for time in (rows.time, until))
-        return np.minimum(now, then)
+        lesser: np.ndarray = np.minimum(now, then)
+        return lesser
 
     def is_open(self, rows: KeyedRows, clock: int) -> np.ndarray:
         """Whether a row that comes in order from now on can meet each row."""
@@ -182,8 +183,8 @@ def _precede(
     at = np.searchsorted(known[order], asked) - 1
     below = np.maximum(at, 0)
     same = rank[: len(others)][order][below] == rank[len(others) :]
-    within: np.ndarray = came.time[others][order][below] >= reach
-    return (at >= 0) & same & within
+    found: np.ndarray = (at >= 0) & same & (came.time[others][order][below] >= reach)
+    return found
 
 
 def keyed_rows(

@@ -38,7 +38,8 @@ def scrambled(words: np.ndarray) -> np.ndarray:
     """
     words = (words ^ (words >> np.uint64(30))) * _MIX_1
     words = (words ^ (words >> np.uint64(27))) * _MIX_2
-    return words ^ (words >> np.uint64(31))
+    mixed: np.ndarray = words ^ (words >> np.uint64(31))
+    return mixed
 
 
 def as_chance(words: np.ndarray) -> np.ndarray:
