@@ -55,8 +55,9 @@ def test_who_was_preceded_by_a_partner_is_known_of_drawn_keys_wherever_steps_are
         seen, found = KeysSeen.none(), []
         for first, end in pairwise(cuts):
             part = rows.where(np.arange(first, end))
-            found += seen.precede(part, rule, asked[first:end]).tolist()
-            seen = seen.then(part, rule)
+            entered = rule.enters(part)
+            found += seen.precede(part, rule, entered, asked[first:end]).tolist()
+            seen = seen.then(part.where(entered))
             clock = 2 * int(part.time[-1]) + int(part.side[-1])
             is_open = rule.is_open(seen.rows, clock)
             seen = seen.fitting(is_open, ~is_open, most=10**6)
@@ -68,12 +69,13 @@ def test_entries_at_once_are_counted_before_a_step(share: float) -> None:
     rows, rule = keyed_rows(4, 300, 30), rule_of(share)
     before, rows = rows.where(np.arange(100)), rows.where(np.arange(100, 300))
     joins = np.random.default_rng(1).random(200) < 0.9
-    held = KeysSeen.none().then(before, rule)
+    held = KeysSeen.none().then(before.where(rule.enters(before)))
     places, count = held.at_once(rows, rule, joins)
     assert places.tolist() == np.flatnonzero(joins & rule.enters(rows)).tolist()
     for place, many in zip(places, count, strict=True):
         came = np.flatnonzero(joins[: place + 1])
-        seen = held.then(rows.where(came), rule)
+        new = rows.where(came)
+        seen = held.then(new.where(rule.enters(new)))
         clock = 2 * int(rows.time[place]) + int(rows.side[place])
         assert many == np.count_nonzero(rule.is_open(seen.rows, clock))
 
@@ -120,7 +122,7 @@ def test_what_is_known_of_keys_outlives_a_restart_and_older_checkpoints_are_take
     monitor.follows_keys = True
     keys, rows = monitor.followed_keys, keyed_rows(3, 50, 20)
     keys.follow(0.5)
-    keys.seen = keys.seen.then(rows, keys.entered((True, True)))
+    keys.seen = keys.seen.then(rows.where(keys.entered((True, True)).enters(rows)))
     one = np.ones(1)
     drawn = Together(np.array([9], np.uint64), one * 0.5, one * 0.25)
     keys.sums = (ClusterSums().then(one, one, drawn), ClusterSums())
@@ -161,4 +163,5 @@ def test_a_key_with_more_rows_than_can_be_watched_does_not_hide_the_others(how: 
     told = outcome.estimated_recall
     assert told is not None
     assert told.low <= outcome.recall <= told.high
-    assert told.high - told.low < 0.5
+    if how in ("left", "full"):  # of semi and anti joins, little is told by few drawn keys
+        assert told.high - told.low < 0.3

@@ -23,7 +23,7 @@ class FollowingStep(NamedTuple):
     rule
         The keys that are followed.
     came
-        The arrivals that have a key, in event order.
+        The arrivals whose key is followed, in event order.
     preceded
         Of each side's arrivals: whether a row that it meets had come before it, stored or not;
         known where its key is followed.
@@ -52,18 +52,20 @@ class FollowingStep(NamedTuple):
             (left.time[able[0]], right.time[able[1]]),
             (hashes[left.code[able[0]]], hashes[right.code[able[1]]]),
         )
-        asked = np.array(draw.sides)[came.side]
+        entered, asked = rule.enters(came), np.array(draw.sides)[came.side]
         asked &= draw.lots(draw.clusters(came.key, came.time)) < draw.share
+        few = np.flatnonzero(entered | asked)
         found = np.zeros(len(order), np.bool_)
-        found[order] = keys.seen.precede(came, rule, asked)
+        found[order[few]] = keys.seen.precede(came.where(few), rule, entered[few], asked[few])
         preceded = (np.zeros(len(able[0]), np.bool_), np.zeros(len(able[1]), np.bool_))
         lefts = int(np.count_nonzero(able[0]))
         preceded[0][able[0]], preceded[1][able[1]] = found[:lefts], found[lefts:]
-        return cls(draw, rule, came, preceded, given.watermark if given.keep_late else None)
+        late_us = given.watermark if given.keep_late else None
+        return cls(draw, rule, came.where(entered), preceded, late_us)
 
     def end(self, keys: FollowedKeys, clock: int, most: int) -> None:
         """After the step: note who came last."""
-        seen = keys.seen.then(self.came, self.rule)
+        seen = keys.seen.then(self.came)
         is_open = self.rule.is_open(seen.rows, clock)
         behind = np.ones(len(is_open), np.bool_)
         if self.late_us is not None:

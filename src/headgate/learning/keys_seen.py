@@ -72,11 +72,11 @@ class KeysSeen(NamedTuple):
     >>> all_keys = KeyDraw(0, 1.0, 1.0, 100, (True, True), np.empty(0, np.uint64))
     >>> rule = Following(all_keys, spans=(10, 10))
     >>> rows = KeyedRows(np.array([0, 0, 1]), np.array([1, 5, 9]), np.array([3, 3, 4], np.uint64))
-    >>> seen = KeysSeen.none().then(rows, rule)
+    >>> seen = KeysSeen.none().then(rows)
     >>> seen.rows.time.tolist()
     [5, 9]
     >>> came = KeyedRows(np.array([1, 1]), np.array([15, 16]), np.array([3, 3], np.uint64))
-    >>> seen.precede(came, rule, np.ones(2, bool)).tolist()
+    >>> seen.precede(came, rule, np.ones(2, bool), np.ones(2, bool)).tolist()
     [True, False]
     """
 
@@ -91,9 +91,9 @@ class KeysSeen(NamedTuple):
         """The entries of keys that are drawn still, after fewer are."""
         return KeysSeen(self.rows.where(rule.enters(self.rows)))
 
-    def then(self, came: KeyedRows, rule: Following) -> "KeysSeen":
-        """With the rows of drawn keys among those that came."""
-        every = self.rows.followed_by(came.where(rule.enters(came)))
+    def then(self, came: KeyedRows) -> "KeysSeen":
+        """With rows of drawn keys that came."""
+        every = self.rows.followed_by(came)
         order = np.lexsort((every.time, every.side, every.key))
         every = every.where(order)
         is_last = np.ones(len(order), np.bool_)
@@ -108,10 +108,12 @@ class KeysSeen(NamedTuple):
         keep[past[np.argsort(-self.rows.time[past], kind="stable")][:spare]] = True
         return KeysSeen(self.rows.where(keep))
 
-    def precede(self, came: KeyedRows, rule: Following, asked: np.ndarray) -> np.ndarray:
-        """Whether each arrival that is asked for meets a row that came before it."""
+    def precede(
+        self, came: KeyedRows, rule: Following, entered: np.ndarray, asked: np.ndarray
+    ) -> np.ndarray:
+        """Whether each arrival that is asked for meets a row that came before it, kept here or
+        among those that are entered."""
         found = np.zeros(len(came.side), np.bool_)
-        entered = rule.enters(came)
         for side in (0, 1):
             mine = np.flatnonzero(asked & (came.side == side))
             if not len(mine):
