@@ -132,7 +132,7 @@ def pack(folder: Path, to: Path) -> None:
             if name.parts[0] != "checkpoint" or path.suffix == ".crc":
                 continue
             content = path.read_bytes()
-            if name.parts[1] == "sources":
+            if name.parts[1] == "sources" or "_metadata" in name.parts:
                 content = content.replace(str(folder).encode(), HERE)
             # A date of its own would make every zip another.
             entry = zipfile.ZipInfo(str(name), (2026, 1, 1, 0, 0, 0))
@@ -157,7 +157,7 @@ def make(spark: SparkSession, to: Path, kinds: Sequence[str] = tuple(KINDS)) -> 
             write_files(folder, 0, READ_BEFORE)
             run(joined(spark, folder, kind), folder)
             pack(folder, to / f"{kind}.zip")
-            print(f"{to / kind}.zip: {(to / f'{kind}.zip').stat().st_size:,} bytes")
+            sys.stdout.write(f"{to / kind}.zip: {(to / f'{kind}.zip').stat().st_size:,} bytes\n")
 
 
 def main(kinds: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """The state of single shards, as variables of the state store, kept and taken up without Spark."""
 
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def make_states(to: Path) -> None:
             for name, content in _files(variables(shard)).items():
                 entry = zipfile.ZipInfo(f"{kind}/{name}", (2026, 1, 1, 0, 0, 0))
                 packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    print(f"{to}: {to.stat().st_size:,} bytes")
+    sys.stdout.write(f"{to}: {to.stat().st_size:,} bytes\n")
 
 
 def read_states(packed: Path) -> dict[str, dict[str, Any]]:

@@ -69,9 +69,7 @@ def describe_join(
 
 def describe_others(shards: int, partitions: int, facts: Mapping[str, str]) -> str:
     """The description of an operator that is not a join: facts a restart must not change."""
-    return json.dumps(
-        {**facts, "shards": str(shards), PARTITIONS: str(partitions)}, sort_keys=True
-    )
+    return json.dumps({**facts, "shards": str(shards), PARTITIONS: str(partitions)}, sort_keys=True)
 
 
 def window_facts(window: Window) -> Facts:

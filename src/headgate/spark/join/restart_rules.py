@@ -102,7 +102,8 @@ def _same(fact: str, before: Any, now: Any) -> bool:
     if fact.endswith(" keys") and isinstance(before, str) and isinstance(now, list):
         return before == ", ".join(now)  # as format 6 has them
     if fact.endswith(" columns") and isinstance(before, dict):
-        return _is_simple(now) and bool(before["shown"] == spark_columns(now).simpleString())
+        shown = before["shown"]  # empty where a shard was driven without Spark
+        return not shown or (_is_simple(now) and shown == spark_columns(now).simpleString())
     # What format 6 does not say.
     return before is None and fact in ("key types", "goal", "budget", "monitor")
 

@@ -61,56 +61,92 @@ class ArrivalMarks:
         return round(float(end - first))
 
 
+Marks = tuple[int | None, int | None]
+"""By side, a place in the window's unit: microseconds of event time, or the side's rows so far."""
+
+
 @dataclass(frozen=True)
 class Unsettled:
-    """Rows of each side that a longer window would still hold, and that are gone.
+    """What is not known since a restart that changed the join, until windows have passed.
 
     Parameters
     ----------
-    before
-        By side, rows that came before this are gone, in the window's unit: microseconds of event
-        time, or the side's rows so far. None for a side of which nothing is missing.
+    gone
+        By side, the place before which rows are gone that the window would still hold; None for a
+        side of which nothing is missing.
+    unknown
+        By side, the place before which rows came of which not all is known: whether they have met
+        a partner, or would have.
     """
 
-    before: tuple[int | None, int | None] = (None, None)
+    gone: Marks = (None, None)
+    unknown: Marks = (None, None)
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> "Unsettled":
         """From what `facts` gave."""
-        return cls((facts["before"][0], facts["before"][1]))
+        gone, unknown = facts["gone"], facts["unknown"]
+        return cls((gone[0], gone[1]), (unknown[0], unknown[1]))
 
     def facts(self) -> dict[str, Any]:
         """As plain numbers."""
-        return {"before": list(self.before)}
+        return {"gone": list(self.gone), "unknown": list(self.unknown)}
 
-    def since(
-        self, windows: tuple[Window, Window], progress: Progress
-    ) -> "Unsettled | None":
-        """What is unsettled still; None once a row that comes could meet none that is gone."""
-        left, right = (
-            self.before[side] if self._reach(side, windows, progress) > 0 else None
-            for side in (0, 1)
-        )
-        return None if left is None and right is None else Unsettled((left, right))
+    def with_more(self, other: "Unsettled") -> "Unsettled":
+        """What is not known for either reason.
 
-    def _reach(self, side: int, windows: tuple[Window, Window], progress: Progress) -> int:
-        """How far the window reaches back into what is gone."""
-        before = self.before[side]
-        if before is None or progress.clock == NO_WATERMARK:
-            return 0
-        by_rows = isinstance(windows[side], RowWindow)
-        now = progress.seen[side] if by_rows else progress.clock >> 1
-        return before - (now - windows[side].span)
+        Examples
+        --------
+        >>> Unsettled(gone=(3, None)).with_more(Unsettled(gone=(2, 5)))
+        Unsettled(gone=(3, 5), unknown=(None, None))
+        """
+        return Unsettled(_later(self.gone, other.gone), _later(self.unknown, other.unknown))
+
+    def after(self, windows: tuple[Window, Window], now: Marks) -> "Unsettled | None":
+        """What is left of it, with the earliest place that rows may still come at; None where
+        windows have passed since."""
+        gone, unknown = (_reached(marks, windows, now) for marks in (self.gone, self.unknown))
+        if (gone, unknown) == ((None, None), (None, None)):
+            return None
+        return Unsettled(gone, unknown)
 
     def gone_rows(
         self, windows: tuple[Window, Window], progress: Progress, arrivals: ArrivalMarks
     ) -> int:
         """About how many rows the windows would still hold, and that are gone."""
-        gone = 0
+        count = 0
         for side, window in enumerate(windows):
-            before, reach = self.before[side], self._reach(side, windows, progress)
-            if before is None or reach <= 0:
+            before = self.gone[side]
+            if before is None or progress.clock == NO_WATERMARK:
                 continue
-            by_rows = isinstance(window, RowWindow)
-            gone += min(reach, before) if by_rows else arrivals.between(side, before - reach, before)
-        return gone
+            if isinstance(window, RowWindow):
+                count += max(before - max(progress.seen[side] - window.span, 0), 0)
+            else:
+                count += arrivals.between(side, (progress.clock >> 1) - window.span, before)
+        return count
+
+
+def place_of(windows: tuple[Window, Window], time_us: int, seen: tuple[int, int]) -> Marks:
+    """Where each side stands in its window's unit, at an event time and after so many rows."""
+    left, right = (
+        seen[side] if isinstance(window, RowWindow) else time_us
+        for side, window in enumerate(windows)
+    )
+    return left, right
+
+
+def _later(one: Marks, other: Marks) -> Marks:
+    left, right = (
+        max((mark for mark in marks if mark is not None), default=None)
+        for marks in zip(one, other, strict=True)
+    )
+    return left, right
+
+
+def _reached(marks: Marks, windows: tuple[Window, Window], now: Marks) -> Marks:
+    """The marks that a window reaches back to."""
+    left, right = (
+        mark if mark is not None and place is not None and place - window.span < mark else None
+        for mark, window, place in zip(marks, windows, now, strict=True)
+    )
+    return left, right
