@@ -100,7 +100,7 @@ def check_learned(kept: Kept | None, checksum: int, what: str) -> None:
 
 
 def _checksum(kept: Kept) -> int:
-    found = zlib.crc32(kept[0].encode())
+    found = zlib.crc32((kept[0] or "").encode())
     for blob in kept[1:]:
         found = zlib.crc32(b"\0" if blob is None else blob, found)
     return found
