@@ -38,6 +38,9 @@ ALONE = tuple(f"{when}_alone_{name}" for when in ("batch", "total") for name in 
 """What of it is of rows without a partner."""
 DOUBT = "doubt"
 """Zero if it is known that no pair is missing; see `doubt`."""
+UNSETTLED = 1e18
+"""The doubt of a shard whose recall cannot be told since a restart changed the join: more than any
+number of rows, so that the sum over all shards shows it."""
 TRIED = tuple(name for name in names_of(ShardFigures) if name.startswith("tried_"))
 ABOUT = "about"
 """The name under which it is observed what a join is: JSON that says its budget and its call."""
@@ -70,15 +73,20 @@ def stats_row(
         "busy_ms": sum(spent[name] for name in LAPS),
         **_trials(learned),
     }
+    if figures["shards_unsettled"]:
+        figures |= dict.fromkeys((*EVIDENCE, *ALONE), 0.0)
     return SHARD.figures(figures | {DOUBT: doubt(figures)})
 
 
 def doubt(figures: Mapping[str, Any]) -> float:
     """What a shard has given up so far; without a monitor, which would know, never zero.
 
+    `UNSETTLED` after a restart that changed what pairs are.
     A batch that lost no rows may still miss pairs with rows lost earlier. Shards tell one number,
     since every sum that figures are computed from is planned anew in every batch.
     """
+    if figures["shards_unsettled"]:
+        return UNSETTLED
     lost = sum(figures[name] for name in ("total_lost", *GIVEN_UP))
     return float(lost) if figures["shards_monitored"] else 1.0
 
@@ -206,7 +214,8 @@ def _recall(shard: ShardOutput, when: str, prefix: str, how: How) -> list[Column
         """
         given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, DOUBT))
         told = f"transform(array(named_struct({given})), s -> named_struct('s', s, {part.told}))"
-        known = f"CASE WHEN {part.error} <= {MOST_ERROR}D THEN {estimated} END"
+        settled = f"{part.error} <= {MOST_ERROR}D AND e.s.{DOUBT} < {UNSETTLED:.0f}D"
+        known = f"CASE WHEN {settled} THEN {estimated} END"
         exact = f"CASE WHEN e.s.{DOUBT} = 0 THEN {sure} ELSE {known} END"
         return F.expr(f"transform({told}, e -> {exact})[0] AS {prefix}{name}")
 
