@@ -159,8 +159,8 @@ def admit(arrays: Arrays, row: int) -> None:
             arrays.tally[UNNEEDED, own.side] += 1
             settling.let_go(arrays, row)
         else:
+            # Within a CPU budget, in inner joins; or a row that rival policies are not tried on.
             arrays.tally[UNSTORED, own.side] += 1
-            settling.give_up(arrays, row)
         if own.watch == OPEN:
             make_found(arrays, row)  # a ghost from the start
     elif make_room(arrays, row, past):

@@ -123,6 +123,7 @@ TERMS = np.dtype(
         ("frees_left", "i8"),  # a left row that has met a partner leaves: semi, anti
         ("shows_met", "i8"),  # and comes out then: semi
         ("shows_undecided", "i8"),  # undecided rows come out, too
+        ("falls", "i8"),  # rows that cannot come out alone any more are worth less
         ("gone", "i8"),  # entries of `Settling.gone` not yet handed out
     ],
     align=True,
@@ -139,6 +140,7 @@ class Worth(NamedTuple):
     importance: np.ndarray  # float64 (definition, row); empty where all count alike
     score: np.ndarray  # float64 (definition, row): fixed scores; empty if they never change
     group: np.ndarray  # int32 (definition, row): the lists of age, value and curve scores
+    fallen: np.ndarray  # float64 (definition, row): fixed scores once they fell; empty if none do
 
 
 class Settling(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
+from headgate.kernel import ranking
 from headgate.kernel.layout import LEFT, Arrays, Count, Fate
 from headgate.kernel.probe import chains
 from headgate.policies.kinds.kind import Block
@@ -140,10 +141,31 @@ def meet(
 
 
 @inlined
+def cannot_be_alone(arrays: Arrays, row: int) -> bool:
+    """Whether a row of an outer side has met a partner, or may have lost one."""
+    own = arrays.links[row]
+    is_outer = (arrays.terms[0].outer >> np.int64(own.side)) & ONE
+    return bool(is_outer and own.fate & (MATCHED | DOUBTFUL))
+
+
+@compiled
+def lower_partners(arrays: Arrays, block: Block, first: int, end: int) -> None:
+    """Before an arrival's partners are noted as matched: those not yet so are worth less now."""
+    for at in range(first, end):
+        partner = np.int64(block.pairs[at].partner)
+        own = arrays.links[partner]
+        is_outer = (arrays.terms[0].outer >> np.int64(own.side)) & ONE
+        if is_outer and not own.fate & (MATCHED | DOUBTFUL):
+            ranking.fall(arrays, partner)
+
+
+@inlined
 def on_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> tuple[Any, Any]:
     """What comes of an arrival's pairs: the end of those listed, and how many rows in
     ``block.spent`` to remove. An arrival that met nobody may be doubtful."""
     own, terms = arrays.links[row], arrays.terms[0]
+    if terms.falls:
+        lower_partners(arrays, block, first, end)
     made, spent = meet(arrays.links, arrays.terms, arrays.settling.gone, row, block, (first, end))
     if terms.frees_left:
         arrays.tally[PAIRS, own.side] += made
@@ -152,6 +174,8 @@ def on_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> tu
         reach, _ = chains.reach_of(arrays, row)
         if latest_given_up(arrays, row) >= reach:
             own.fate |= DOUBTFUL
+    if terms.falls and cannot_be_alone(arrays, row):
+        ranking.fall(arrays, row)
     return end, spent
 
 

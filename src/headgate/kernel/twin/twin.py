@@ -53,7 +53,9 @@ class PlainStep(PlainOutcome):
         progress, watching = given.progress, given.watching
         watermark, keep_late = given.watermark, given.keep_late
         super().__init__(1 if watching is None else watching.buckets)
-        terms = replace(given.terms, policy=given.terms.policy.recalling(progress.memory))
+        policy = given.terms.policy.recalling(progress.memory)
+        policy = policy.serving(given.terms.how, given.terms.windows)
+        terms = replace(given.terms, policy=policy)
         self._terms, self._before = terms, progress
         self.settled = Fates(terms, progress, given.hashes, self.counts)
         self._pools = (0, 0) if terms.pooled else (0, 1)
@@ -208,7 +210,6 @@ class PlainStep(PlainOutcome):
                 self._ghosts.append(row)
         elif row.skip & Skip.STORE:
             self.counts[Count.UNSTORED, row.side] += 1
-            self.settled.leaves(row, in_time=False)
             if row.watch == Watch.OPEN:
                 self._ghosts.append(row)
         elif self._find_room(row):
@@ -285,11 +286,13 @@ class PlainStep(PlainOutcome):
     def _note_met(self, row: PlainRow, watched: PlainRow, times: int = 1) -> None:
         """Count a match of a watched row with an arrival that stands for ``times`` arrivals."""
         stands_for = 1.0 / self._terms.let_in
+        has_met = watched.matched or watched.met > 0
         watched.met += times * self._pair_worth(row, watched) * stands_for
         buckets = self.ages.shape[1]
         width = -(-max(self._terms.windows[watched.side].span, 1) // buckets)
         bucket = min(max(row.time - watched.time, 0) // width, buckets - 1)
-        self.ages[watched.side, bucket] += times
+        if not (has_met and self._terms.how.frees_left and watched.side == LEFT):
+            self.ages[watched.side, bucket] += times
 
     def _meet(self, row: PlainRow, stored: PlainRow) -> bool:
         """Whether an arrival and a stored row are partners."""
