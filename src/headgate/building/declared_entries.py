@@ -70,7 +70,7 @@ ARRAYS = layout.Arrays(
     ranges=ranges.no_ranges(),
     changes=vector(windows.CHANGE),
     tally=INTEGER_ROWS,
-    settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32)),
+    settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32), SHORTS, SHORTS),
 )
 WINDOWS = indexes.empty_windows((0, 0), (0, 0), (0, 0), 2)
 BLOCK = Block(vector(layout.PAIR), REALS, INTEGERS, INTEGER)

@@ -71,6 +71,8 @@ def make_room(arrays: Arrays, row: int, past: bool) -> bool:
     if arrays.terms[0].samples and ranking.standing(arrays, row)[0] <= 0.0:
         arrays.tally[UNCHOSEN, side] += 1
         return False
+    if arrays.terms[0].supersedes:
+        settling.supersede(arrays, row)
     while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
         if retire_one(arrays, number):
             continue

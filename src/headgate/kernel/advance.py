@@ -144,6 +144,8 @@ def restore(arrays: Arrays) -> None:
         elif not own.arriving:
             if arrays.terms[0].falls and settling.cannot_be_alone(arrays, row):
                 ranking.fall(arrays, row)
+            if arrays.terms[0].supersedes:
+                settling.supersede(arrays, row)
             store(arrays, row)
     let_go_behind_watermark(arrays)
     for number in range(2):

@@ -124,6 +124,9 @@ TERMS = np.dtype(
         ("shows_met", "i8"),  # and comes out then: semi
         ("shows_undecided", "i8"),  # undecided rows come out, too
         ("falls", "i8"),  # rows that cannot come out alone any more are worth less
+        ("supersedes", "i8"),  # of right rows of a key only the newest is needed: semi, anti
+        ("superseded", "i8"),  # entries of `Settling.superseded`
+        ("retired", "i8"),  # and how many of them were gone through
         ("gone", "i8"),  # entries of `Settling.gone` not yet handed out
     ],
     align=True,
@@ -149,6 +152,8 @@ class Settling(NamedTuple):
     gone: np.ndarray  # GONE: rows that come out alone, since the last were handed out
     given_up: np.ndarray  # int64 (side, slot): the latest mark given up, see `settling.py`
     slots: np.ndarray  # int32 (code, 2): a key's slots
+    latest: np.ndarray  # int32 (code): the newest right row that was stored; where rows supersede
+    superseded: np.ndarray  # int32: right rows with a newer one of their key, in order of that one
 
 
 class Arrays(NamedTuple):

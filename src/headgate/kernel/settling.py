@@ -15,7 +15,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.kernel import ranking
-from headgate.kernel.layout import LEFT, Arrays, Count, Fate
+from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Fate
 from headgate.kernel.probe import chains
 from headgate.policies.kinds.kind import Block
 
@@ -138,6 +138,33 @@ def meet(
         if asked.shows_met:
             put_out(terms, gone, partner, ONE)
     return asked.shows_met * (end - first), end - first
+
+
+@inlined
+def supersede(arrays: Arrays, row: int) -> None:
+    """Before a right row is stored: the older of its key, or it, is needed no more. O(1)."""
+    if arrays.links[row].side == LEFT:
+        return
+    kept, terms, code = arrays.settling, arrays.terms[0], arrays.rows[row].code
+    other = np.int64(kept.latest[code])
+    if other != NONE and arrays.links[other].alive:
+        kept.superseded[terms.superseded] = min(other, row)
+        terms.superseded += ONE
+        kept.latest[code] = max(other, row)
+    else:
+        kept.latest[code] = row
+
+
+@inlined
+def next_superseded(arrays: Arrays) -> Any:
+    """A stored right row that is superseded, the first first; NONE where there is none."""
+    terms = arrays.terms[0]
+    while terms.retired < terms.superseded:
+        row = np.int64(arrays.settling.superseded[terms.retired])
+        if arrays.links[row].alive:
+            return row
+        terms.retired += ONE
+    return np.int64(NONE)
 
 
 @inlined

@@ -216,6 +216,7 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["shows_met"] = given.how == How.SEMI
     terms["shows_undecided"] = given.shows_undecided
     terms["falls"] = policy.falls
+    terms["supersedes"] = given.supersedes
     return terms
 
 

@@ -133,18 +133,8 @@ class Learner:
         return len(coming.side)
 
     def before(self, given: StepInput) -> StepInput:
-        """The adjusted input of a step: policy set, rows weighted, watched rows marked.
-
-        Policies learn from pairs, whatever the kind of join.
-        """
-        how, undecided = given.terms.how, given.terms.shows_undecided
-        self.result = ResultRows(how, self.monitor.spans)
-        inner = replace(given.terms, how=How.INNER, shows_undecided=False)
-        given = self._adjusted(given._replace(terms=inner))
-        return given._replace(terms=replace(given.terms, how=how, shows_undecided=undecided))
-
-    def _adjusted(self, given: StepInput) -> StepInput:
-        """The adjusted input of a step of an inner join."""
+        """The adjusted input of a step: policy set, rows weighted, watched rows marked."""
+        self.result = ResultRows(given.terms.how, self.monitor.spans)
         self._given, policy, monitor = given, given.terms.policy, self.monitor
         self._is_cut_short = self.key_bytes > monitor.key_bytes > 0 or given.terms.pace is not None
         monitor.key_bytes = max(monitor.key_bytes, self.key_bytes)

@@ -155,7 +155,9 @@ class Learned(FixedScore):
             return self.neutral if curves is None else Age(curves, of_first=True)
         if weights is None:
             return self.neutral
-        return Prob(None, IN_ROWS) if name == Prob.name else Life.of_weights(weights)
+        if name == Prob.name:
+            return Prob(None, IN_ROWS, knows_all=False)
+        return Life.of_weights(weights)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """As RANDOM."""

@@ -29,6 +29,9 @@ class Prob(FixedScore):
     rows_per_us
         For outer joins: rows of the other side that come in a microsecond, for rows of each side;
         by default what the model says. Where it is not known, matches alone count.
+    knows_all
+        For outer joins: whether a key of which the model has nothing is known not to come. Where
+        few keys are counted it is not, and rows of others count by their matches alone.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Prob(FixedScore):
 
     frequencies: Frequencies | None
     rows_per_us: tuple[float, float] | None = field(default=None, repr=False)
+    knows_all: bool = field(default=True, repr=False)
     brings: tuple[Brings, Brings] = field(default=ONLY_PAIRS, repr=False)
     windows_us: tuple[float, float] = field(default=(0.0, 0.0), repr=False)
 
@@ -83,7 +87,7 @@ class Prob(FixedScore):
     @property
     def refuses_equals(self) -> bool:
         """Whether rows come out for having waited: then those that have waited longer stay."""
-        return self.falls or Brings.ALONE in self.brings
+        return (self.falls and self.knows_all) or Brings.ALONE in self.brings
 
     @property
     def falls(self) -> bool:
@@ -92,7 +96,7 @@ class Prob(FixedScore):
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """Match probability × importance, or what else a row brings."""
-        if not self.refuses_equals:
+        if not (self.falls or Brings.ALONE in self.brings):
             return self.fallen_score(arrivals)
         rate = self._rates(arrivals)
         left, right = (
@@ -100,6 +104,8 @@ class Prob(FixedScore):
             for brings, window in zip(self.brings, self.windows_us, strict=True)
         )
         score: np.ndarray = np.where(arrivals.side == 0, left, right) * arrivals.importance
+        if self.falls and not self.knows_all:
+            score = np.where(rate > 0, score, 0.0)
         return score
 
     def fallen_score(self, arrivals: Arrivals) -> np.ndarray:

@@ -42,9 +42,7 @@ def rate_by_key(brings: Brings, rate: np.ndarray, window: float) -> np.ndarray:
     return rate
 
 
-def rates_by_age(
-    curve: AgeCurve, brings: Brings, of_first: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def rates_by_age(curve: AgeCurve, brings: Brings, of_first: bool) -> tuple[np.ndarray, np.ndarray]:
     """The most that a row brings a microsecond from each age on, at the beginning of each bucket of
     a curve and just before its end; see `AgeCurve.priorities`.
 

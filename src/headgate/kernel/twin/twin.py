@@ -12,7 +12,7 @@ import numpy as np
 from headgate.kernel.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, Watch
 from headgate.kernel.progress import Progress
 from headgate.kernel.step_input import StepInput
-from headgate.kernel.twin.twin_fates import Fates
+from headgate.kernel.twin.twin_fates import Fates, NewestOfKeys
 from headgate.kernel.twin.twin_outcome import PlainOutcome
 from headgate.kernel.twin.twin_rows import choose_watched, in_event_order, rows_of, skip_parts
 from headgate.kernel.twin.twin_sample import GivenUp
@@ -74,6 +74,7 @@ class PlainStep(PlainOutcome):
         for row in self._ghosts:
             row.watch = Watch.OPEN
         self.held = [row for row in rows if not (row.arriving or row in self._ghosts)]
+        self._newest = NewestOfKeys(terms, self.held)
         if watching is not None:
             choose_watched(rows, watching)
         skip_parts(self.by_side, arriving, terms, self._at_first)
@@ -121,6 +122,8 @@ class PlainStep(PlainOutcome):
 
     def _restore(self) -> None:
         """Drop rows behind the watermark, then evict down to the budget."""
+        for row in self.held:
+            self._newest.supersede(row)
         for row in list(self._ghosts):
             if not row.by_rows and row.end <= self._watermark:
                 self._finish(row)
@@ -129,8 +132,8 @@ class PlainStep(PlainOutcome):
                 self._let_go(row, Count.EXPIRED)
         for pool in (0, 1):
             while self._is_over(pool):
-                if past := self._past_rows(pool):
-                    self._let_go(past[0], Count.RETIRED)
+                if retired := self._next_retired(pool):
+                    self._let_go(retired, Count.RETIRED)
                 else:
                     worst = self._worst(pool) or self._oldest(pool)
                     self._give_up(pool, worst)
@@ -308,9 +311,10 @@ class PlainStep(PlainOutcome):
         if self._terms.policy.samples and self._worth(row)[0] <= 0.0:
             self.counts[Count.UNCHOSEN, row.side] += 1
             return False
+        self._newest.supersede(row)
         while self._is_over(pool, row):
-            if past := self._past_rows(pool):
-                self._let_go(past[0], Count.RETIRED)
+            if retired := self._next_retired(pool):
+                self._let_go(retired, Count.RETIRED)
                 continue
             if self._is_past(row):
                 self.counts[Count.RETIRED, row.side] += 1
@@ -363,10 +367,12 @@ class PlainStep(PlainOutcome):
         """Whether no in-order arrival from now on can match the row."""
         return is_past(row, self._seen, self._clock)
 
-    def _past_rows(self, pool: int) -> list[PlainRow]:
-        """Stored rows that only an out-of-order arrival could match, in order of eviction."""
+    def _next_retired(self, pool: int) -> PlainRow | None:
+        """The first stored row to go of those that only an out-of-order arrival could need."""
         past = [row for row in self._in_pool(pool) if self._is_past(row)]
-        return sorted(past, key=past_order)
+        if past or pool != self._pools[RIGHT]:
+            return min(past, key=past_order, default=None)
+        return self._newest.next_superseded()
 
     def _worth(self, row: PlainRow) -> tuple[float, int]:
         """Score now, and order among equals."""
