@@ -54,6 +54,7 @@ class Age(AgeScore):
 
     name: ClassVar[str] = "age"
     ranks_by: ClassVar[RanksBy] = RanksBy.AGE
+    goes_by_kind: ClassVar[bool] = True
     model: ClassVar[str] = "ages"
     weighs_importance: ClassVar[bool] = True
 

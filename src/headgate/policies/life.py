@@ -55,6 +55,7 @@ class Life(ValueScore):
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     weighs_matches: ClassVar[bool] = True
+    goes_by_kind: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:

@@ -73,6 +73,10 @@ class Policy(ABC):
     weighs_importance: ClassVar[bool] = False
     """Whether age, value and curve scores are multiplied by importance; fixed scores handle it
     themselves."""
+    keeps_matched: ClassVar[bool] = False
+    """Whether it keeps rows for the partners they met or will meet, whatever the kind of join."""
+    goes_by_kind: ClassVar[bool] = False
+    """Whether it ranks rows by what they bring to the join's own kind of result; see `serving`."""
     caches: ClassVar[bool] = False
     """Whether it can rank rows of a table, which never expire, in the cache of a lookup."""
     is_offline: ClassVar[bool] = False

@@ -56,6 +56,7 @@ class Prob(FixedScore):
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     weighs_matches: ClassVar[bool] = True
+    goes_by_kind: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:
