@@ -33,11 +33,7 @@ has a partner: give rows= or memory=
             f'how="{how}" with cpu={budget.cpu:g}: rows that skip work leave open who has a '
             f"partner: give rows= or memory="
         )
-    if how == How.ANTI and policy.keeps_matched:
-        raise SpecError(
-            f'how="anti" with policy "{policy.asked_name}", which keeps rows for their partners, and '
-            f'an anti join wants rows without one: give "auto", "prob", "age" or "random"'
-        )
+    policy.check_kind(how)
     if policy.is_offline:
         raise SpecError(
             f'how="{how}" with policy "{policy.label.lower()}", which plans pairs: choose another '

@@ -85,6 +85,14 @@ class Policy(ABC):
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
 
+    def check_kind(self, how: How) -> None:
+        """Raise `SpecError` when the policy makes no sense for a kind of join."""
+        if how == How.ANTI and self.keeps_matched:
+            raise SpecError(
+                f'how="anti" with policy "{self.asked_name}", which keeps rows for their partners, '
+                f'where rows without one are wanted: give "auto", "prob", "age" or "random"'
+            )
+
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
         """A weight for each row from its key columns, computed on arrival and stored with it."""
         return np.zeros(len(columns[0]))

@@ -118,4 +118,5 @@ class Prob(FixedScore):
         """Match probabilities; matches a microsecond where they are compared with other rows."""
         if not self.falls or self.rows_per_us is None:
             return arrivals.weight
-        return arrivals.weight * np.array(self.rows_per_us)[arrivals.side]
+        rates: np.ndarray = arrivals.weight * np.array(self.rows_per_us)[arrivals.side]
+        return rates

@@ -51,6 +51,11 @@ class How(StrEnum):
         return self in (How.SEMI, How.ANTI)
 
     @property
+    def article(self) -> str:
+        """The kind with its article, for sentences: "an anti"."""
+        return f"an {self}" if self in (How.ANTI, How.INNER) else f"a {self}"
+
+    @property
     def brings(self) -> tuple[Brings, Brings]:
         """What stored rows of each side can bring.
 

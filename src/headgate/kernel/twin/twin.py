@@ -51,15 +51,14 @@ class PlainStep(PlainOutcome):
     def __init__(self, given: StepInput, admit_first: bool = False) -> None:
         stored, arriving = given.stored, given.arriving
         progress, watching = given.progress, given.watching
-        watermark, keep_late = given.watermark, given.keep_late
         super().__init__(1 if watching is None else watching.buckets)
-        policy = given.terms.policy.recalling(progress.memory)
-        policy = policy.serving(given.terms.how, given.terms.windows)
-        terms = replace(given.terms, policy=policy)
+        terms = given.terms
+        policy = terms.policy.recalling(progress.memory).serving(terms.how, terms.windows)
+        terms = replace(terms, policy=policy)
         self._terms, self._before = terms, progress
         self.settled = Fates(terms, progress, given.hashes, self.counts)
         self._pools = (0, 0) if terms.pooled else (0, 1)
-        self._watermark, self._keep_late = watermark, keep_late
+        self._watermark, self._keep_late = given.watermark, given.keep_late
         self._clock, self._seen = progress.clock, list(progress.seen)
         self._given_up = [GivenUp(list(thresholds)) for thresholds in progress.thresholds]
         self._at_first = sum(1 for change in terms.changes if change <= progress.clock >> 1)
@@ -135,7 +134,7 @@ class PlainStep(PlainOutcome):
                 if retired := self._next_retired(pool):
                     self._let_go(retired, Count.RETIRED)
                 else:
-                    worst = self._worst(pool) or self._oldest(pool)
+                    worst = self._worst(pool) or oldest_of(self._in_pool(pool))
                     self._give_up(pool, worst)
                     self._let_go(worst, Count.SHED)
         self.note_peak()
@@ -320,12 +319,12 @@ class PlainStep(PlainOutcome):
                 self.counts[Count.RETIRED, row.side] += 1
                 return False
             if self._is_fair_turn(row):
-                self._let_go(self._oldest(pool), Count.SHED)
+                self._let_go(oldest_of(self._in_pool(pool)), Count.SHED)
                 continue
             worst = self._worst(pool, None if self._terms.policy.takes_newcomers else row)
             if worst is not None:
-                refused = self._terms.policy.refuses_equals and not self._is_above(row, worst)
-                worst = row if refused else worst
+                is_above = self._worth(row)[0] > self._worth(worst)[0]
+                worst = row if self._terms.policy.refuses_equals and not is_above else worst
                 self._give_up(pool, worst)
             if worst is row or worst is None:
                 self.counts[Count.REFUSED, row.side] += 1
@@ -338,12 +337,6 @@ class PlainStep(PlainOutcome):
         worst = self._score.least(pool, self._in_pool(pool), newcomer, self._now)
         self.counts[Count.RECOMPUTED] = self._score.computed
         return worst
-
-    def _is_above(self, row: PlainRow, other: PlainRow) -> bool:
-        return self._worth(row)[0] > self._worth(other)[0]
-
-    def _oldest(self, pool: int) -> PlainRow:
-        return oldest_of(self._in_pool(pool))
 
     def _is_fair_turn(self, row: PlainRow) -> bool:
         """Whether fairness evicts the oldest row, regardless of scores."""
@@ -370,9 +363,8 @@ class PlainStep(PlainOutcome):
     def _next_retired(self, pool: int) -> PlainRow | None:
         """The first stored row to go of those that only an out-of-order arrival could need."""
         past = [row for row in self._in_pool(pool) if self._is_past(row)]
-        if past or pool != self._pools[RIGHT]:
-            return min(past, key=past_order, default=None)
-        return self._newest.next_superseded()
+        superseded = self._newest.next_superseded() if pool == self._pools[RIGHT] else None
+        return min(past, key=past_order, default=superseded)
 
     def _worth(self, row: PlainRow) -> tuple[float, int]:
         """Score now, and order among equals."""
