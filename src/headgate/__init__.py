@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headgate.api.cached_lookup import LookupOutcome as LookupOutcome
     from headgate.api.join_group import GroupPlan as GroupPlan
     from headgate.api.join_group import JoinGroup as JoinGroup
+    from headgate.api.page_watch import Watch as Watch
+    from headgate.api.page_watch import watch as watch
     from headgate.api.profiler import profile as profile
     from headgate.api.query_progress import Progress as Progress
     from headgate.api.query_progress import progress as progress
@@ -107,6 +109,7 @@ _MODULES = {
     "TableError": "headgate.lookup.table_errors",
     "TableUnreachable": "headgate.lookup.table_errors",
     "TimeWindow": "headgate.spec.window",
+    "Watch": "headgate.api.page_watch",
     "WhatIf": "headgate.sizing.findings",
     "WindowJoin": "headgate.api.window_join",
     "choose_sample": "headgate.api.sample_choice",
@@ -117,6 +120,7 @@ _MODULES = {
     "progress": "headgate.api.query_progress",
     "read_changes": "headgate.spec.importance.redefinition",
     "session": "headgate.spark.session",
+    "watch": "headgate.api.page_watch",
     "whatif": "headgate.api.whatif",
 }
 """Where each public name is; the imports above tell type checkers the same."""

@@ -16,11 +16,12 @@ from headgate.engine.placed_rows import Screened
 from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.progress import Progress
 from headgate.spark.arrivals import Arrivals
 from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
+from headgate.spark.join.sample_tally import SampleTally
 from headgate.spark.join.shard_pacing import ShardPacing
 from headgate.spark.join.task_ledger import Ledger
 from headgate.spark.shard_output import result_rows
@@ -53,9 +54,11 @@ class JoinProcessor(ShardProcessor):
         timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()
-        late_at, watermark = self._hear_watermark(timer_values)
         came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
-        state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
+        local = LocalCopy(self._plan.operator, shard)
+        state = ShardState.read(self._plan, self._store, local, came.usual_weights)
+        watermark = timer_values.getCurrentWatermarkInMs() * 1000
+        late_at = state.hear_watermark(watermark)
         held = (state.held(0), state.held(1))
         self._hear_limits(came.notices, state, self._plan.labels.index(shard))
         plan = state.plan
@@ -73,12 +76,13 @@ class JoinProcessor(ShardProcessor):
                 plan.split.copies(came.sides[side].table, side, number) for side in (0, 1)
             )
         watch.lap("read_ms")
-        terms = plan.terms_of(shard)
-        size = partial(driver.most_at_once, plan.terms.policy)
-        for part in in_steps(arriving, plan.shape, size):
+        terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
+        size = partial(driver.most_at_once, terms)
+        for part in in_steps(arriving, plan.shape, size, plan.follows_keys):
             step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
             raised = watermark if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
+            rows = tally.counted(rows)
             for blobs in result_blobs(rows, plan.row_bytes):
                 yield result_rows(blobs)
             driver.finish(step)
@@ -93,7 +97,8 @@ class JoinProcessor(ShardProcessor):
         watch.lap("write_ms")
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         clocks = (progress.clock, step.after.clock)
-        yield self._figures(shard, driver, state, watch, clocks, definitions)
+        sampled = tally.figures
+        yield self._figures(shard, driver, state, watch, clocks, definitions, sampled=sampled)
         settle()
 
     def _figures(
@@ -104,6 +109,8 @@ class JoinProcessor(ShardProcessor):
         watch: Stopwatch,
         clocks: tuple[int, int],
         definitions: Definitions | None,
+        *,
+        sampled: dict[str, float],
     ) -> pd.DataFrame:
         """The row of metrics for the batch."""
         stats, figures = driver.stats, {**state.figures, **limits_of(state.plan)}
@@ -111,14 +118,8 @@ class JoinProcessor(ShardProcessor):
         if definitions is not None:
             stats = replace(stats, redefined=stats.redefined + definitions.at_once)
         figures["shard"] = self._plan.labels.index(shard)
+        expected |= sampled
         return stats_row(stats, figures, watch.laps, driver.learned, state.plan, expected)
-
-    def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
-        """Store the current watermark; return the previous and the current one, in microseconds."""
-        heard = self._store.watermark.get()
-        millis = timer_values.getCurrentWatermarkInMs()
-        self._store.watermark.update((millis * 1000,))
-        return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _hear_limits(self, notices: pd.DataFrame, state: ShardState, own: int) -> None:
         """Apply new limits that came with this batch: those of the join, and this shard's own."""

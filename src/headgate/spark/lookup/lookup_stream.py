@@ -1,5 +1,6 @@
 """A lookup on Spark: pack, shuffle by shard, look up, observe, unpack."""
 
+import json
 import uuid
 from typing import Any
 
@@ -24,9 +25,9 @@ from headgate.spark.carried_columns import (
     travelling,
 )
 from headgate.spark.column_types import check_char_types, compared_types
+from headgate.spark.join.join_description import describe_others
 from headgate.spark.join.join_metrics import observe
 from headgate.spark.join.join_stream import shard_column
-from headgate.spark.join.shard_plan import describe
 from headgate.spark.lookup import lookup_metrics
 from headgate.spark.lookup.lookup_processor import LookupPlan, LookupProcessor
 from headgate.spark.lookup.spark_table import SparkTable
@@ -75,7 +76,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         most_dead_bytes=most_dead_bytes(terms, RESERVE),
         room=None,
         labels=labels,
-        description=describe(count, partitions, facts),
+        description=describe_others(count, partitions, facts),
         operator=uuid.uuid4().hex[:16],
         table=request.table.for_workers(request.keys.left),
         how=request.how,
@@ -98,11 +99,26 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         )
         shown = _shown(shape, frame, columns)
         results = (
-            observe(looked_up, name, lookup_metrics.observed())
+            observe(looked_up, name, lookup_metrics.observed(_about(request, count)))
             .select("blob")
             .mapInArrow(Unpack(), travelling(shown))
         )
         return batched_frame(restored(results, shown))
+
+
+def _about(request: LookupRequest, shards: int) -> str:
+    """What the lookup is, as JSON, for those who watch it; tables have no secret in their name."""
+    return json.dumps(
+        {
+            "kind": "lookup",
+            "call": f"on {', '.join(request.keys.right)}, {request.table.name}",
+            "policy": request.policy.asked_name,
+            "how": request.how,
+            "rows": request.budget.rows,
+            "memory": request.budget.memory,
+            "shards": shards,
+        }
+    )
 
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:
