@@ -22,8 +22,9 @@ each shard in an array, from which the others are computed when they are read: S
 anew in every batch, and a hundred of them took a fifth of the processor time of a small one. Ratios
 are computed from sums; peaks are sums of the shards' peaks, so the true peak is no greater. The
 last column says how batches combine: add up (sum), take the last or the greatest (max), or neither
-(ratio). Beside them are `by_shard`, an array a shard of the figures in `headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join
-or lookup is; `headgate watch` shows both ([docs/watching.md](watching.md)). `Outcome.stats` of a
+(ratio). Beside them are `by_shard`, an array a shard of the figures in
+`headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join or lookup
+is; `headgate watch` shows both ([docs/watching.md](watching.md)). `Outcome.stats` of a
 join in process has the first group.
 
 This page is written by `make docs`.
