@@ -5,6 +5,7 @@ everything anew, once it takes something again.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -22,6 +23,7 @@ MOST_AT_ONCE = 40
 MOST_READERS = 64
 BREATHES_S = 15.0
 """How often a silent stream says that it is alive."""
+END = ""
 RELOAD = json.dumps({"reload": True})
 _log = logging.getLogger("headgate.watching")
 
@@ -34,6 +36,17 @@ class LiveFeed:
         self._readers: set[asyncio.Queue[str]] = set()
         self._seen: dict[int, tuple[int, str]] = {}
         self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def close(self) -> None:
+        """End what readers are sent; may be called from any thread."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._tell, END)
+
+    def _tell(self, message: str) -> None:
+        for waiting in self._readers:
+            _put(waiting, message)
 
     @property
     def is_full(self) -> bool:
@@ -41,7 +54,8 @@ class LiveFeed:
         return len(self._readers) >= MOST_READERS
 
     async def messages(self) -> AsyncIterator[str]:
-        """What a new reader is sent, as server-sent events; never ends by itself."""
+        """What a new reader is sent, as server-sent events, until the page ends."""
+        self._loop = asyncio.get_running_loop()
         waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
         if not self._readers:
             self._seen = await asyncio.to_thread(self._history.versions)
@@ -52,6 +66,8 @@ class LiveFeed:
             while True:
                 try:
                     message = await asyncio.wait_for(waiting.get(), BREATHES_S)
+                    if message == END:
+                        return
                     yield f"data: {message}\n\n"
                 except TimeoutError:
                     yield ": alive\n\n"
@@ -65,8 +81,7 @@ class LiveFeed:
             await asyncio.sleep(EVERY_S)
             try:
                 for message in await asyncio.to_thread(self._news):
-                    for waiting in self._readers:
-                        _put(waiting, message)
+                    self._tell(message)
             except Exception as error:
                 _log.warning("no news for readers: %s: %s", type(error).__name__, error)
 
@@ -99,5 +114,5 @@ def _put(waiting: "asyncio.Queue[str]", message: str) -> None:
     if waiting.full():
         while not waiting.empty():
             waiting.get_nowait()
-        message = RELOAD
+        message = END if message == END else RELOAD
     waiting.put_nowait(message)

@@ -139,9 +139,11 @@ async function load() {
   const asked = new URLSearchParams({ join: new URLSearchParams(location.hash.slice(1)).get("join") || "0", seconds: $("seconds").value });
   try {
     const answer = await fetch(`data?${asked}`);
-    if (answer.status === 404) { setTimeout(load, 1500); return; }
+    if (answer.status === 404) { location.hash = ""; setTimeout(load, 1500); return; }
     if (!answer.ok) throw new Error(await answer.text());
-    data = await answer.json();
+    const found = await answer.json();
+    if (!found) { $("status").querySelector(".word").textContent = "waiting for a query"; setTimeout(load, 1500); return; }
+    data = found;
   } catch (error) {
     $("status").querySelector(".word").textContent = `page disconnected: ${error.message}`;
     setTimeout(load, 3000);
