@@ -211,6 +211,30 @@ def test_prometheus_reads_what_is_told(folder: Path) -> None:
     }
 
 
+def test_opentelemetry_is_told_the_same(folder: Path) -> None:
+    export = pytest.importorskip("opentelemetry.sdk.metrics.export")
+    from opentelemetry.sdk.metrics import MeterProvider
+
+    from headgate.watching.telemetry import Telemetry
+
+    reader = export.InMemoryMetricReader()
+    Telemetry(History(folder), MeterProvider([reader]))
+    data = reader.get_metrics_data()
+    told = {
+        metric.name: list(metric.data.data_points)
+        for resource in data.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+    }
+    with served(folder) as server:
+        families = list(text_string_to_metric_families(ask(server, "/metrics")[1]))
+    for family in families:
+        points = told[family.name.replace("_", ".", 1)]
+        samples = {tuple(sorted(each.labels.items())): each.value for each in family.samples}
+        assert {tuple(sorted(each.attributes.items())): each.value for each in points} == samples
+    assert len(told) == len(families)
+
+
 def told_names(folder: Path) -> set[str]:
     with served(folder) as server:
         text = ask(server, "/metrics")[1]
