@@ -169,7 +169,7 @@ class MonitorFigures:
     shards_settling: int = metric(
         "shards",
         "Shards of outer, semi and anti joins whose recall is known only where nothing was lost: "
-        "rows of the other side wait as well.",
+        "rows of both sides wait, and meet by more than equal keys in windows of time.",
         LAST,
     )
     tried_rows: int = metric("rows", "Rows that other policies are tried on.", LAST)
@@ -268,6 +268,19 @@ class ExpectedFigures:
 
 
 @dataclass(frozen=True)
+class RestartFigures:
+    """What a restart that changed the join has left open, until windows have passed."""
+
+    gone_rows: int = metric(
+        "rows",
+        "About how many rows a window that was made longer would still hold, had they not left "
+        "before.",
+        LAST,
+    )
+    shards_unsettled: int = metric("shards", "Shards whose recall is unknown until then.", LAST)
+
+
+@dataclass(frozen=True)
 class ShardFigures:
     """What only single shards report, in `by_shard`; see docs/watching.md.
 
@@ -322,6 +335,7 @@ JOIN_SUMS: tuple[type, ...] = (
     MonitorFigures,
     TotalFigures,
     LimitFigures,
+    RestartFigures,
 )
 """Groups that a join sums over its shards."""
 LOOKUP_SUMS: tuple[type, ...] = (LookupCounts, StateFigures, TimeFigures)

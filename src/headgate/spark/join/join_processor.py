@@ -16,7 +16,7 @@ from headgate.engine.placed_rows import Screened
 from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.progress import Progress
 from headgate.spark.arrivals import Arrivals
 from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
@@ -54,9 +54,11 @@ class JoinProcessor(ShardProcessor):
         timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()
-        late_at, watermark = self._hear_watermark(timer_values)
         came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
-        state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
+        local = LocalCopy(self._plan.operator, shard)
+        state = ShardState.read(self._plan, self._store, local, came.usual_weights)
+        watermark = timer_values.getCurrentWatermarkInMs() * 1000
+        late_at = state.hear_watermark(watermark)
         held = (state.held(0), state.held(1))
         self._hear_limits(came.notices, state, self._plan.labels.index(shard))
         plan = state.plan
@@ -75,8 +77,8 @@ class JoinProcessor(ShardProcessor):
             )
         watch.lap("read_ms")
         terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
-        size = partial(driver.most_at_once, plan.terms.policy)
-        for part in in_steps(arriving, plan.shape, size):
+        size = partial(driver.most_at_once, terms)
+        for part in in_steps(arriving, plan.shape, size, plan.follows_keys):
             step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
             raised = watermark if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
@@ -118,13 +120,6 @@ class JoinProcessor(ShardProcessor):
         figures["shard"] = self._plan.labels.index(shard)
         expected |= sampled
         return stats_row(stats, figures, watch.laps, driver.learned, state.plan, expected)
-
-    def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
-        """Store the current watermark; return the previous and the current one, in microseconds."""
-        heard = self._store.watermark.get()
-        millis = timer_values.getCurrentWatermarkInMs()
-        self._store.watermark.update((millis * 1000,))
-        return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _hear_limits(self, notices: pd.DataFrame, state: ShardState, own: int) -> None:
         """Apply new limits that came with this batch: those of the join, and this shard's own."""
