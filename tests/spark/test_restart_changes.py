@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.engine.stats import GIVEN_UP
-from headgate.spark.join.join_metrics import UNSETTLED
+from headgate.learning.recall import UNSETTLED
 from tests.spark.restart_cases import (
     AMPLE,
     BATCHES,

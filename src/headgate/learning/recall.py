@@ -22,6 +22,9 @@ unequal parts count as Kish's effective number, the square of their sum over the
 MOST_ERROR = 0.25
 """Where an interval reaches further than this to either side, recall is not known yet: too few
 watched rows have met anything."""
+UNSETTLED = 1e18
+"""The doubt of a shard whose recall cannot be told since a restart changed the join: more than any
+number of rows, so that the sum over all shards shows it."""
 NONE_OF_MANY = 3.0
 """Where all rows fared alike their spread says nothing: what n of them did not show may yet befall
 three in n (the rule of three)."""

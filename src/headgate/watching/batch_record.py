@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from headgate.learning import Evidence
-from headgate.learning.recall import MOST_ERROR, Estimate
+from headgate.learning.recall import MOST_ERROR, UNSETTLED, Estimate
 from headgate.metrics import LAST, MAX, SUM, metrics_of, names_of
 from headgate.metrics.metric_groups import (
     BY_SHARD,
@@ -148,12 +148,14 @@ def recall_of(shards: Sequence[Sequence[float]], figures: Mapping[str, float | N
     if not shards:
         return None, None, None
     place = SHARD_KEPT.index("doubt")
-    if all(row[place] == 0 for row in shards):
+    doubt = sum(row[place] for row in shards)
+    if doubt == 0:
         return 1.0, 1.0, 1.0
     first = SHARD_KEPT.index(EVIDENCE[0])
     found = Evidence(*(sum(row[first + at] for row in shards) for at in range(len(EVIDENCE))))
     told = found.recall()
-    if found.met <= 0 or figures.get("shards_settling") or _error(told) > MOST_ERROR:
+    unsettled = figures.get("shards_settling") or doubt >= UNSETTLED
+    if found.met <= 0 or unsettled or _error(told) > MOST_ERROR:
         return None, None, None
     return told.value, told.low, told.high
 

@@ -37,6 +37,8 @@ class LiveFeed:
         self._seen: dict[int, tuple[int, str]] = {}
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = asyncio.Event()
+        """Set once it is known what is no news."""
 
     def close(self) -> None:
         """End what readers are sent; may be called from any thread."""
@@ -57,11 +59,12 @@ class LiveFeed:
         """What a new reader is sent, as server-sent events, until the page ends."""
         self._loop = asyncio.get_running_loop()
         waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
-        if not self._readers:
-            self._seen = await asyncio.to_thread(self._history.versions)
-            self._task = asyncio.create_task(self._look())
         self._readers.add(waiting)
+        if self._task is None or self._task.done():
+            self._ready = asyncio.Event()
+            self._task = asyncio.create_task(self._look())
         try:
+            await self._ready.wait()
             yield "retry: 2000\n\n"
             while True:
                 try:
@@ -75,8 +78,11 @@ class LiveFeed:
             self._readers.discard(waiting)
             if not self._readers and self._task is not None:
                 self._task.cancel()
+                self._task = None
 
     async def _look(self) -> None:
+        self._seen = await asyncio.to_thread(self._history.versions)
+        self._ready.set()
         while True:
             await asyncio.sleep(EVERY_S)
             try:

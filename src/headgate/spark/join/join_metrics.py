@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.learning import Evidence
-from headgate.learning.recall import CONFIDENCE, FEW_ROWS, MOST_ERROR, NONE_OF_MANY
+from headgate.learning.recall import CONFIDENCE, FEW_ROWS, MOST_ERROR, NONE_OF_MANY, UNSETTLED
 from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import (
     BY_SHARD,
@@ -38,9 +38,6 @@ ALONE = tuple(f"{when}_alone_{name}" for when in ("batch", "total") for name in 
 """What of it is of rows without a partner."""
 DOUBT = "doubt"
 """Zero if it is known that no pair is missing; see `doubt`."""
-UNSETTLED = 1e18
-"""The doubt of a shard whose recall cannot be told since a restart changed the join: more than any
-number of rows, so that the sum over all shards shows it."""
 TRIED = tuple(name for name in names_of(ShardFigures) if name.startswith("tried_"))
 ABOUT = "about"
 """The name under which it is observed what a join is: JSON that says its budget and its call."""

@@ -176,6 +176,9 @@ function hear(message) {
     return;
   }
   const isNew = data.join.state !== told.state;
+  // One that was done between loading and listening is missing here.
+  const first = told.points.length ? told.points[0].batch : null;
+  if (first !== null && last("batch") !== null && first > last("batch") + 1) { load(); return; }
   data.join.state = told.state; data.now = told.now;
   // What a panel is made for may have come with this batch.
   const before = LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s");
