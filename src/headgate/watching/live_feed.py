@@ -81,7 +81,11 @@ class LiveFeed:
                 self._task = None
 
     async def _look(self) -> None:
-        self._seen = await asyncio.to_thread(self._history.versions)
+        try:
+            self._seen = await asyncio.to_thread(self._history.versions)
+        except Exception as error:
+            _log.warning("the history cannot be read: %s: %s", type(error).__name__, error)
+            self._seen = {}
         self._ready.set()
         while True:
             await asyncio.sleep(EVERY_S)
