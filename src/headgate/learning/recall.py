@@ -22,9 +22,6 @@ unequal parts count as Kish's effective number, the square of their sum over the
 MOST_ERROR = 0.25
 """Where an interval reaches further than this to either side, recall is not known yet: too few
 watched rows have met anything."""
-UNSETTLED = 1e18
-"""The doubt of a shard whose recall cannot be told since a restart changed the join: more than any
-number of rows, so that the sum over all shards shows it."""
 NONE_OF_MANY = 3.0
 """Where all rows fared alike their spread says nothing: what n of them did not show may yet befall
 three in n (the rule of three)."""
@@ -96,6 +93,17 @@ class Evidence:
 
     def __add__(self, other: "Evidence") -> "Evidence":
         return Evidence(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: "Evidence") -> "Evidence":
+        return Evidence(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def known(self) -> Estimate | None:
+        """Recall, or None where watched rows have met too little to tell it (`MOST_ERROR`)."""
+        if self.met <= 0:
+            return None
+        told = self.recall()
+        error = max(told.high - told.value, told.value - told.low)
+        return told if error <= MOST_ERROR else None
 
     def recall(self) -> Estimate:
         """The share of the exact result that was produced."""

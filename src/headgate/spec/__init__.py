@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from headgate.spec.goal import Goal as Goal
     from headgate.spec.goal import MaxSubset as MaxSubset
     from headgate.spec.goal import Sample as Sample
+    from headgate.spec.how import Brings as Brings
     from headgate.spec.how import How as How
     from headgate.spec.how import Unmatched as Unmatched
     from headgate.spec.importance import Categories as Categories
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Band": "headgate.spec.predicate",
+    "Brings": "headgate.spec.how",
     "Budget": "headgate.spec.budget",
     "Categories": "headgate.spec.importance",
     "Change": "headgate.spec.importance",
@@ -61,6 +63,7 @@ _MODULES = {
 
 __all__ = [
     "Band",
+    "Brings",
     "Budget",
     "Categories",
     "Change",
