@@ -33,7 +33,20 @@ FIRST_SEED = 5000
 
 
 def check(lived: Lived) -> None:
-    """Hold what a case put out to the definition."""
+    """Hold what a case put out, and what it says, to the definition."""
+    wanted, alone = check_rows(lived)
+    exact = all(each.budget in (AMPLE, WATCHED) for each in (lived.case.before, lived.case.now))
+    if exact and not (lived.case.before.samples or lived.case.now.samples):
+        check_alone(lived, wanted, alone)
+    check_figures(lived, wanted)
+
+
+def check_rows(lived: Lived) -> tuple[dict, dict]:
+    """No row is wrong, and in ample memory no pair is missing.
+
+    Returns the batch that makes each pair, and of rows put out alone, their batch and whether that
+    is certain.
+    """
     case, made = lived.case, partners(lived)
     wanted = {(left, right): batch for left, right, batch in made}
     sure = {pair[:2] for pair in made if surely_there(lived, pair)}
@@ -70,8 +83,7 @@ def check(lived: Lived) -> None:
     exact &= not (case.before.samples or case.now.samples)
     if exact and case.before.how not in ("semi", "anti"):
         assert sure <= got, "a pair is missing in ample memory"
-        check_alone(lived, wanted, alone)
-    check_figures(lived, wanted)
+    return wanted, alone
 
 
 def check_values(lived: Lived, row: dict, version: object, batch: int) -> None:

@@ -153,7 +153,8 @@ def recall_of(shards: Sequence[Sequence[float]], figures: Mapping[str, float | N
     first = SHARD_KEPT.index(EVIDENCE[0])
     found = Evidence(*(sum(row[first + at] for row in shards) for at in range(len(EVIDENCE))))
     told = found.recall()
-    if found.met <= 0 or figures.get("shards_settling") or _error(told) > MOST_ERROR:
+    unknown = figures.get("shards_settling") or figures.get("shards_unsettled")
+    if found.met <= 0 or unknown or _error(told) > MOST_ERROR:
         return None, None, None
     return told.value, told.low, told.high
 
