@@ -20,7 +20,7 @@ from tests.spark.restart_draws import EACH, WATCHED, drawn_case, each_case
 pytestmark = pytest.mark.spark
 
 USUAL = (
-    "policy auto to prob",
+    "policy auto to lfu",
     "longer windows",
     "shorter windows",
     "columns added",
