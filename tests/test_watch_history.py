@@ -9,6 +9,7 @@ import pytest
 
 import headgate as hg
 from headgate.learning import Evidence
+from headgate.metrics.metric_groups import BY_SHARD
 from headgate.watching import history as history_module
 from headgate.watching.batch_record import EVIDENCE, SHARD_KEPT, Record, records_of
 from headgate.watching.history import FILE, History, Ring
@@ -143,6 +144,20 @@ def test_the_sentence_says_what_is_known() -> None:
     sampled = replace(lossy, figures={**lossy.figures, "weights": 5e4, "weights_variance": 1e6})
     told = sentence(sampled, sampled, {**ABOUT, "goal": "Sample"})
     assert "stand for 50,000, give or take 3.9 %" in told
+
+
+def test_a_batch_without_rows_leaves_the_curve_and_the_trials_as_they_were(tmp_path: Path) -> None:
+    empty = json.loads(join_report(41, START + 1))
+    told = empty["observedMetrics"]["headgate"]
+    told["by_shard"] = [
+        [0.0 if name.startswith(("expected_", "tried_")) else value for name, value in row]
+        for row in (zip(BY_SHARD, own, strict=True) for own in told["by_shard"])
+    ]
+    history = recorded(tmp_path, join_report(40, START), json.dumps(empty))
+    now = view(history, history.watched()[0], 3600)["now"]
+    assert len(now["curve"]) == 5
+    assert now["rivals"]["life"] > 0
+    assert "twice the memory would bring +" in now["sentence"]
 
 
 def test_a_lookup_has_its_own_sentence_and_series(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.browser.reader import reader
 from tests.spark.streams import read_side, write_side
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-ROWS, FILES, SHARDS = 400_000, 24, 4
+ROWS, FILES, SHARDS = 900_000, 20, 3
 PICTURES = (("watch", 1280, 720, "light"), ("watch-dark", 1280, 720, "dark"))
 PHONE = ("watch-phone", 390, 844, "light")
 
@@ -35,7 +35,7 @@ def start(session: Any, folder: Path) -> Any:
         on="product",
         left=hg.Side(time="clicked_at", window="10 minutes"),
         right=hg.Side(time="ordered_at", window="0 seconds"),
-        budget=hg.Budget(memory="800 kB"),
+        budget=hg.Budget(memory="3 MB"),
     )
     frame = join.stream(*frames, shards=SHARDS, watermark=False)
     kept = folder / "checkpoint"
@@ -54,6 +54,7 @@ def main() -> None:
             query = start(session, folder)
             query.processAllAvailable()
             browser.until("results", lambda: browser.text("h1").startswith("Recall 0."))
+
             for name, width, height, scheme in (*PICTURES, PHONE):
                 browser.scheme(scheme)
                 browser.size(width, height)

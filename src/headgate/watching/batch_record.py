@@ -34,6 +34,8 @@ SHARD_KEPT = (
 FOLLOWED_BY = tuple(f"followed_{name}" for name in FOLLOWED)
 TRIED = tuple(name for name in names_of(ShardFigures) if name.startswith("tried_"))
 EXPECTED = names_of(ExpectedFigures)
+UNTOLD_AS_ZERO = {*EXPECTED, *TRIED} - {"windows_passed"}
+"""What shards tell as zero in a batch without rows: then what was told before still holds."""
 _RULES = {
     each.name: each.batches
     for each in metrics_of(
@@ -94,6 +96,8 @@ class Record:
         """Both as one."""
         figures = dict(self.figures)
         for name, value in later.figures.items():
+            if value == 0 and name in UNTOLD_AS_ZERO:
+                continue
             figures[name] = _merged(_RULES.get(name, LAST), figures.get(name), value)
         shards = {row[0]: row for row in self.shards}
         for row in later.shards:

@@ -121,7 +121,7 @@ def now(history: History, watched: Watched) -> dict[str, Any]:
     if not latest:
         return {"sentence": "Waiting for the first batch.", "curve": [], "rivals": {}}
     record, recent = latest[-1], merged(latest)
-    figures = record.figures
+    figures = recent.figures
     rivals = {name.removeprefix("tried_"): figures.get(name) or 0.0 for name in TRIED}
     return {
         "at": record.at,

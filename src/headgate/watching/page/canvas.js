@@ -58,7 +58,8 @@ export function drawHeat(canvas, width, grid, chosen) {
 
 function drawTimes(draw, times, across, height) {
   if (!times.length) return;
-  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const short = times[times.length - 1] - times[0] < 600 ? { second: "2-digit" } : {};
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", ...short });
   const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
   const long = times[times.length - 1] - times[0] > 2 * 86400;
   const labels = Math.max(Math.floor(across / 110), 1);

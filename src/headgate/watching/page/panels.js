@@ -200,7 +200,7 @@ export class RivalPanel extends Panel {
     this.rows = element("tbody");
     this.body.append(element("table", { class: "bars" }, element("caption", { class: "hidden", text: "Policies on trial" }),
       element("thead", { class: "hidden" }, element("tr", {}, ...["policy", "share", "of the best"].map((text) => element("th", { scope: "col", text })))), this.rows));
-    this.nothing = element("p", { class: "none", text: "No trial yet: until memory runs full, all policies do the same." });
+    this.nothing = element("p", { class: "none", text: "No trial: memory has not run full yet, or the budget is too small to try others beside." });
     this.body.append(this.nothing);
     this.saves.lastChild.remove();
   }
