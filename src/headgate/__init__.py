@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from headgate.api import estimate as estimate
     from headgate.api.cached_lookup import CachedLookup as CachedLookup
     from headgate.api.cached_lookup import LookupOutcome as LookupOutcome
+    from headgate.api.checkpoints import reshard as reshard
+    from headgate.api.checkpoints import state as state
     from headgate.api.join_group import GroupPlan as GroupPlan
     from headgate.api.join_group import JoinGroup as JoinGroup
     from headgate.api.profiler import profile as profile
@@ -116,7 +118,9 @@ _MODULES = {
     "profile": "headgate.api.profiler",
     "progress": "headgate.api.query_progress",
     "read_changes": "headgate.spec.importance.redefinition",
+    "reshard": "headgate.api.checkpoints",
     "session": "headgate.spark.session",
+    "state": "headgate.api.checkpoints",
     "whatif": "headgate.api.whatif",
 }
 """Where each public name is; the imports above tell type checkers the same."""

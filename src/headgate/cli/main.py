@@ -5,8 +5,6 @@ Commands import what they need when they run, so that ``headgate --help`` is qui
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +16,8 @@ except ModuleNotFoundError as missing:
         f'{missing.name} is missing, and the command line needs it: pip install "headgate[cli]"'
     )
 
-from headgate.cli import help_texts
+from headgate.cli import checkpoint_verbs, help_texts
+from headgate.cli.plain_errors import plain_errors
 from headgate.cli.plain_help import PlainCommand, PlainGroup
 
 app = typer.Typer(
@@ -94,7 +93,7 @@ def demo(
     quick: Annotated[bool, typer.Option("--quick", help="A smaller stream.")] = False,
 ) -> None:
     """Join a shop's clicks and orders on Spark within a budget, live, and compare the policies."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.demo.demo_command import QUICK_ROWS, ROWS, Settings, run
 
         wanted = rows or (QUICK_ROWS if quick else ROWS)
@@ -118,7 +117,7 @@ def run(
     ] = None,
 ) -> None:
     """Run a whole job from a file: two sources, their join within a budget, and a sink."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.jobs import job_command
 
         if check:
@@ -139,7 +138,7 @@ def plan(
     ] = None,
 ) -> None:
     """Explain a job before it runs: what it does, and what its data says of the budget."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.jobs.job_plan import plan as planned
 
         status = planned(job, log, look, Console())
@@ -166,7 +165,7 @@ def profile(
     json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
 ) -> None:
     """Tell what two streams are like, and what joining them needs."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.cli import profile_command
         from headgate.cli.asked_sides import AskedSides
 
@@ -210,7 +209,7 @@ def whatif(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out/whatif"),
 ) -> None:
     """Tell how much memory a join needs: recall against memory for every policy."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.cli import whatif_command
         from headgate.cli.asked_sides import AskedSides
 
@@ -235,6 +234,9 @@ def whatif(
         )
 
 
+checkpoint_verbs.add_to(app)
+
+
 @app.command(cls=PlainCommand, epilog=help_texts.CALIBRATE)
 def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
@@ -247,7 +249,7 @@ def calibrate(
     ] = None,
 ) -> None:
     """Measure what joins cost on this machine, and keep it for plans to go by."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.calibration.calibrate_command import run
         from headgate.calibration.timed_weights import QUICK, THOROUGH
 
@@ -277,7 +279,7 @@ def bench(
     ] = None,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.bench.bench_command import PARTS, run
 
         run(tuple(part or PARTS), rounds, rows, tuple(data or ()))
@@ -310,7 +312,7 @@ def reproduce(
     if temperatures is not None:
         # Passed through the environment, which the measuring processes inherit.
         os.environ["HEADGATE_TEMPERATURES"] = str(temperatures.resolve())
-    with _plain_errors():
+    with plain_errors():
         from headgate.studies import study_command
 
         chosen = tuple(names or ())
@@ -336,7 +338,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is there, what is missing, what that costs, and the line to add."""
-    with _plain_errors():
+    with plain_errors():
         from headgate.cli.doctor_command import run
 
         raise typer.Exit(run(remote, spark, as_json, Console()))
@@ -348,28 +350,3 @@ def version() -> None:
     from headgate import __version__
 
     Console().print(f"headgate {__version__}", highlight=False)
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Print errors that the user can fix as one line; let bugs show a traceback."""
-    from headgate.spec import SpecError
-    from headgate.spec.extras import to_install
-
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    try:
-        yield
-    except SpecError as error:
-        errors.print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from None
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("headgate"):
-            raise
-        missing = f"{error.name.partition('.')[0]} is missing: {to_install(error.name)}"
-        errors.print(missing, style="red", markup=False)
-        raise typer.Exit(1) from None
-    except RuntimeError as error:
-        if type(error).__name__ != "NotReady":
-            raise
-        errors.print(str(error), style="red", markup=False)
-        raise typer.Exit(1) from None

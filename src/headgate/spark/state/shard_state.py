@@ -240,7 +240,7 @@ class ShardState:
         learned_bytes = 0
         if learned is not None:
             learned_bytes = self._write_learned(learned, step.stats)
-        head_bytes = self._write_head()
+        head_bytes = self.write_head()
         held_bytes = sum(segment.bytes for segment in self.segments)
         self.figures |= {
             "held_bytes": held_bytes,
@@ -329,7 +329,8 @@ class ShardState:
             stored = self.stored_logs.put(new_name(self.batches), table)
             self.logs.append((stored, table.num_rows))
 
-    def _write_head(self) -> int:
+    def write_head(self) -> int:
+        """Write the list of segments and the progress; return the bytes written."""
         facts = {
             "description": self.plan.description,
             "clock": self.progress.clock,
