@@ -24,6 +24,9 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 FIRST_FILES, FILES = 3, 6
 """Files of each side until the query is stopped, and in all."""
 
+ROWS = 200
+"""Of each file."""
+
 Query = Callable[[DataFrame, DataFrame], DataFrame]
 
 
@@ -41,25 +44,29 @@ def join(**asked: Any) -> hg.WindowJoin:
 class Life:
     """A query from its first batch to its last, with its input and output in a folder.
 
-    A tenth of the rows is out of order, up to four minutes, so that some are late.
+    Some rows have no key, with ``nulls``. A tenth of the rows is out of order, up to four minutes,
+    so that some are late.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, seed: int, rows: int = 200) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, seed: int, nulls: bool = True) -> None:
         self.spark, self.folder = spark, folder
         rng = np.random.default_rng(seed)
         self._files = [
-            [self._made(rng, side, number, rows) for number in range(FILES)] for side in (0, 1)
+            [self._made(rng, side, number, nulls) for number in range(FILES)] for side in (0, 1)
         ]
         self._there = 0
         self.metrics: list[dict[str, Any]] = []
 
     @staticmethod
-    def _made(rng: np.random.Generator, side: int, number: int, rows: int) -> pa.Table:
+    def _made(rng: np.random.Generator, side: int, number: int, nulls: bool) -> pa.Table:
+        rows = ROWS
         seconds = number * 60 + rng.integers(0, 60, rows)
+        # The last but one moves the watermark past all windows, which takes effect with the last.
+        seconds += 3600 * max(0, number - (FILES - 3))
         seconds -= np.where(rng.random(rows) < 0.1, rng.integers(0, 240, rows), 0)
         name = NAMES[side]
         columns = {
-            "key": pa.array(rng.integers(0, 60, rows), mask=rng.random(rows) < 0.02),
+            "key": pa.array(rng.integers(0, 60, rows), mask=rng.random(rows) < 0.02 * nulls),
             f"{name}_at": timestamps(START_US + 300_000_000 + seconds * 1_000_000),
             f"{name}_id": np.arange(rows) + rows * number,
         }

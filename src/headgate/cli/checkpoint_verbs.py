@@ -15,12 +15,15 @@ Checkpoint = Annotated[
 ]
 To = Annotated[Path, typer.Option(help="The new checkpoint: a folder that does not exist.")]
 Memory = Annotated[str, typer.Option(help="What each worker may hold of rows at a time.")]
+Job = Annotated[Path, typer.Argument(help="A job file with the join and both streams.")]
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the verbs to the command."""
     app.command(cls=PlainCommand, epilog=help_texts.STATE)(state)
     app.command(cls=PlainCommand, epilog=help_texts.RESHARD)(reshard)
+    app.command(cls=PlainCommand, epilog=help_texts.ADOPT)(adopt)
+    app.command(cls=PlainCommand, epilog=help_texts.RELEASE)(release)
 
 
 def state(
@@ -62,3 +65,34 @@ def reshard(
 
         asked = {"shards": shards, "partitions": partitions, "memory": memory}
         run_reshard(checkpoint, to, Console(highlight=False), asked)
+
+
+def adopt(
+    checkpoint: Annotated[
+        Path, typer.Argument(help="The checkpoint of Spark's own stream-stream join.")
+    ],
+    job: Job,
+    to: Annotated[
+        Path | None, typer.Option(help="The new checkpoint; that of the job if not given.")
+    ] = None,
+    memory: Memory = "256 MB",
+) -> None:
+    """Take over a stopped query that ran on Spark's own join, to go on as a job."""
+    with plain_errors():
+        from headgate.cli.checkpoint_commands import run_adopt
+
+        run_adopt(checkpoint, job, to, memory, Console(highlight=False))
+
+
+def release(
+    job: Job,
+    to: To,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The checkpoint to give back; the job's if not given.")
+    ] = None,
+) -> None:
+    """Give a stopped job back to Spark's own join, with the rows that it stores."""
+    with plain_errors():
+        from headgate.cli.checkpoint_commands import run_release
+
+        run_release(job, checkpoint, to, Console(highlight=False))

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructField, StructType
 from headgate.spark.arrow_batches import ARROW_ROWS
 from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint import stored_rows
-from headgate.spark.checkpoint.checkpoint_files import PARTITIONS, CheckpointFiles
+from headgate.spark.checkpoint.checkpoint_files import PARTITIONS, CheckpointFiles, check_place
 from headgate.spark.checkpoint.described_columns import described_columns
 from headgate.spark.checkpoint.join_description import INNER, SPLIT_KEYS
 from headgate.spark.checkpoint.new_checkpoint import NewCheckpoint
@@ -47,28 +47,36 @@ class Moved:
         Where it is.
     rows
         Stored rows of each side.
-    shards, partitions
-        How many there are now; ``before`` says how many shards there were.
+    shards
+        How many shards the join has there; None if it is Spark's own.
+    partitions
+        How many shuffle partitions.
     seconds
         How long each stage took; a stage that was finished by an earlier attempt took none.
+    advice
+        What to do now.
     """
 
     checkpoint: Path
     rows: tuple[int, int]
-    shards: int
+    shards: int | None
     partitions: int
-    before: int
     seconds: dict[str, float]
+    advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         took = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in self.seconds.items())
-        return (
-            f"{self.checkpoint}: {self.rows[0]:,} left and {self.rows[1]:,} right rows, from "
-            f"{self.before} to {self.shards} shards ({took}).\n"
-            f"Restart the query with shards={self.shards}, this checkpoint and "
-            f'spark.conf.set("{PARTITIONS}", "{self.partitions}").\n'
-            f"What the join had learned was learned shard by shard, and starts anew."
+        into = "" if self.shards is None else f" in {self.shards} shards"
+        first = (
+            f"{self.checkpoint}: {self.rows[0]:,} left and {self.rows[1]:,} right rows{into} "
+            f"({took})."
         )
+        return "\n".join([first, *self.advice])
+
+
+def settings_advice(partitions: int, query: str) -> str:
+    """How to start the query on the new checkpoint."""
+    return f'Start {query} on this checkpoint, with spark.conf.set("{PARTITIONS}", "{partitions}").'
 
 
 def reshard_checkpoint(
@@ -80,6 +88,7 @@ def reshard_checkpoint(
     memory: int,
 ) -> Moved:
     """Write a checkpoint with another number of shards; see `headgate.reshard`."""
+    check_place(to, old.path)
     session.conf.set(ARROW_ROWS, PARTS_AT_ONCE)
     state = StoredState.read(session, old)
     others = [each for each in old.operators() if each.number != state.operator.number]
@@ -88,7 +97,7 @@ def reshard_checkpoint(
     _check(state, shards, partitions, others=len(others))
     new = NewCheckpoint.at(to, old, shards=shards, partitions=partitions, memory=memory)
     columns = [stored_rows.stored_columns(state, side) for side in (0, 1)]
-    job = _Resharding(state, new, shard_labels(shards, partitions), memory // BLOBS_IN_MEMORY)
+    job = _Resharding(state, new, shard_labels(shards, partitions), memory)
     seconds: dict[str, float] = {}
     with reading(old), timed(seconds, "read"):
         for side, known in enumerate(columns):
@@ -111,7 +120,11 @@ def reshard_checkpoint(
             {PARTITIONS: str(partitions)},
             as_it_is=[operator.number for operator in others],
         )
-    return Moved(to, counts, shards, partitions, state.join.shards, seconds)
+    advice = (
+        settings_advice(partitions, f"the query with shards={shards}"),
+        "What the join had learned was learned shard by shard, and starts anew.",
+    )
+    return Moved(to, counts, shards, partitions, seconds, advice)
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,7 @@ class _Resharding:
     state: StoredState
     new: NewCheckpoint
     labels: tuple[int, ...]
-    blob_bytes: int
+    memory: int
 
     def read(self, side: int, known: StoredColumns, folder: Path) -> None:
         """Write the live rows of a side as they are, in the order in which Spark reads them."""
@@ -142,14 +155,14 @@ class _Resharding:
         frames = described_columns(session, join)
         hashed = self._keys(side, known.schema, frames)
         before = shard_labels(join.shards, join.partitions)
-        label = _labelled(hashed, self.labels)
+        label = labelled(hashed, self.labels)
         moved = rows.where(_is_at_home(hashed, before)).withColumn(LABEL, label)
         pack_rows(
             moved,
             PackStored(
                 side,
                 known.schema,
-                min(max(self.blob_bytes, SMALLEST_BLOB), LARGEST_BLOB),
+                blob_bytes(self.memory),
                 known.has_weight,
                 join.counts_rows,
             ),
@@ -207,7 +220,8 @@ def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
     seconds[stage] = time.monotonic() - began
 
 
-def _labelled(keys: list[Column], labels: tuple[int, ...]) -> Column:
+def labelled(keys: list[Column], labels: tuple[int, ...]) -> Column:
+    """The label of the shard to which rows with these keys belong."""
     every = F.array(*(F.lit(label) for label in labels))
     return F.element_at(every, shard_column(keys, labels) + 1)
 
@@ -218,8 +232,13 @@ def _is_at_home(keys: list[Column], labels: tuple[int, ...]) -> Column:
         "keys are not hashed here as they were by the query: give a session with its settings "
         "(spark.sql.ansi.enabled)"
     )
-    at_home = F.col(stored_rows.SHARD) == _labelled(keys, labels)
+    at_home = F.col(stored_rows.SHARD) == labelled(keys, labels)
     return F.when(at_home, F.lit(True)).otherwise(F.raise_error(wrong).cast("boolean"))
+
+
+def blob_bytes(memory: int) -> int:
+    """How large a table of packed rows may be, in so much memory."""
+    return min(max(memory // BLOBS_IN_MEMORY, SMALLEST_BLOB), LARGEST_BLOB)
 
 
 def pack_rows(rows: DataFrame, pack: PackStored, shards: int, folder: Path) -> None:

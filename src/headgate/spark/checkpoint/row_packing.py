@@ -4,7 +4,7 @@ Rows come sorted by shard and time. They leave as blobs of bounded size, numbere
 shard, in the form in which a segment stores them, with what is known of each row behind.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +45,8 @@ class PackStored:
         How large the table of a blob may be.
     with_weight, with_time
         Whether segments have the policy's weights, and times, beside the payload.
+    weigh
+        Weighs keys, where weights are not known yet.
     """
 
     side: int
@@ -52,6 +54,7 @@ class PackStored:
     most_bytes: int
     with_weight: bool = False
     with_time: bool = False
+    weigh: "Callable[[pa.Table, int], np.ndarray] | None" = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         waiting: list[pa.Table] = []
@@ -79,7 +82,10 @@ class PackStored:
         if self.with_time:
             table = table.append_column(segments.TIME, whole.column(TIME))
         if self.with_weight:
-            table = table.append_column(segments.WEIGHT, whole.column(WEIGHT))
+            weight = whole.column(WEIGHT)
+            if self.weigh is not None:
+                weight = pa.array(self.weigh(table, self.side))
+            table = table.append_column(segments.WEIGHT, weight)
         for name in KNOWN:
             table = table.append_column(f"__headgate_{name}", whole.column(name))
         label = whole.column(0)[0].as_py()
