@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden docs lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ faults: kernel java ## seed faults into a copy of the code, one by one: each mus
 golden: venv ## accept changed results: write the files that tests compare them with
 	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.results
 	@git --no-pager diff --stat -- tests/golden
+
+golden-checkpoints: kernel java ## write checkpoints of the present state format, to be taken up for ever
+	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.checkpoint_cases
 
 docs: kernel ## write the page of metrics from their declarations, and the pictures
 	@$(BIN)/python -m headgate.metrics.metrics_page > docs/metrics.md

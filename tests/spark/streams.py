@@ -110,6 +110,8 @@ def _comparable(value: Any) -> Any:
         return "NaN" if value != value else value + 0.0
     if isinstance(value, dict):
         return tuple(_comparable(part) for part in value.values())
+    if isinstance(value, list):
+        return tuple(_comparable(part) for part in value)
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     return value

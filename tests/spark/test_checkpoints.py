@@ -128,7 +128,7 @@ def test_a_checkpoint_tells_what_is_in_it_and_is_left_alone(
     shown = hg.state(tmp_path / "checkpoint", spark, values=True, top_keys=1)
     assert counts[int(shown.top_keys[0].key)] == max(counts.values())
     assert "not shown" not in str(shown)
-    assert json.loads(told.to_json())["join"]["left keys"] == "key"
+    assert json.loads(told.to_json())["join"]["left keys"] == ["key"]
     assert "Most frequent keys" in str(told)
 
 

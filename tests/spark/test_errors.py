@@ -272,26 +272,23 @@ class TestRestarts:
         for name in ("left", "right"):
             (tmp_path / f"{name}_later").rename(tmp_path / name / "0002.parquet")
 
-        more, more_right = (side.withColumn("more", F.lit(1)) for side in (left, right))
         for changed, says in (
             (
-                make_join(policy="fifo", left=side_of("61 seconds")).stream(
-                    left, right, shards=3, watermark=False
+                make_join(left=side_of("61 rows"), right=side_of("9 rows", "bid_at")).stream(
+                    left, right, shards=1, watermark=False
                 ),
                 [
-                    "left time and window was opened_at, 1 minute and is now opened_at, 61 seconds",
-                    "shards was 2 and is now 3",
-                    "policy was Learned(wanted='auto') and is now Fifo()",
+                    "left window was 60,000,000 microseconds and is now 61 rows (times and counts",
+                    "shards was 2 and is now 1 (each shard has its own state: `headgate reshard`",
                 ],
             ),
             (
-                make_join(on=("key", "note"), where=hg.Band("more", lower=0, upper=2)).stream(
-                    more, more_right, shards=2, watermark=False
+                make_join(on=("key", "note"), goal=hg.Sample()).stream(
+                    left, right, shards=2, watermark=False
                 ),
                 [
-                    "left keys was key and is now key, note",
-                    "left columns was struct<",
-                    "predicate was ",
+                    "left keys was key and is now key, note (rows are placed and found by",
+                    "samples was false and is now true (a sample's weights follow from how",
                 ],
             ),
         ):

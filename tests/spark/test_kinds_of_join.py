@@ -247,7 +247,7 @@ def test_under_pressure_certain_rows_are_right_and_the_others_marked(how: str) -
 
 
 def test_a_restart_goes_on_with_what_was_known(spark: SparkSession, tmp_path: Path) -> None:
-    """Who has met a partner is not forgotten; and a checkpoint of another kind is refused."""
+    """Who has met a partner is not forgotten; and one that lets rows go sooner is refused."""
     batches = made_batches(seed=11, late=0.0)
 
     def go_on(how: str) -> None:
@@ -272,8 +272,8 @@ def test_a_restart_goes_on_with_what_was_known(spark: SparkSession, tmp_path: Pa
     assert rows == Counter({row: n for row, n in exact.items() if not is_last(row, batches)})
     for name, own in zip(("left", "right"), batches, strict=True):
         write_side(tmp_path / name, own[-1:], first=9)
-    with pytest.raises(Exception, match="how was full and is now left"):
-        go_on("left")
+    with pytest.raises(Exception, match="how was full and is now semi"):
+        go_on("semi")
 
 
 def test_bands_without_keys_stay_in_one_shard(spark: SparkSession) -> None:

@@ -260,7 +260,7 @@ def test_a_damaged_state_store_is_an_error_that_names_shard_and_blob(state: str)
 
     with pytest.raises(hg.SpecError, match="checksum is") as raised:
         copied.run(damage)
-    assert f"blob {copied.name} of shard {LABEL}" in str(raised.value)  # type: ignore[attr-defined]
+    assert f"table {copied.name} of shard {LABEL}" in str(raised.value)  # type: ignore[attr-defined]
 
 
 def test_a_blob_that_is_missing_in_the_state_store_is_named() -> None:
@@ -269,7 +269,7 @@ def test_a_blob_that_is_missing_in_the_state_store_is_named() -> None:
         stored = copied.shard.tester.peekMapState("segments", LABEL)
         copied.shard.tester.updateMapState("segments", LABEL, dict(list(stored.items())[1:]))
 
-    with pytest.raises(hg.SpecError, match=r"blob \S+ of shard 0 .* part 1 of 1 is missing"):
+    with pytest.raises(hg.SpecError, match=r"table \S+ of shard 0 .* part 1 of 1 is missing"):
         Copied().run(damage)
 
 
@@ -279,7 +279,8 @@ def test_a_checkpoint_of_before_checksums_is_taken_up() -> None:
         facts = json.loads(head.schema.metadata[b"facts"])
         facts["logs"] = [(stored[:2], count) for stored, count in facts["logs"]]
         old = head.drop_columns("checksum").replace_schema_metadata({"facts": json.dumps(facts)})
-        copied.shard.tester.updateValueState("head", LABEL, (to_blob(old),))
+        blob = b"HG" + (6).to_bytes(6, "little") + to_blob(old)[8:]
+        copied.shard.tester.updateValueState("head", LABEL, (blob,))
 
     rows, rebuilt = Copied().run(as_before)
     assert rows == wanted()

@@ -164,9 +164,11 @@ def test_the_state_store_holds_no_more_than_the_head_lists() -> None:
 def test_blobs_of_another_format_are_refused() -> None:
     blob = to_blob(pa.table({"x": [1]}))
     assert from_blob(blob).to_pydict() == {"x": [1]}
-    other = b"HG" + (FORMAT + 1).to_bytes(6, "little") + blob[8:]
+    later = b"HG" + (FORMAT + 1).to_bytes(2, "little") + bytes(4) + blob[8:]
+    with pytest.raises(hg.SpecError, match=rf"in format {FORMAT + 1}, by a later version"):
+        from_blob(later)
     with pytest.raises(hg.SpecError, match="another format"):
-        from_blob(other)
+        from_blob(b"HG" + (5).to_bytes(6, "little") + blob[8:])
     with pytest.raises(hg.SpecError, match="start from a new checkpoint"):
         from_blob(b"something else")
 

@@ -191,6 +191,8 @@ def most_frequent(counts: np.ndarray, most: int) -> np.ndarray:
     found = np.flatnonzero(counts)
     if len(found) <= most:
         return found
+    if not most:  # a smaller budget has no room for any
+        return found[:0]
     own = counts[found]
     least = np.partition(own, len(own) - most)[len(own) - most]
     chosen = own > least

@@ -225,6 +225,13 @@ class Monitor:
         ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)
         self.ages.matches, self.ages.rows = ages[0], ages[1]
 
+    def follow_anew(self) -> None:
+        """Forget how policies did, since another is asked for; what streams are like stays."""
+        self.followed, self.steady, self.contested = "", 0.0, False
+        self.standing, self.tried = Standing(), 0.0
+        self.epoch.made, self.epoch.lean, self.epoch.spare = None, "", False
+        self.epoch.until = 0  # what is kept must fit the room that the policy asks for
+
     def _recall_steps(self, given: dict[str, Any]) -> None:
         """What an earlier version wrote, which learned from step to step: an epoch begins."""
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])

@@ -266,6 +266,19 @@ class ExpectedFigures:
     expected_fourfold: float = metric("matches/s", "With four times as much.", LAST, default=0.0)
 
 
+@dataclass(frozen=True)
+class RestartFigures:
+    """What a restart that changed the join has left open, until windows have passed."""
+
+    gone_rows: int = metric(
+        "rows",
+        "About how many rows a window that was made longer would still hold, had they not left "
+        "before.",
+        LAST,
+    )
+    shards_unsettled: int = metric("shards", "Shards whose recall is unknown until then.", LAST)
+
+
 JOIN_SUMS: tuple[type, ...] = (
     JoinCounts,
     StateFigures,
@@ -274,6 +287,7 @@ JOIN_SUMS: tuple[type, ...] = (
     MonitorFigures,
     TotalFigures,
     LimitFigures,
+    RestartFigures,
 )
 """Groups that a join sums over its shards."""
 LOOKUP_SUMS: tuple[type, ...] = (LookupCounts, StateFigures, TimeFigures)

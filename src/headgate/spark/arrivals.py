@@ -48,6 +48,15 @@ class Arrivals:
             del frame  # or this name would keep it in memory while Spark builds the next
         return cls(reader.sides(), reader.notices(), reader.rows == 0)
 
+    @property
+    def usual_weights(self) -> tuple[float, float]:
+        """The mean of each side's weights; zero where rows have none."""
+        left, right = (
+            0.0 if weight is None or not len(weight) else float(weight.mean())
+            for weight in (self.sides[side].weight for side in (0, 1))
+        )
+        return left, right
+
 
 class _Reader:
     def __init__(self, schemas: Mapping[int, pa.Schema]) -> None:

@@ -15,11 +15,13 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from headgate.deferred_processor import DeferredProcessor, Variables, declared
-from headgate.spark.join.shard_plan import ShardPlan, check_same_join
+from headgate.spark.join.restart_rules import check_restart
+from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.packing import padded
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import to_blob
-from headgate.spark.state.shard_state import VARIABLES, ShardStore
+from headgate.spark.state.control_text import control_text, read_control
+from headgate.spark.state.shard_store import VARIABLES, ShardStore
 
 FRAME_BYTES = 1 << 23
 FIRST_TIMER_MS = -1
@@ -82,7 +84,7 @@ class ShardProcessor(StatefulProcessor):
         """Process the blobs of a batch."""
         shard = int(key[0])
         if shard == CONTROL:
-            self._check_same_join()
+            self._check_restart()
             return
         self._done.add(shard)
         if not list(self._handle.listTimers()):
@@ -112,12 +114,15 @@ class ShardProcessor(StatefulProcessor):
         """
         raise NotImplementedError
 
-    def _check_same_join(self) -> None:
-        before = self._control.get()
-        if before is None:
-            self._control.update((self._plan.description,))
-        else:
-            check_same_join(before[0], self._plan.description)
+    def _check_restart(self) -> None:
+        """Check, before any row is read, that the checkpoint can be taken up by this join."""
+        before, now = self._control.get(), self._plan.description
+        if before is not None:
+            noted = read_control(before[0])
+            if noted == now and before[0] == control_text(now):
+                return
+            check_restart(noted, now)
+        self._control.update((control_text(now),))
 
 
 def result_blobs(pieces: Iterable[pa.Table], row_bytes: int | None) -> Iterator[list[bytes]]:

@@ -13,7 +13,7 @@ from headgate.report.sections import Section, as_text
 from headgate.spark.arrow_batches import ARROW_ROWS
 from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint.checkpoint_files import CheckpointFiles
-from headgate.spark.checkpoint.join_description import HIDDEN, INNER
+from headgate.spark.checkpoint.described_join import HIDDEN, INNER
 from headgate.spark.checkpoint.row_file import write_rows
 from headgate.spark.checkpoint.state_wording import Shown, sections
 from headgate.spark.checkpoint.stored_rows import (
@@ -23,7 +23,7 @@ from headgate.spark.checkpoint.stored_rows import (
     live_rows_frame,
     stored_columns,
 )
-from headgate.spark.checkpoint.stored_state import ShardHead, StoredState, reading
+from headgate.spark.checkpoint.stored_state import StoredShard, StoredState, reading
 from headgate.spark.checkpoint.work_session import PARTS_AT_ONCE
 from headgate.spark.shards import shard_labels
 
@@ -112,7 +112,7 @@ class CheckpointState:
     unfinished: tuple[int, ...]
     watermark_us: int | None
     clock_us: int
-    join: dict[str, str]
+    join: dict[str, Any]
     settings: dict[str, str]
     offsets: tuple[str, ...]
     shards: tuple[ShardState, ...]
@@ -169,11 +169,14 @@ def read_checkpoint(
             write_rows(frames, schemas, _numbers(state), settles, rows)
     join = state.join.facts
     if not values:
-        join = {name: UNSEEN if name in HIDDEN else told for name, told in join.items()}
+        join = {
+            name: UNSEEN if name in HIDDEN and told is not None else told
+            for name, told in join.items()
+        }
     logged = files.offsets(state.batch)
     return CheckpointState(
         path=str(files.path),
-        format=state.format,
+        format=max(shard.head.format for shard in state.shards),
         batch=state.batch,
         unfinished=tuple(files.begun),
         watermark_us=state.watermark_us,
@@ -181,7 +184,7 @@ def read_checkpoint(
         join=join,
         settings=logged.conf,
         offsets=logged.lines if values else (),
-        shards=tuple(_shard(state, head, found) for head in state.heads),
+        shards=tuple(_shard(state, shard, found) for shard in state.shards),
         sides=(whole[0], whole[1]),
         top_keys=frequent,
     )
@@ -219,26 +222,25 @@ def _figures() -> list[Any]:
 
 
 def _shard(
-    state: StoredState, head: ShardHead, found: Sequence[dict[int, SideState]]
+    state: StoredState, shard: StoredShard, found: Sequence[dict[int, SideState]]
 ) -> ShardState:
-    left, right = (by_shard.get(head.label, SideState()) for by_shard in found)
-    learned = head.learned or {}
-    stored = sum(entry["rows"] for side in (0, 1) for entry in head.segments(side))
-    seen = head.facts["seen"]
+    left, right = (by_shard.get(shard.label, SideState()) for by_shard in found)
+    learned, head = shard.learned or {}, shard.head
+    stored = sum(len(entry.alive) for entry in head.segments)
     return ShardState(
-        number=_numbers(state)[head.label],
-        label=head.label,
+        number=_numbers(state)[shard.label],
+        label=shard.label,
         sides=(left, right),
-        segments=head.directory.num_rows,
+        segments=len(head.segments),
         dead_rows=stored - left.rows - right.rows,
-        seen=(int(seen[0]), int(seen[1])),
-        batches=int(head.facts["batches"]),
-        limit=head.facts["limit"],
+        seen=head.progress.seen,
+        batches=head.batches,
+        limit=head.limit,
         policy=learned.get("followed"),
         watched_share=learned.get("share"),
         pairs=learned.get("pairs"),
         lost=learned.get("lost"),
-        learned_bytes=head.learned_bytes,
+        learned_bytes=shard.learned_bytes,
     )
 
 

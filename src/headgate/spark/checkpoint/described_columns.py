@@ -1,23 +1,30 @@
 """The columns of a join's sides as its checkpoint describes them, as empty DataFrames."""
 
+from typing import Any
+
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from headgate.spark.carried_columns import quoted
-from headgate.spark.checkpoint.join_description import JoinDescription
+from headgate.spark.checkpoint.described_join import DescribedJoin
+from headgate.spark.join.join_description import spark_columns
 from headgate.spec import SpecError
 
 SIDES = ("left", "right")
 
 
-def described_columns(session: SparkSession, join: JoinDescription) -> tuple[DataFrame, DataFrame]:
+def described_columns(session: SparkSession, join: DescribedJoin) -> tuple[DataFrame, DataFrame]:
     """DataFrames without rows, of the types that the sides had when the query began."""
     left, right = (
-        session.createDataFrame([], described_schema(join.facts[f"{side} columns"]))
-        for side in SIDES
+        session.createDataFrame([], _columns(join.facts[f"{side} columns"])) for side in SIDES
     )
     return left, right
+
+
+def _columns(told: Any) -> StructType:
+    """The schema that a description has: a list of columns, or in format 6 a text."""
+    return described_schema(told["shown"]) if isinstance(told, dict) else spark_columns(told)
 
 
 def described_schema(text: str) -> StructType:

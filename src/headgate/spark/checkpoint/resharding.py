@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint import stored_rows
 from headgate.spark.checkpoint.checkpoint_files import PARTITIONS, CheckpointFiles, check_place
 from headgate.spark.checkpoint.described_columns import described_columns
-from headgate.spark.checkpoint.join_description import INNER, SPLIT_KEYS
+from headgate.spark.checkpoint.described_join import INNER, SPLIT_KEYS
 from headgate.spark.checkpoint.new_checkpoint import NewCheckpoint
 from headgate.spark.checkpoint.row_packing import LABEL, PACKED, PackStored, packed_columns
 from headgate.spark.checkpoint.state_writer import ROWS, WrittenShards, write_state
@@ -29,6 +29,7 @@ from headgate.spark.join.join_stream import shard_column
 from headgate.spark.requirements import check_columns
 from headgate.spark.shards import shard_labels
 from headgate.spark.spark_versions import from_arrow_type
+from headgate.spark.state.unsettled import Unsettled
 from headgate.spec import Keys, Side, SpecError
 
 SIDES = ("left", "right")
@@ -173,18 +174,22 @@ class _Resharding:
     def plan(self, partitions: int) -> WrittenShards:
         """What the shards have beside their rows."""
         state = self.state
-        facts = [head.facts for head in state.heads]
-        limits = {each["limit"] for each in facts}
+        heads = [shard.head for shard in state.shards]
+        limits = {head.limit for head in heads}
+        lost = [head.lost_us for head in heads if head.lost_us is not None]
+        unsettled = [head.unsettled for head in heads if head.unsettled is not None]
         return WrittenShards(
-            description=state.join.cut_into(len(self.labels), partitions).text,
+            description=state.join.cut_into(len(self.labels), partitions),
             labels=self.labels,
             clock=state.clock,
             watermark_us=state.watermark_us,
-            definitions=tuple((at, text) for at, text in facts[0]["definitions"]),
-            batches=max(int(each["batches"]) for each in facts),
+            definitions=heads[0].progress.definitions,
+            batches=max(head.batches for head in heads),
             limit=limits.pop() if len(limits) == 1 else None,
             given_up=stored_rows.given_up_marks(state),
             settles=state.join.how != INNER,
+            lost_us=max(lost, default=None),
+            unsettled=reduce(Unsettled.with_more, unsettled) if unsettled else None,
         )
 
     def counts(self, columns: list[StoredColumns | None]) -> tuple[int, int]:
@@ -266,17 +271,17 @@ def _check(state: StoredState, shards: int, partitions: int, others: int) -> Non
     changes = shards != join.shards
     if changes and join.counts_rows:
         raise SpecError(f"a window of the last n rows needs them in one place: {one}")
-    if changes and not join.facts["left keys"]:
+    if changes and not join.has_keys:
         raise SpecError(
             "this join has no keys, so its rows went to shards by the values of a band, some to "
             "two: they cannot be told from copies, so start it from a new checkpoint location"
         )
-    if SPLIT_KEYS in join.facts:
+    if join.facts.get(SPLIT_KEYS) is not None:
         raise SpecError(
             "this join has split_keys=, of which rows are stored in every shard, one copy each: "
             "start it from a new checkpoint location"
         )
-    if any(pool for head in state.heads for pool in head.facts["bars"]):
+    if any(pool for shard in state.shards for pool in shard.head.progress.thresholds):
         raise SpecError(
             "this is a sample, and rows have been left out of it: their chances hold within a "
             "shard, so weights would be wrong in another. Start it from a new checkpoint location"

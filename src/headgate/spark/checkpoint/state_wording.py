@@ -23,7 +23,7 @@ class Shown:
     unfinished: tuple[int, ...]
     watermark_us: int | None
     clock_us: int
-    join: dict[str, str]
+    join: dict[str, Any]
     settings: dict[str, str]
     offsets: tuple[str, ...]
     shards: tuple[Any, ...]
@@ -57,8 +57,32 @@ def _overview(state: Shown) -> Section:
 
 def _join(state: Shown) -> Section:
     width = max(map(len, state.join))
-    lines = (f"{name.ljust(width)}  {told}" for name, told in sorted(state.join.items()))
+    lines = (
+        f"{name.ljust(width)}  {_told(told)}"
+        for name, told in sorted(state.join.items())
+        if told is not None
+    )
     return Section("Join", above=tuple(lines))
+
+
+def _told(value: Any) -> str:
+    """A fact of a description in short.
+
+    Examples
+    --------
+    >>> _told({"microseconds": 60_000_000}), _told([{"name": "a", "type": "long"}]), _told(["k"])
+    ('60 seconds', 'a long', 'k')
+    """
+    if isinstance(value, list):
+        return ", ".join(
+            f"{each['name']} {each['type'] or each['arrow']}" if isinstance(each, dict) else each
+            for each in value
+        )
+    if isinstance(value, dict) and set(value) == {"microseconds"}:
+        return f"{value['microseconds'] / 1e6:,.6g} seconds"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {told}" for name, told in value.items() if told is not None)
+    return str(value)
 
 
 def _rows(state: Shown) -> Section:

@@ -4,9 +4,8 @@ The query has the operator of a join, with the same state variables, so its stat
 reads. Its processor stores the rows it is handed, and joins nothing.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
-from headgate.columns.plain_form import no_rows
 from headgate.kernel.progress import Progress
 from headgate.spark.checkpoint.row_packing import KNOWN, PACKED
 from headgate.spark.checkpoint.stored_parts import NoCopies
@@ -27,9 +25,11 @@ from headgate.spark.shard_processor import ShardProcessor
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.state.local_copy import new_name
-from headgate.spark.state.segments import Segment, new_segment
-from headgate.spark.state.shard_state import ShardState
+from headgate.spark.state.segments import SEQUENCE, new_segment
+from headgate.spark.state.settled_state import GivenUpFilters
+from headgate.spark.state.shard_head import SegmentEntry, ShardHead, ShardPlace
 from headgate.spark.state.stored_tables import Stored, StoredTables
+from headgate.spark.state.unsettled import Unsettled
 
 AT = "at"
 ROWS, SHARDS = "rows", "shards"
@@ -54,6 +54,8 @@ class WrittenShards:
         For each side the latest mark of a key that was given up; None if none was.
     settles
         Whether the join knows which rows have met a partner.
+    lost_us, unsettled
+        As in `ShardHead`.
     """
 
     description: str
@@ -65,10 +67,8 @@ class WrittenShards:
     limit: int | None = None
     given_up: tuple[int | None, int | None] = (None, None)
     settles: bool = False
-
-    def to_json(self) -> str:
-        """As text, to see whether two are the same."""
-        return json.dumps(asdict(self))
+    lost_us: int | None = None
+    unsettled: Unsettled | None = None
 
 
 class StateWriter(ShardProcessor):
@@ -81,63 +81,69 @@ class StateWriter(ShardProcessor):
     ) -> Iterator[pd.DataFrame]:
         plan: WrittenShards = self._plan
         local: Any = NoCopies(shard)
-        state = ShardState(
-            self._plan,
-            self._store,
-            StoredTables(self._store.segments, local),
-            StoredTables(self._store.histories, local),
-        )
-        state.batches, state.limit = plan.batches, plan.limit
-        placed: list[tuple[int, int, Segment, tuple[Stored, int] | None]] = []
+        tables = StoredTables(self._store.segments, local)
+        logs = StoredTables(self._store.histories, local)
+        placed = []
         for frame in frames:
             for side, ordinal, blob in zip(
                 frame["side"], frame["ordinal"], frame["blob"], strict=True
             ):
                 if side != FACTS:
-                    placed.append((side, ordinal, *self._stored(state, side, from_blob(blob))))
+                    piece = self._stored(tables, logs, side, from_blob(blob))
+                    placed.append((side, ordinal, *piece))
         placed.sort(key=lambda each: each[:2])
-        state.segments = [segment for _, _, segment, _ in placed]
-        state.logs = [log for *_, log in placed if log is not None]
-        rows = [sum(len(each.alive) for each in state.segments if each.side == s) for s in (0, 1)]
-        marks = [b"" if mark is None else np.int64(mark).tobytes() for mark in plan.given_up]
-        state.progress = Progress(
-            clock=plan.clock,
-            seen=(rows[0], rows[1]),
-            definitions=plan.definitions,
-            given_up=(marks[0], marks[1]),
+        entries = [entry for _, _, entry, _ in placed]
+        rows = [sum(len(each.alive) for each in entries if each.side == side) for side in (0, 1)]
+        head = ShardHead(
+            description=plan.description,
+            place=ShardPlace(plan.labels.index(shard), shard, len(plan.labels)),
+            progress=Progress(
+                clock=plan.clock, seen=(rows[0], rows[1]), definitions=plan.definitions
+            ),
+            segments=entries,
+            filters=self._filters(tables),
+            logs=[log for *_, log in placed if log is not None],
+            batches=plan.batches,
+            watermark_us=plan.watermark_us,
+            limit=plan.limit,
+            lost_us=plan.lost_us,
+            unsettled=plan.unsettled,
         )
-        state.filters.write(state.progress.given_up, state.batches)
-        state.write_head()
+        self._store.head.update((head.to_blob(),))
         if plan.watermark_us is not None:
             self._store.watermark.update((plan.watermark_us,))
         yield from ()
 
+    def _filters(self, tables: StoredTables) -> list[Stored | None]:
+        """Filters of one slot, which say of every key what is known of any."""
+        marks = [b"" if mark is None else np.int64(mark).tobytes() for mark in self._plan.given_up]
+        filters = GivenUpFilters(tables)
+        filters.write((marks[0], marks[1]), self._plan.batches)
+        return filters.stored
+
     def _stored(
-        self, state: ShardState, side: int, table: pa.Table
-    ) -> tuple[Segment, tuple[Stored, int] | None]:
+        self, tables: StoredTables, logs: StoredTables, side: int, table: pa.Table
+    ) -> tuple[SegmentEntry, tuple[Stored, int] | None]:
         """Store the rows of a blob as a segment, and their history as a part of the log."""
         width = table.num_columns - len(KNOWN)
         rows = table.select(range(width))
         fate, matches, touched, recent = table.columns[width:]
-        sequence = rows.column("__headgate_sequence")
-        stored = state.stored_segments.put(new_name(state.batches), rows)
-        segment = replace(new_segment(stored, side, rows), table=no_rows(rows.schema))
-        if self._plan.settles:
-            segment = replace(segment, fate=fate.to_numpy().astype(np.uint8))
-        kept = touched.is_valid()
+        batches = self._plan.batches
+        segment = new_segment(tables.put(new_name(batches), rows), side, rows)
+        known = fate.to_numpy().astype(np.uint8) if self._plan.settles else None
+        entry = SegmentEntry(segment.stored, side, segment.alive, segment.bytes, known)
         history = pa.table(
             {
                 "side": pa.array(np.full(rows.num_rows, side, np.int8)),
-                "sequence": sequence,
+                "sequence": rows.column(SEQUENCE),
                 "matches": matches,
                 "touched": touched,
                 "recent": recent,
             }
-        ).filter(kept)
+        ).filter(touched.is_valid())
         if not history.num_rows:
-            return segment, None
-        log = state.stored_logs.put(new_name(state.batches), history)
-        return segment, (log, history.num_rows)
+            return entry, None
+        return entry, (logs.put(new_name(batches), history), history.num_rows)
 
 
 def write_state(

@@ -23,10 +23,11 @@ from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint.stored_parts import tables_of
 from headgate.spark.checkpoint.stored_state import StoredState
 from headgate.spark.spark_versions import from_arrow_type
-from headgate.spark.state.blobs import pieces_of_blob
+from headgate.spark.state.blobs import damaged, pieces_of_blob
 from headgate.spark.state.segments import WEIGHT as WEIGHT_COLUMN
 from headgate.spark.state.segments import Segment, held_rows, payload
-from headgate.spark.state.settled_state import LATEST, unpack_fates
+from headgate.spark.state.settled_state import LATEST
+from headgate.spark.state.shard_head import SegmentEntry
 from headgate.spark.state.stored_tables import Stored
 
 SHARD, SEQUENCE, TIME, SIZE, FATE, WEIGHT = (
@@ -61,27 +62,12 @@ HISTORY = StructType(
 """What comes behind them."""
 
 
-class Listed(NamedTuple):
-    """A segment as the head of its shard lists it."""
-
-    stored: Stored
-    rows: int
-    alive: bytes
-    fates: bytes | None
-
-    @property
-    def live(self) -> np.ndarray:
-        """Which rows are live."""
-        bits = np.frombuffer(self.alive, np.uint8)
-        return np.unpackbits(bits, count=self.rows).astype(bool)
-
-
 @dataclass(frozen=True)
 class LiveRows:
     """Turns the parts of segments into their live rows; run by ``mapInArrow``."""
 
     side: int
-    listed: dict[tuple[int, str], Listed]
+    listed: dict[tuple[int, str], SegmentEntry]
     time_column: str | None
     """None where times are beside the payload: in windows of the last n rows."""
 
@@ -90,9 +76,13 @@ class LiveRows:
         for shard, name, table in tables_of(batches, wanted):
             yield from self._rows(shard, table, self.listed[shard, name])
 
-    def _rows(self, shard: int, table: pa.Table, listed: Listed) -> Iterator[pa.RecordBatch]:
-        fate = unpack_fates(listed.fates, listed.rows)
-        segment = Segment(listed.stored, self.side, table, listed.live, 0, fate)
+    def _rows(self, shard: int, table: pa.Table, listed: SegmentEntry) -> Iterator[pa.RecordBatch]:
+        if table.num_rows != len(listed.alive):
+            raise damaged(
+                f"table {listed.stored.name} of shard {shard}",
+                f"it has {table.num_rows} rows and the head says {len(listed.alive)}",
+            )
+        segment = Segment(listed.stored, self.side, table, listed.alive, 0, listed.fate)
         held = held_rows([segment], table.schema, self.time_column)
         rows, source, sizes = held.rows, RowSource(held.table), row_bytes(held.table)[held.place]
         for part in cuts(source.sizes[held.place], SMALL_BYTES):
@@ -122,7 +112,11 @@ class StoredColumns(NamedTuple):
 def stored_columns(state: StoredState, side: int) -> StoredColumns | None:
     """What a side's rows are made of, as the newest segment has it; None if there are no rows."""
     newest = max(
-        ((entry["name"], head.label) for head in state.heads for entry in head.segments(side)),
+        (
+            (entry.stored.name, shard.label)
+            for shard in state.shards
+            for entry in shard.segments(side)
+        ),
         default=None,
     )
     if newest is None:
@@ -140,14 +134,9 @@ def stored_columns(state: StoredState, side: int) -> StoredColumns | None:
 def live_rows_frame(state: StoredState, side: int, schema: pa.Schema) -> DataFrame:
     """The live rows of a side: columns as in `OWN`, then the payload's, by number."""
     listed = {
-        (head.label, entry["name"]): Listed(
-            Stored(entry["name"], entry["parts"], entry.get("checksum")),
-            entry["rows"],
-            entry["alive"],
-            entry.get("fates"),
-        )
-        for head in state.heads
-        for entry in head.segments(side)
+        (shard.label, entry.stored.name): entry
+        for shard in state.shards
+        for entry in shard.segments(side)
     }
     time = None if state.join.counts_rows else state.join.time(side)
     columns = [
@@ -189,7 +178,11 @@ _ENTRY = pa.schema(
 
 def with_history(state: StoredState, side: int, rows: DataFrame) -> DataFrame:
     """Live rows with how often and when each last matched, where the policy goes by that."""
-    wanted = {(head.label, stored.name): stored for head in state.heads for stored in head.logs}
+    wanted = {
+        (shard.label, stored.name): stored
+        for shard in state.shards
+        for stored, _ in shard.head.logs
+    }
     if not wanted:
         nothing = (F.lit(None).cast(field.dataType).alias(field.name) for field in HISTORY)
         return rows.select("*", *nothing)
@@ -208,9 +201,9 @@ def with_history(state: StoredState, side: int, rows: DataFrame) -> DataFrame:
 def given_up_marks(state: StoredState) -> tuple[int | None, int | None]:
     """For each side the latest mark in any shard's filter of given-up keys; None if none was."""
     wanted = {
-        (head.label, stored.name): (side, stored)
-        for head in state.heads
-        for side, stored in enumerate(head.filters)
+        (shard.label, stored.name): (side, stored)
+        for shard in state.shards
+        for side, stored in enumerate(shard.head.filters)
         if stored is not None
     }
     found: dict[int, int] = {}

@@ -10,31 +10,28 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.checkpoint.checkpoint_files import CheckpointFiles, Operator
-from headgate.spark.checkpoint.join_description import JoinDescription
+from headgate.spark.checkpoint.described_join import DescribedJoin
 from headgate.spark.shards import CONTROL
-from headgate.spark.state.blobs import from_blob
-from headgate.spark.state.stored_tables import Stored
+from headgate.spark.state.control_text import read_control
+from headgate.spark.state.shard_head import SegmentEntry, ShardHead
 from headgate.spec import SpecError
 
 
 @dataclass(frozen=True)
-class ShardHead:
-    """The head of a shard: its progress, and the list of its segments.
+class StoredShard:
+    """A shard as the checkpoint has it.
 
     Parameters
     ----------
     label
         The number by which Spark knows the shard.
-    facts
-        The shard's progress, as `ShardState` writes it.
-    directory
-        A row for each segment.
+    head
+        Its progress, and the list of its segments.
     watermark_us
         The watermark of the last batch.
     learned
@@ -44,26 +41,14 @@ class ShardHead:
     """
 
     label: int
-    facts: dict[str, Any]
-    directory: pa.Table
+    head: ShardHead
     watermark_us: int | None
     learned: dict[str, Any] | None
     learned_bytes: int = 0
 
-    def segments(self, side: int) -> list[dict[str, Any]]:
+    def segments(self, side: int) -> list[SegmentEntry]:
         """The list's entries of one side."""
-        return [entry for entry in self.directory.to_pylist() if entry["side"] == side]
-
-    @property
-    def logs(self) -> list[Stored]:
-        """The parts of the history log, oldest first."""
-        return [Stored(*stored) for stored, _ in self.facts["logs"]]
-
-    @property
-    def filters(self) -> list[Stored | None]:
-        """Each side's filter of given-up keys."""
-        kept = self.facts.get("given_up") or (None, None)
-        return [None if each is None else Stored(*each) for each in kept]
+        return [entry for entry in self.head.segments if entry.side == side]
 
 
 @dataclass(frozen=True)
@@ -74,9 +59,8 @@ class StoredState:
     files: CheckpointFiles
     operator: Operator
     batch: int
-    format: int
-    join: JoinDescription
-    heads: tuple[ShardHead, ...]
+    join: DescribedJoin
+    shards: tuple[StoredShard, ...]
 
     @classmethod
     def read(cls, session: SparkSession, files: CheckpointFiles) -> "StoredState":
@@ -85,32 +69,30 @@ class StoredState:
         told = _rows(session, files, operator, batch, "control")
         if not told:
             raise SpecError(f"{files.path} has no join in it yet: let the query run for a batch")
-        join = JoinDescription.read(told[CONTROL][0])
+        join = DescribedJoin.read(read_control(told[CONTROL][0]))
         marks = _rows(session, files, operator, batch, "watermark")
         learned = _rows(session, files, operator, batch, "lessons")
-        heads, versions = [], set()
+        shards = []
         for label, (blob,) in sorted(_rows(session, files, operator, batch, "head").items()):
-            directory = from_blob(bytes(blob))
-            versions.add(format_of(bytes(blob)))
             known = learned.get(label)
-            heads.append(
-                ShardHead(
+            shards.append(
+                StoredShard(
                     label,
-                    json.loads(directory.schema.metadata[b"facts"]),
-                    directory,
+                    ShardHead.read(bytes(blob), f"the head of shard {label}"),
                     int(marks[label][0]) if label in marks else None,
                     None if known is None else json.loads(known[0]),
                     0 if known is None else sum(len(part) for part in known if part is not None),
                 )
             )
+        if not shards:
+            raise SpecError(f"{files.path} has no shard in it yet: let the query run for a batch")
         return cls(
             session=session,
             files=files,
             operator=operator,
             batch=batch,
-            format=max(versions, default=0),
             join=join,
-            heads=tuple(heads),
+            shards=tuple(shards),
         )
 
     def parts(self, variable: str) -> DataFrame:
@@ -128,12 +110,15 @@ class StoredState:
     @property
     def watermark_us(self) -> int | None:
         """The watermark of the last batch, which all shards have."""
-        return max((head.watermark_us for head in self.heads if head.watermark_us), default=None)
+        return max(
+            (shard.watermark_us for shard in self.shards if shard.watermark_us is not None),
+            default=None,
+        )
 
     @property
     def clock(self) -> int:
         """The latest event of any shard; see `Progress`."""
-        return max(int(head.facts["clock"]) for head in self.heads)
+        return max(shard.head.progress.clock for shard in self.shards)
 
     def check_unchanged(self) -> None:
         """Raise if the query has gone on since."""
@@ -142,11 +127,6 @@ class StoredState:
                 f"{self.files.path} has changed while it was read: batch {self.files.last_batch} "
                 f"is done, and {self.batch} was the last at the start. Stop the query first"
             )
-
-
-def format_of(blob: bytes) -> int:
-    """The version of the format of a blob: the number behind its first two letters."""
-    return int.from_bytes(blob[2:8], "little")
 
 
 def variable_of(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
+from math import nan
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -56,6 +57,9 @@ def stats_row(
         "shards_by_importance": int(plan.definitions is not None),
         "shards_settling": int(learned is not None and not learned.result.are_known),
     }
+    if figures["shards_unsettled"]:
+        # No number: whatever the other shards say, recall is null.
+        figures |= dict.fromkeys((*EVIDENCE, *ALONE), nan)
     return SHARD.figures(figures | {DOUBT: doubt(figures)})
 
 
@@ -65,7 +69,7 @@ def doubt(figures: Mapping[str, Any]) -> float:
     A batch that lost no rows may still miss pairs with rows lost earlier. Shards tell one number,
     since every sum that figures are computed from is planned anew in every batch.
     """
-    lost = sum(figures[name] for name in ("total_lost", *GIVEN_UP))
+    lost = sum(figures[name] for name in ("total_lost", "shards_unsettled", *GIVEN_UP))
     return float(lost) if figures["shards_monitored"] else 1.0
 
 

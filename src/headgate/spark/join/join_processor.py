@@ -16,7 +16,7 @@ from headgate.engine.placed_rows import Screened
 from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.progress import Progress
 from headgate.spark.arrivals import Arrivals
 from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
@@ -53,9 +53,11 @@ class JoinProcessor(ShardProcessor):
         timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()
-        late_at, watermark = self._hear_watermark(timer_values)
         came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
-        state = ShardState.read(self._plan, self._store, LocalCopy(self._plan.operator, shard))
+        local = LocalCopy(self._plan.operator, shard)
+        state = ShardState.read(self._plan, self._store, local, came.usual_weights)
+        watermark = timer_values.getCurrentWatermarkInMs() * 1000
+        late_at = state.hear_watermark(watermark)
         held = (state.held(0), state.held(1))
         self._hear_limits(came.notices, state, self._plan.labels.index(shard))
         plan = state.plan
@@ -112,13 +114,6 @@ class JoinProcessor(ShardProcessor):
             stats = replace(stats, redefined=stats.redefined + definitions.at_once)
         figures["shard"] = self._plan.labels.index(shard)
         return stats_row(stats, figures, watch.laps, driver.learned, state.plan, expected)
-
-    def _hear_watermark(self, timer_values: TimerValues) -> tuple[int, int]:
-        """Store the current watermark; return the previous and the current one, in microseconds."""
-        heard = self._store.watermark.get()
-        millis = timer_values.getCurrentWatermarkInMs()
-        self._store.watermark.update((millis * 1000,))
-        return (NO_WATERMARK if heard is None else int(heard[0])), millis * 1000
 
     def _hear_limits(self, notices: pd.DataFrame, state: ShardState, own: int) -> None:
         """Apply new limits that came with this batch: those of the join, and this shard's own."""

@@ -194,9 +194,9 @@ def shard_count(join: Request, left: DataFrame, right: DataFrame, given: int | N
     return _shard_count(join, bind_frames(join, (left, right)).shape, given, cores)
 
 
-def _described(frames: tuple[DataFrame, DataFrame]) -> tuple[str, str]:
-    """Each side's columns and types, as text."""
-    return frames[0].schema.simpleString(), frames[1].schema.simpleString()
+def _described(frames: tuple[DataFrame, DataFrame]) -> tuple[StructType, StructType]:
+    """Each side's columns, with Spark's types."""
+    return frames[0].schema, frames[1].schema
 
 
 def _timed(plan: ShardPlan) -> str | None:

@@ -24,9 +24,9 @@ from headgate.spark.carried_columns import (
     travelling,
 )
 from headgate.spark.column_types import check_char_types, compared_types
+from headgate.spark.join.join_description import describe_others
 from headgate.spark.join.join_metrics import observe
 from headgate.spark.join.join_stream import shard_column
-from headgate.spark.join.shard_plan import describe
 from headgate.spark.lookup import lookup_metrics
 from headgate.spark.lookup.lookup_processor import LookupPlan, LookupProcessor
 from headgate.spark.lookup.spark_table import SparkTable
@@ -75,7 +75,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         most_dead_bytes=most_dead_bytes(terms, RESERVE),
         room=None,
         labels=labels,
-        description=describe(count, partitions, facts),
+        description=describe_others(count, partitions, facts),
         operator=uuid.uuid4().hex[:16],
         table=request.table.for_workers(request.keys.left),
         how=request.how,

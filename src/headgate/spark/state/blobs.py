@@ -1,6 +1,14 @@
-"""Serialises Arrow tables to bytes (blobs) for the shuffle and the state store."""
+"""Serialises Arrow tables to bytes (blobs) for the shuffle and the state store.
 
+A blob is eight bytes, then an Arrow IPC stream. The eight are ``HG``, the format's version and a
+checksum of the rest, which is zero where it is kept elsewhere, or needed nowhere. What is in state,
+and how, is specified in docs/state-format.md.
+"""
+
+import struct
+import zlib
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -9,27 +17,70 @@ from headgate.columns.plain_form import no_rows
 from headgate.spec import SpecError
 
 _MAGIC = b"HG"
-FORMAT = 6
+FORMAT = 7
 """Version of everything kept in state; raise it when what follows changes meaning."""
-_PREFIX = _MAGIC + FORMAT.to_bytes(6, "little")
+OLDEST = 6
+"""The oldest version that is read; its blobs have no checksums of their own."""
+_PREFIX = struct.Struct("<2sHI")
 _QUICK = pa.Codec("zstd", 1)
 
 
-def to_blob(table: pa.Table, compress: bool = False) -> bytes:
+class Prefix(NamedTuple):
+    """The first eight bytes of a blob."""
+
+    format: int
+    checksum: int
+    """Of what follows; zero where it has none."""
+
+    @classmethod
+    def read(cls, prefix: bytes) -> "Prefix":
+        """Read a prefix; raises where a blob cannot be read by this version.
+
+        Examples
+        --------
+        >>> Prefix.read(b"HG" + (7).to_bytes(2, "little") + bytes(4)).format
+        7
+        """
+        if len(prefix) < _PREFIX.size or prefix[:2] != _MAGIC:
+            raise SpecError(
+                f"a blob of state begins with {prefix!r}, not with {_MAGIC!r} and its format: it "
+                f"is damaged, or not Headgate's. Restore the checkpoint from a copy, or start "
+                f"from a new checkpoint"
+            )
+        _, version, checksum = _PREFIX.unpack(prefix[: _PREFIX.size])
+        if version > FORMAT:
+            raise SpecError(
+                f"state was written in format {version}, by a later version of Headgate: this one "
+                f"reads formats {OLDEST} to {FORMAT}. Nothing was changed: start the query with "
+                f"the version that wrote it, or a later one, or start from a new checkpoint"
+            )
+        if version < OLDEST or (version == OLDEST and checksum):
+            raise SpecError(
+                f"state has another format ({prefix[: _PREFIX.size]!r}) than those this version "
+                f"of Headgate reads ({OLDEST} to {FORMAT}): it is damaged, or older. Start with "
+                f"the version that wrote it, or start from a new checkpoint"
+            )
+        return cls(version, checksum)
+
+
+def to_blob(table: pa.Table, compress: bool = False, checked: bool = False) -> bytes:
     """A table as an Arrow IPC stream, with the format's version in front.
 
     The prefix is eight bytes long, so that columns stay aligned when the blob is memory-mapped.
     Compressed blobs are for the state store, where cost grows with bytes; they are read the same
-    way.
+    way. With ``checked`` the prefix has a checksum.
     """
     sink = pa.BufferOutputStream()
     write_blob(table, sink, compress)
-    return bytes(sink.getvalue())
+    blob = bytes(sink.getvalue())
+    if not checked:
+        return blob
+    return _PREFIX.pack(_MAGIC, FORMAT, checksum_of(blob)) + blob[_PREFIX.size :]
 
 
 def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> None:
     """Write a table's blob to a file; a large table is copied piece by piece."""
-    sink.write(_PREFIX)
+    sink.write(_PREFIX.pack(_MAGIC, FORMAT, 0))
     options = pa.ipc.IpcWriteOptions(compression=_QUICK if compress else None)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         for piece in in_pieces(table, SMALL_BYTES):
@@ -39,22 +90,42 @@ def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> 
 def from_blob(blob: "bytes | pa.Buffer") -> pa.Table:
     """Read the table of a blob without copying: its columns point into the blob."""
     buffer = pa.py_buffer(blob)
-    _check_format(buffer.slice(0, len(_PREFIX)).to_pybytes())
-    return pa.ipc.open_stream(buffer.slice(len(_PREFIX))).read_all()
+    Prefix.read(buffer.slice(0, min(_PREFIX.size, buffer.size)).to_pybytes())
+    return pa.ipc.open_stream(buffer.slice(_PREFIX.size)).read_all()
+
+
+def from_checked_blob(blob: bytes, what: str) -> pa.Table:
+    """Read the table of a blob that was written with a checksum, which is verified.
+
+    ``what`` names the blob where it is damaged. Blobs of format 6 have no checksum.
+    """
+    try:
+        prefix = Prefix.read(blob[: _PREFIX.size])
+        found = checksum_of(blob)
+        if prefix.format > OLDEST and found != prefix.checksum:
+            raise damaged(what, f"its checksum is {found} and should be {prefix.checksum}")
+        return from_blob(blob)
+    except pa.ArrowException as error:
+        raise damaged(what, f"it is no Arrow stream ({error})") from error
+
+
+def checksum_of(blob: bytes) -> int:
+    """The checksum that a blob should have in its prefix, never zero."""
+    return zlib.crc32(memoryview(blob)[_PREFIX.size :]) or 1
+
+
+def damaged(what: str, reason: str) -> SpecError:
+    """The error for state that is not as it was written."""
+    return SpecError(
+        f"{what} is not in the state store as it was written: {reason}. The checkpoint is damaged: "
+        f"restore it from a copy, or start from a new checkpoint. No row was put out from it"
+    )
 
 
 def pieces_of_blob(file: pa.NativeFile) -> Iterator[pa.Table]:
     """Read a table from a blob file in the pieces in which it was written; at least one."""
-    _check_format(file.read(len(_PREFIX)))
+    Prefix.read(file.read(_PREFIX.size))
     with pa.ipc.open_stream(file) as reader:
         yield no_rows(reader.schema)
         for batch in reader:
             yield pa.Table.from_batches([batch])
-
-
-def _check_format(prefix: bytes) -> None:
-    if prefix != _PREFIX:
-        raise SpecError(
-            f"state was written in another format ({prefix!r}) than this version of Headgate "
-            f"reads ({_PREFIX!r}): start from a new checkpoint, or with the version that wrote it"
-        )

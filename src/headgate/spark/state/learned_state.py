@@ -1,5 +1,7 @@
 """Stores a shard's learned models in the state store."""
 
+import json
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -9,40 +11,56 @@ import pyarrow as pa
 from headgate.columns.hashing import hash_keys
 from headgate.engine.learned_step import LearnedState
 from headgate.engine.table_learner import nothing_learned
-from headgate.learning import Monitor
+from headgate.learning import Evidence, Monitor
 from headgate.learning.key_counts import marks_of, padded
 from headgate.learning.rivals import RivalRows
 from headgate.learning.standing import Standing
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies.learned import KEEP_HISTORY
+from headgate.spark.join.restart_rules import Restart
 from headgate.spark.join.shard_plan import ShardPlan
-from headgate.spark.state.blobs import from_blob, to_blob
+from headgate.spark.state.blobs import damaged, from_checked_blob, to_blob
 
 VALUE = (
     "facts string, left binary, right binary, tracked binary, left_tried binary, right_tried binary"
 )
+Kept = tuple[Any, ...]
+"""The value of the state variable: facts as text, then five blobs, of which some may be None."""
 _ROW_COLUMNS = WatchedRows._fields[:-3]  # codes, values and sources are valid only within a batch
 
 
-def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
-    """Read what earlier batches learned; None if the join learns nothing."""
+def read_learned(
+    plan: ShardPlan, kept: Kept | None, what: str, restart: Restart
+) -> LearnedState | None:
+    """Read what earlier batches learned; None if the join learns nothing.
+
+    ``what`` names it where it is damaged. After a restart that changed what pairs are, all of it
+    begins anew; with another policy, what the one before did does.
+    """
     if plan.room is None:
         return None
     state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)
-    kept = variable.get()
     if kept is None:
         return state
     monitor = state.monitor
+    if begins_anew(restart):
+        monitor.lost = json.loads(kept[0])["lost"]
+        return state
+    blobs = [None if blob is None else from_checked_blob(blob, what) for blob in kept[1:]]
+    left_blob, right_blob, counts, *tried = blobs
     monitor.recall_facts(kept[0])
-    tracked = _recall_counts(monitor, from_blob(kept[3]))
+    tracked = _recall_counts(monitor, counts)
     (left, beside_left), (right, beside_right) = (
-        _parted(from_blob(blob), known)
-        for blob, known in zip(kept[1:3], state.watched_columns, strict=True)
+        _parted(blob, known)
+        for blob, known in zip((left_blob, right_blob), state.watched_columns, strict=True)
     )
     watched = _watched_rows((beside_left, beside_right))
     state = replace(state, watched=watched, watched_columns=(left, right), tracked=tracked)
+    if restart.touches("policy"):
+        monitor.follow_anew()
+        return state
     # Earlier versions kept empty trials of nobody until memory ran full.
-    if kept[4] is None or not monitor.standing.names:
+    if tried[0] is None or not monitor.standing.names:
         return state
     if not plan.room.tried.holds(1, 1):
         # The budget has since become too small for trying policies.
@@ -50,7 +68,7 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
         return state
     names = monitor.standing.names
     (tried_left, rivals_left), (tried_right, rivals_right) = (
-        _parted(from_blob(blob), known) for blob, known in ((kept[4], left), (kept[5], right))
+        _parted(blob, known) for blob, known in zip(tried, (left, right), strict=True)
     )
     return replace(
         state,
@@ -59,25 +77,54 @@ def read_learned(plan: ShardPlan, variable: Any) -> LearnedState | None:
     )
 
 
-def write_learned(variable: Any, state: LearnedState) -> int:
-    """Store what was learned; return the bytes written."""
+def begins_anew(restart: Restart) -> bool:
+    """Whether what was learned, and the evidence on recall, is of no use after a restart."""
+    return restart.windows or restart.touches("how", "goal", "seed", "samples", "key types")
+
+
+def unobserved(state: LearnedState) -> LearnedState:
+    """What was learned, with evidence on recall yet to come: from rows that come from now on."""
+    state.monitor.passed, state.monitor.alone = (Evidence(), Evidence()), Evidence()
+    state.monitor.pairs = 0
+    left, right = (table.slice(0, 0) for table in state.watched_columns)
+    return replace(state, watched=WatchedRows.none(), watched_columns=(left, right))
+
+
+def check_learned(kept: Kept | None, checksum: int, what: str) -> None:
+    """Raise where what was learned is not what the head says."""
+    if kept is None:
+        raise damaged(what, "it is missing")
+    found = _checksum(kept)
+    if found != checksum:
+        raise damaged(what, f"its checksum is {found} and should be {checksum}")
+
+
+def _checksum(kept: Kept) -> int:
+    found = zlib.crc32(kept[0].encode())
+    for blob in kept[1:]:
+        found = zlib.crc32(b"\0" if blob is None else blob, found)
+    return found
+
+
+def write_learned(variable: Any, state: LearnedState) -> tuple[int, int]:
+    """Store what was learned; returns the bytes written, and their checksum."""
     blobs = []
     for side, table in enumerate(state.watched_columns):
         rows = state.watched.of_side(side)
         for name in _ROW_COLUMNS:
             table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
-        blobs.append(to_blob(table, compress=True))
-    blobs.append(to_blob(_counts_table(state), compress=True))
+        blobs.append(to_blob(table, compress=True, checked=True))
+    blobs.append(to_blob(_counts_table(state), compress=True, checked=True))
     tried: list[bytes | None] = [None, None]
     if state.rivals is not None and state.rival_columns is not None:
         names = state.monitor.standing.names
         tried = [
-            to_blob(rival_table(columns, rivals, names), compress=True)
+            to_blob(rival_table(columns, rivals, names), compress=True, checked=True)
             for columns, rivals in zip(state.rival_columns, state.rivals, strict=True)
         ]
-    facts = state.monitor.facts()
-    variable.update((facts, *blobs, *tried))
-    return len(facts) + sum(len(blob) for blob in (*blobs, *tried) if blob is not None)
+    kept = (state.monitor.facts(), *blobs, *tried)
+    variable.update(kept)
+    return sum(len(part) for part in kept if part is not None), _checksum(kept)
 
 
 def _counts_table(state: LearnedState) -> pa.Table:
@@ -167,9 +214,15 @@ def _with_history(names: tuple[str, ...]) -> list[int]:
 
 
 def _parted(table: pa.Table, known: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Split a table into row columns and bookkeeping columns, whatever the names of the former."""
+    """Split a table into row columns and bookkeeping columns, whatever the names of the former.
+
+    A restart may have made the types of row columns wider.
+    """
     own = known.num_columns
-    return table.select(range(own)), table.select(range(own, table.num_columns))
+    rows = table.select(range(own))
+    if rows.schema != known.schema:
+        rows = rows.cast(known.schema)
+    return rows, table.select(range(own, table.num_columns))
 
 
 def _hidden(name: str) -> str:

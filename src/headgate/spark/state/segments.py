@@ -60,10 +60,10 @@ def to_table(rows: TableRows, with_weight: bool, with_time: bool) -> pa.Table:
 
 def payload(table: pa.Table) -> pa.Table:
     """A segment's table without its bookkeeping columns."""
-    return table.select(range(table.num_columns - len(_bookkeeping(table))))
+    return table.select(range(table.num_columns - len(bookkeeping(table))))
 
 
-def _bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+def bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
     """The columns stored beside the payload, by name."""
     found: dict[str, pa.ChunkedArray] = {}
     names = table.column_names
@@ -88,7 +88,7 @@ def held_rows(segments: list[Segment], schema: pa.Schema, time_column: str | Non
     if not segments:
         return TableRows.nothing(schema)
     table = pa.concat_tables([segment.table for segment in segments])
-    beside, rows = _bookkeeping(table), payload(table)
+    beside, rows = bookkeeping(table), payload(table)
     place = np.flatnonzero(np.concatenate([segment.alive for segment in segments]))
     time = microseconds(beside[TIME] if time_column is None else rows.column(time_column))[place]
     weight = np.zeros(len(place))

@@ -1,45 +1,20 @@
 """The durable form of what outer, semi and anti joins know beside their rows.
 
-Which rows have met a partner, and which are doubtful, are two bits a row in the head; the filters
+Which rows have met a partner, and which are doubtful, is in the head (`settled_fates`); the filters
 of given-up keys are tables of their own, written when they change.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.kernel.layout import Fate
 from headgate.spark.state.local_copy import new_name
 from headgate.spark.state.segments import Segment
 from headgate.spark.state.stored_tables import Stored, StoredTables
 
 LATEST = "latest"
-BITS = (Fate.MATCHED, Fate.DOUBTFUL)
-
-
-def pack_fates(fate: np.ndarray | None) -> bytes | None:
-    """Two bits a row; None for an inner join.
-
-    Examples
-    --------
-    >>> unpack_fates(pack_fates(np.array([1, 0, 3], np.uint8)), 3).tolist()
-    [1, 0, 3]
-    """
-    if fate is None:
-        return None
-    return np.packbits(np.stack([fate & bit != 0 for bit in BITS])).tobytes()
-
-
-def unpack_fates(packed: bytes | None, rows: int) -> np.ndarray | None:
-    """The fates of so many rows; None where none were kept."""
-    if packed is None:
-        return None
-    bits = np.unpackbits(np.frombuffer(packed, np.uint8), count=2 * rows).reshape(2, rows)
-    fates: np.ndarray = (bits[0] * BITS[0] + bits[1] * BITS[1]).astype(np.uint8)
-    return fates
 
 
 def with_fates(segments: Sequence[Segment], live: np.ndarray) -> list[Segment]:
@@ -56,9 +31,9 @@ def with_fates(segments: Sequence[Segment], live: np.ndarray) -> list[Segment]:
 class GivenUpFilters:
     """Where the filters of both sides are stored."""
 
-    def __init__(self, tables: StoredTables, kept: Sequence[Any] | None) -> None:
+    def __init__(self, tables: StoredTables, kept: Sequence[Stored | None] = (None, None)) -> None:
         self._tables = tables
-        self.stored = [None if each is None else Stored(*each) for each in kept or (None, None)]
+        self.stored = list(kept)
         self._known = [b"", b""]
 
     @property

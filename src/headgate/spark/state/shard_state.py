@@ -6,25 +6,31 @@ reads the head, takes segments from their local copies, and writes its new segme
 the history, and the head. Everything is Arrow IPC behind a version number.
 """
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from headgate.deferred_processor import Variables
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import Progress
-from headgate.kernel.rows import Rows
-from headgate.policies.kinds.residence_score import Residing
-from headgate.spark.join.shard_plan import ShardPlan, check_same_join
-from headgate.spark.state.blobs import from_blob, to_blob
-from headgate.spark.state.learned_state import VALUE as LEARNED
-from headgate.spark.state.learned_state import read_learned, write_learned
+from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.spark.join.restart_rules import Restart, check_restart
+from headgate.spark.join.shard_plan import ShardPlan
+from headgate.spark.state.blobs import damaged
+from headgate.spark.state.history_log import (
+    changed_since,
+    has_history,
+    history_table,
+    with_history,
+)
+from headgate.spark.state.learned_state import (
+    check_learned,
+    read_learned,
+    unobserved,
+    write_learned,
+)
 from headgate.spark.state.local_copy import LocalCopy, new_name
 from headgate.spark.state.segments import (
     Segment,
@@ -36,32 +42,18 @@ from headgate.spark.state.segments import (
     runs_to_rewrite,
     to_table,
 )
-from headgate.spark.state.settled_state import (
-    GivenUpFilters,
-    pack_fates,
-    unpack_fates,
-    with_fates,
-)
-from headgate.spark.state.stored_tables import KEY, VALUE, Stored, StoredTables
+from headgate.spark.state.settled_state import GivenUpFilters, with_fates
+from headgate.spark.state.shard_head import SegmentEntry, ShardHead, ShardPlace
+from headgate.spark.state.shard_store import ShardStore
+from headgate.spark.state.stored_tables import Stored, StoredTables
+from headgate.spark.state.taken_up import take_up
+from headgate.spark.state.unsettled import ArrivalMarks, Unsettled, place_of
 from headgate.spec import How, SpecError
 
 SMALLEST_LOG = 10_000
 """History entries always allowed to accumulate before the log is rewritten."""
 SMALLEST_DEAD_BYTES = 1_000_000
 """Bytes of dead rows not worth reclaiming when only rows are limited."""
-
-_DIRECTORY = pa.schema(
-    [
-        ("name", pa.string()),
-        ("parts", pa.int32()),
-        ("side", pa.int8()),
-        ("rows", pa.int64()),
-        ("bytes", pa.int64()),
-        ("alive", pa.binary()),
-        ("checksum", pa.int64()),
-        ("fates", pa.binary()),
-    ]
-)
 
 
 class FinishedStep(Protocol):
@@ -81,38 +73,6 @@ class FinishedStep(Protocol):
     def kept_arrivals(self, side: int) -> TableRows: ...
 
     def survivors(self, side: int) -> TableRows: ...
-
-
-VARIABLES: Variables = (
-    ("head", "blob binary"),
-    ("watermark", "micros long"),
-    ("segments", KEY, VALUE),
-    ("histories", KEY, VALUE),
-    ("lessons", LEARNED),
-)
-"""State variables as checkpoints have them."""
-
-
-@dataclass
-class ShardStore:
-    """The state variables of a shard, as Spark hands them out."""
-
-    head: Any
-    watermark: Any
-    segments: Any
-    histories: Any
-    learned: Any
-
-    @classmethod
-    def of(cls, states: Mapping[str, Any]) -> "ShardStore":
-        """The variables among the declared ones."""
-        return cls(
-            head=states["head"],
-            watermark=states["watermark"],
-            segments=states["segments"],
-            histories=states["histories"],
-            learned=states["lessons"],
-        )
 
 
 @dataclass
@@ -135,59 +95,101 @@ class ShardState:
     figures: dict[str, int] = field(default_factory=dict)
     filters: GivenUpFilters = field(init=False)
     """The filters of given-up keys, in joins that are not inner."""
+    watermark_us: int | None = None
+    learned: int | None = None
+    """The checksum of what was learned; None where nothing is."""
+    arrivals: ArrivalMarks = field(default_factory=ArrivalMarks)
+    lost_us: int | None = None
+    """The latest event time by which anything was given up; None if nothing ever was."""
+    unsettled: Unsettled | None = None
+    restart: Restart = field(default_factory=Restart)
+    """What is different from the join that wrote the state."""
+    has_settled: bool = False
+    """Whether what a change at a restart left open has come to an end in this batch."""
 
     def __post_init__(self) -> None:
-        self.filters = GivenUpFilters(self.stored_segments, None)
+        self.filters = GivenUpFilters(self.stored_segments)
 
     @classmethod
-    def read(cls, plan: ShardPlan, store: ShardStore, local: LocalCopy) -> "ShardState":
-        """Read the state as the last batch left it."""
+    def read(
+        cls,
+        plan: ShardPlan,
+        store: ShardStore,
+        local: LocalCopy,
+        weights: tuple[float, float] = (0.0, 0.0),
+    ) -> "ShardState":
+        """Read the state as the last batch left it, and fit it to the plan where that has changed.
+
+        ``weights`` are for each side's stored rows if the policy weighs keys and the one before did
+        not.
+        """
         state = cls(
             plan, store, StoredTables(store.segments, local), StoredTables(store.histories, local)
         )
         state.figures = {"compacted": 0, "misdefined": 0, "copied": 0}
-        head = store.head.get()
-        if head is None:
+        blob = store.head.get()
+        if blob is None:
+            if store.segments.exists() or store.watermark.exists():
+                raise damaged(f"the head of shard {local.shard}", "it is missing")
             local.keep_only(())
             return state
-        directory = from_blob(head[0])
-        facts = json.loads(directory.schema.metadata[b"facts"])
-        check_same_join(facts["description"], plan.description)
-        thresholds = [tuple(tuple(entry) for entry in pool) for pool in facts["bars"]]
-        left, right = (tuple(frame) for frame in facts["frames"])
-        # Heads of inner joins, and those that an earlier version wrote, have no filters.
-        state.filters = GivenUpFilters(state.stored_segments, facts.get("given_up"))
-        state.progress = Progress(
-            clock=facts["clock"],
-            seen=tuple(facts["seen"]),
-            thresholds=(thresholds[0], thresholds[1]),
-            frames=(left, right),
-            memory=facts["memory"],
-            residence=Residing.of(facts["residence"]),
-            definitions=tuple((at, definition) for at, definition in facts["definitions"]),
-            given_up=state.filters.read(),
-        )
-        state.logs = [(Stored(*stored), count) for stored, count in facts["logs"]]
-        state.batches = facts["batches"]
-        state.pacing = facts["pacing"]
-        if plan.allowance is not None and facts["limit"] is not None:
-            state.restore_limit(facts["limit"])
-        for entry in directory.to_pylist():
-            bits = np.frombuffer(entry["alive"], np.uint8)
-            alive = np.unpackbits(bits, count=entry["rows"]).astype(bool)
-            # Heads that an earlier version wrote have no checksums.
-            stored = Stored(entry["name"], entry["parts"], entry.get("checksum"))
-            table = state.stored_segments.get(stored)
-            fate = unpack_fates(entry.get("fates"), entry["rows"])
-            state.segments.append(
-                Segment(stored, entry["side"], table, alive, entry["bytes"], fate)
-            )
+        head = ShardHead.read(blob[0], f"the head of shard {local.shard}")
+        state._check_place(head.place)
+        restart = check_restart(head.description, plan.description)
+        state._take(head)
+        if plan.allowance is not None and head.limit is not None:
+            state.restore_limit(head.limit)
+        take_up(state, head, restart, weights)
         local.keep_only(
             [segment.stored.name for segment in state.segments]
             + [stored.name for stored, _ in state.logs]
             + state.filters.names
         )
         return state
+
+    def _check_place(self, place: ShardPlace | None) -> None:
+        own = ShardPlace(self.plan.labels.index(self.label), self.label, len(self.plan.labels))
+        if place is not None and place[:2] != own[:2]:
+            raise damaged(f"the head of shard {self.label}", f"it is that of shard {place.label}")
+
+    def _take(self, head: ShardHead) -> None:
+        """Take over what a head says, and read the tables that it lists."""
+        self.filters = GivenUpFilters(self.stored_segments, head.filters)
+        self.progress = head.progress._replace(given_up=self.filters.read())
+        self.logs, self.batches, self.pacing = list(head.logs), head.batches, head.pacing
+        self.watermark_us, self.learned = head.watermark_us, head.learned
+        self.arrivals, self.lost_us, self.unsettled = head.arrivals, head.lost_us, head.unsettled
+        for entry in head.segments:
+            table = self.stored_segments.get(entry.stored)
+            if table.num_rows != len(entry.alive):
+                raise damaged(
+                    f"table {entry.stored.name} of shard {self.label}",
+                    f"it has {table.num_rows} rows and the head says {len(entry.alive)}",
+                )
+            self.segments.append(
+                Segment(entry.stored, entry.side, table, entry.alive, entry.bytes, entry.fate)
+            )
+
+    @property
+    def label(self) -> int:
+        """The shard's label."""
+        return self.stored_segments.local.shard
+
+    def hear_watermark(self, now_us: int) -> int:
+        """Store the watermark of this batch; returns that of the batch before."""
+        heard = self.store.watermark.get()
+        before = NO_WATERMARK if heard is None else int(heard[0])
+        noted = before if self.watermark_us is None else self.watermark_us
+        what = f"the watermark of shard {self.label}"
+        if noted != before:
+            raise damaged(what, f"it is {before} and the head says {noted}")
+        if now_us < before:
+            raise damaged(
+                what, f"the batch has {now_us}, and the one before had {before}: it never falls"
+            )
+        self.store.watermark.update((now_us,))
+        self.watermark_us = now_us
+        return before
 
     def limit_to(self, amount: int) -> None:
         """Set the rows or bytes that the whole join may store from now on."""
@@ -205,22 +207,8 @@ class ShardState:
         shape = self.plan.shape
         time = None if shape.counted else shape.times[side]
         held = held_rows(self._of_side(side), self.plan.schemas[side], time)
-        rows, recent = held.rows, _recent(held.rows)
-        # Within a batch rows may arrive in any order, so sequences need not ascend.
-        order = np.argsort(rows.sequence, kind="stable") if self.logs else np.empty(0, np.int64)
-        for stored, _ in self.logs:
-            log = self.stored_logs.get(stored)
-            mine = log.column("side").to_numpy() == side
-            sequence = log.column("sequence").to_numpy()[mine]
-            found = np.searchsorted(rows.sequence, sequence, sorter=order)
-            at_hand = found < len(order)
-            at = np.zeros(len(found), np.int64)
-            at[at_hand] = order[found[at_hand]]
-            at_hand[at_hand] = rows.sequence[at[at_hand]] == sequence[at_hand]
-            rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]
-            rows.touched[at[at_hand]] = log.column("touched").to_numpy()[mine][at_hand]
-            recent[at[at_hand]] = log.column("recent").to_numpy()[mine][at_hand]
-        return replace(held, rows=rows._replace(recent=recent))
+        logs = (self.stored_logs.get(stored) for stored, _ in self.logs)
+        return replace(held, rows=with_history(held.rows, logs, side))
 
     def write(
         self,
@@ -236,11 +224,15 @@ class ShardState:
         if step.keeps_history:
             self._log_history(step, held)
         self.progress = step.after
+        self._note(step.stats)
         self.filters.write(self.progress.given_up, self.batches)
         learned_bytes = 0
         if learned is not None:
             learned_bytes = self._write_learned(learned, step.stats)
-        head_bytes = self.write_head()
+        elif self.learned is not None:
+            self.store.learned.clear()
+            self.learned = None
+        head_bytes = self._write_head()
         held_bytes = sum(segment.bytes for segment in self.segments)
         self.figures |= {
             "held_bytes": held_bytes,
@@ -255,13 +247,37 @@ class ShardState:
 
     def learned_before(self) -> LearnedState | None:
         """What was learned so far; None if the join learns nothing."""
-        return read_learned(self.plan, self.store.learned)
+        what = f"what shard {self.label} has learned"
+        kept = self.store.learned.get()
+        if self.learned is not None:
+            check_learned(kept, self.learned, what)
+        return read_learned(self.plan, kept, what, self.restart)
 
     def _write_learned(self, learned: LearnedStep, stats: Stats) -> int:
         monitor = learned.state.monitor
         monitor.pairs += stats.pairs
         monitor.lost += stats.given_up
-        return write_learned(self.store.learned, learned.state)
+        state = learned.state
+        if self.has_settled:
+            state = unobserved(state)
+        written, self.learned = write_learned(self.store.learned, state)
+        return written
+
+    def _note(self, stats: Stats) -> None:
+        """Note what may be asked after a later restart, and what the last has left open."""
+        windows, progress = self.plan.terms.windows, self.progress
+        if progress.clock != NO_WATERMARK:
+            self.arrivals.add(progress.clock >> 1, progress.seen)
+            if stats.given_up:
+                self.lost_us = progress.clock >> 1
+        gone, before = 0, self.unsettled
+        if before is not None:
+            gone = before.gone_rows(windows, progress, self.arrivals)
+            late = progress.clock >> 1 if self.watermark_us is None else self.watermark_us
+            earliest = min(progress.clock >> 1, late)
+            self.unsettled = before.after(windows, place_of(windows, earliest, progress.seen))
+        self.has_settled = before is not None and self.unsettled is None
+        self.figures |= {"gone_rows": gone, "shards_unsettled": int(before is not None)}
 
     def _of_side(self, side: int) -> list[Segment]:
         return [segment for segment in self.segments if segment.side == side]
@@ -314,7 +330,7 @@ class ShardState:
         """Log the rows that matched in this batch; rewrite the log when it outgrows the rows."""
         now = [step.survivors(side).rows for side in (0, 1)]
         changed = [
-            _changed(held[side].rows.where(step.alive(side)[: len(held[side])]), now[side])
+            changed_since(held[side].rows.where(step.alive(side)[: len(held[side])]), now[side])
             for side in (0, 1)
         ]
         live = sum(len(rows.time) for rows in now)
@@ -324,75 +340,31 @@ class ShardState:
                 self.stored_logs.remove(stored)
             self.logs = []
             changed = [has_history(rows) for rows in now]
-        table = _history_table(now, changed)
+        table = history_table(now, changed)
         if table.num_rows:
             stored = self.stored_logs.put(new_name(self.batches), table)
             self.logs.append((stored, table.num_rows))
 
-    def write_head(self) -> int:
-        """Write the list of segments and the progress; return the bytes written."""
-        facts = {
-            "description": self.plan.description,
-            "clock": self.progress.clock,
-            "seen": list(self.progress.seen),
-            "bars": self.progress.thresholds,
-            "frames": self.progress.frames,
-            "memory": self.progress.memory,
-            "residence": self.progress.residence,
-            "definitions": self.progress.definitions,
-            "logs": self.logs,
-            "batches": self.batches,
-            "pacing": self.pacing,
-            "limit": self.limit,
-            "given_up": self.filters.stored,
-        }
-        directory = pa.table(
-            {
-                "name": [segment.stored.name for segment in self.segments],
-                "parts": [segment.stored.parts for segment in self.segments],
-                "side": [segment.side for segment in self.segments],
-                "rows": [len(segment.alive) for segment in self.segments],
-                "bytes": [segment.bytes for segment in self.segments],
-                "alive": [np.packbits(segment.alive).tobytes() for segment in self.segments],
-                "checksum": [segment.stored.checksum for segment in self.segments],
-                "fates": [pack_fates(segment.fate) for segment in self.segments],
-            },
-            schema=_DIRECTORY.with_metadata({"facts": json.dumps(facts)}),
-        )
-        blob = to_blob(directory)
+    def _write_head(self) -> int:
+        own = self.plan.labels.index(self.label)
+        blob = ShardHead(
+            description=self.plan.description,
+            place=ShardPlace(own, self.label, len(self.plan.labels)),
+            progress=self.progress,
+            segments=[
+                SegmentEntry(each.stored, each.side, each.alive, each.bytes, each.fate)
+                for each in self.segments
+            ],
+            filters=self.filters.stored,
+            logs=self.logs,
+            batches=self.batches,
+            watermark_us=self.watermark_us,
+            pacing=self.pacing,
+            limit=self.limit,
+            learned=self.learned,
+            arrivals=self.arrivals,
+            lost_us=self.lost_us,
+            unsettled=self.unsettled,
+        ).to_blob()
         self.store.head.update((blob,))
         return len(blob)
-
-
-def has_history(rows: Rows) -> np.ndarray:
-    """Which rows have changed since they arrived."""
-    changed: np.ndarray = (rows.matches > 0) | (rows.touched != rows.time) | (_recent(rows) > 0)
-    return changed
-
-
-def _changed(before: Rows, now: Rows) -> np.ndarray:
-    """Which stored rows differ from the state, which holds the rows stored before."""
-    count = len(before.time)
-    differs = has_history(now)
-    differs[:count] = (
-        (now.matches[:count] != before.matches)
-        | (now.touched[:count] != before.touched)
-        | (_recent(now)[:count] != _recent(before))
-    )
-    return differs
-
-
-def _history_table(rows: list[Rows], which: list[np.ndarray]) -> pa.Table:
-    return pa.table(
-        {
-            "side": np.repeat(np.array([0, 1], np.int8), [int(w.sum()) for w in which]),
-            "sequence": np.concatenate([r.sequence[w] for r, w in zip(rows, which, strict=True)]),
-            "matches": np.concatenate([r.matches[w] for r, w in zip(rows, which, strict=True)]),
-            "touched": np.concatenate([r.touched[w] for r, w in zip(rows, which, strict=True)]),
-            "recent": np.concatenate([_recent(r)[w] for r, w in zip(rows, which, strict=True)]),
-        }
-    )
-
-
-def _recent(rows: Rows) -> np.ndarray:
-    return np.zeros(len(rows.time)) if rows.recent is None else rows.recent

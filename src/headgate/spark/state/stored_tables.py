@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from headgate.spark.state.blobs import pieces_of_blob, write_blob
+from headgate.spark.state.blobs import damaged, pieces_of_blob, write_blob
 from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.table_buffer import gathered
-from headgate.spec import SpecError
 
 PART_BYTES = 1 << 19
 KEY = "name string, part int"
@@ -120,21 +119,23 @@ class StoredTables:
             self.variable.removeKey((stored.name, part))
 
     def _fetch(self, stored: Stored) -> pa.Table:
-        # Read twice, to verify the checksum before parsing; a rebuild is rare.
-        found = 0
-        for part in range(stored.parts):
-            value = self.variable.getValue((stored.name, part))
-            if value is None:
-                raise self._broken(stored, f"part {part + 1} of {stored.parts} is missing")
-            found = zlib.crc32(value[0], found)
-        if stored.checksum is not None and found != stored.checksum:
-            raise self._broken(stored, f"its checksum is {found} and should be {stored.checksum}")
-        parts = pa.PythonFile(_StoredParts(self.variable, stored), "r")
-        return gathered(pieces_of_blob(parts))
+        return fetched_table(self.variable, stored, self.local.shard)
 
-    def _broken(self, stored: Stored, reason: str) -> SpecError:
-        return SpecError(
-            f"blob {stored.name} of shard {self.local.shard} is not in the state store as it was "
-            f"written: {reason}. The checkpoint is damaged: restore it from a copy, or start from "
-            f"a new one"
-        )
+
+def fetched_table(variable: Any, stored: Stored, shard: int) -> pa.Table:
+    """Read a table from the state store, or what stands for it; raises where it is damaged."""
+    what = f"table {stored.name} of shard {shard}"
+    # Read twice, to verify the checksum before parsing; a rebuild is rare.
+    found = 0
+    for part in range(stored.parts):
+        value = variable.getValue((stored.name, part))
+        if value is None:
+            raise damaged(what, f"part {part + 1} of {stored.parts} is missing")
+        found = zlib.crc32(value[0], found)
+    if stored.checksum is not None and found != stored.checksum:
+        raise damaged(what, f"its checksum is {found} and should be {stored.checksum}")
+    try:
+        return gathered(pieces_of_blob(pa.PythonFile(_StoredParts(variable, stored), "r")))
+    except pa.ArrowException as error:
+        # Format 6 has tables without a checksum.
+        raise damaged(what, f"it is no Arrow stream ({error})") from error

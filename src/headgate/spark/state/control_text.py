@@ -1,0 +1,37 @@
+"""What the control shard keeps: the join's description, with a checksum."""
+
+import json
+import zlib
+
+from headgate.spark.state.blobs import damaged
+
+
+def control_text(description: str) -> str:
+    """The text for a description.
+
+    Examples
+    --------
+    >>> read_control(control_text('{"shards": "2"}'))
+    '{"shards": "2"}'
+    """
+    checksum = zlib.crc32(description.encode())
+    return json.dumps({"checksum": checksum, "description": description})
+
+
+def read_control(text: str) -> str:
+    """The description in a text; in format 6 that is the text itself."""
+    what = "the join's description, on the control shard,"
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise damaged(what, f"it is no JSON ({error})") from error
+    if isinstance(found, dict) and set(found) != {"checksum", "description"}:
+        if "shards" in found:
+            return text
+        raise damaged(what, "it has neither a checksum nor the number of shards")
+    if (
+        not isinstance(found, dict)
+        or zlib.crc32(str(found["description"]).encode()) != found["checksum"]
+    ):
+        raise damaged(what, "it does not have the checksum that it says")
+    return str(found["description"])
