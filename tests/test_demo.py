@@ -218,7 +218,7 @@ class TestOnSpark:
         with pytest.raises(Exception, match=r"option side='sellers'.*auctions.*bids"):
             self._load(spark, "sellers")
 
-    @pytest.mark.parametrize("percent", usually((25,), (25, 300)))
+    @pytest.mark.parametrize("percent", usually((), (25, 300)))
     def test_the_live_join_sees_every_row_and_stays_within_its_budget(
         self, spark: "SparkSession", percent: int
     ) -> None:

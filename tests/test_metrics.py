@@ -15,12 +15,13 @@ from headgate.metrics.metric_groups import (
     JoinCounts,
     LookupCounts,
     Qualities,
+    ShardFigures,
 )
 from headgate.metrics.metrics_page import page
 from headgate.planner.live_curve import EXACT, FULL, PASSED, TIMES
 
 PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
-EVERY = metrics_of(*JOIN_SUMS, Qualities, ExpectedFigures, LookupCounts)
+EVERY = metrics_of(*JOIN_SUMS, Qualities, ExpectedFigures, ShardFigures, LookupCounts)
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,6 @@ ONE_A_PAPER = (
     "tr1542-offline",
     "icde03-fig5",
     "ijoin-fig2",
-    "auto-choice",
-    "planned-intervals",
 )
 STUDIES = usually(
     [study for study in ALL_STUDIES if study.name in ONE_A_PAPER],

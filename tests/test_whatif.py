@@ -40,7 +40,7 @@ def found() -> WhatIf:
 
 def test_curves_are_those_of_the_join_itself(found: WhatIf) -> None:
     assert found.is_exact
-    for point in (*found.points[::5], *found.between[::3]):
+    for point in (*found.points[::9], *found.between[::9]):
         budget = hg.Budget(rows=point.rows)
         assert STREAMS.join(point.policy.lower(), budget).recall == point.recall
     exact = STREAMS.join("fifo", hg.Budget(rows=1 << 30))

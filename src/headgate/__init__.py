@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from headgate.api.checkpoints import state as state
     from headgate.api.join_group import GroupPlan as GroupPlan
     from headgate.api.join_group import JoinGroup as JoinGroup
+    from headgate.api.page_watch import Watch as Watch
+    from headgate.api.page_watch import watch as watch
     from headgate.api.profiler import profile as profile
     from headgate.api.query_progress import Progress as Progress
     from headgate.api.query_progress import progress as progress
@@ -112,6 +114,7 @@ _MODULES = {
     "TableError": "headgate.lookup.table_errors",
     "TableUnreachable": "headgate.lookup.table_errors",
     "TimeWindow": "headgate.spec.window",
+    "Watch": "headgate.api.page_watch",
     "WhatIf": "headgate.sizing.findings",
     "WindowJoin": "headgate.api.window_join",
     "adopt": "headgate.api.checkpoints",
@@ -127,6 +130,7 @@ _MODULES = {
     "reshard": "headgate.api.checkpoints",
     "session": "headgate.spark.session",
     "state": "headgate.api.checkpoints",
+    "watch": "headgate.api.page_watch",
     "whatif": "headgate.api.whatif",
 }
 """Where each public name is; the imports above tell type checkers the same."""

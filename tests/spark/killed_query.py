@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
 from tests.spark.needed_spark import ON_CONNECT
@@ -45,6 +46,17 @@ def joined(spark: SparkSession, folder: Path, policy: str) -> DataFrame:
     return join.stream(left, right, shards=2, watermark=False)
 
 
+def written(frame: DataFrame, folder: Path) -> StreamingQuery:
+    """The query over all there is, into files."""
+    return (
+        frame.writeStream.format("parquet")
+        .option("path", str(folder / "out"))
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
 def main(master: str, folder: Path, policy: str) -> None:
     """Run the query over all there is."""
     start = SparkSession.builder
@@ -68,15 +80,7 @@ def main(master: str, folder: Path, policy: str) -> None:
     session = builder.getOrCreate()
     if not ON_CONNECT:
         session.sparkContext.setLogLevel("ERROR")
-    query = (
-        joined(session, folder, policy)
-        .writeStream.format("parquet")
-        .option("path", str(folder / "out"))
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
+    written(joined(session, folder, policy), folder).awaitTermination()
     session.stop()
 
 

@@ -98,7 +98,7 @@ class OneShard:
         return ShardBatch(
             pa.concat_tables([self._empty, *results]),
             dict(zip(SHARD.counts, figures["counts"], strict=True))
-            | dict(zip(SHARD.reals, figures["reals"], strict=True)),
+            | dict(zip((*SHARD.own, *SHARD.reals), _reals(figures["reals"]), strict=True)),
         )
 
     def state(self) -> ShardState:
@@ -129,6 +129,11 @@ class OneShard:
             batches = table.add_column(0, SHARD_COLUMN, shard).to_batches()
         frames = pd.concat([out.to_pandas() for out in pack(batches)], ignore_index=True)
         return frames[frames["shard"] == LABEL]
+
+
+def _reals(told: Sequence[float]) -> list[float]:
+    """The shard's own figures, then those that are summed: of the same name, they are the same."""
+    return [*told[len(SHARD.reals) :], *told[: len(SHARD.reals)]]
 
 
 def _unmonitored(budget: hg.Budget) -> hg.Budget:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.policies import ALL_POLICIES, Ijoin, Lru, Policy, Random
+from headgate.policies import ALL_POLICIES, Ijoin, Lru, Policy
 from headgate.spark.spark_versions import figures_of
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, read_side, timestamps, write_side
@@ -27,6 +27,7 @@ SCHEMAS = (
 )
 ROWS = 60
 MEMORY = 9_000
+BATCHES = 30 if LONG else 12
 IDS = ["left_id", "right_id"]
 SPLITS = {"pooled": "pooled", "split": (1, 3)}
 
@@ -82,7 +83,7 @@ EXACT = multiset(make_join("random", hg.Budget(rows=10_000)).run(*SIDES).pairs)
                 60,
                 policy,
                 id=f"60-{policy.name}",
-                marks=() if policy in (Random, Lru) else pytest.mark.long,
+                marks=() if policy is Lru else pytest.mark.long,
             )
             for policy in ALL_POLICIES
         ),
@@ -108,7 +109,7 @@ def test_every_policy_in_batches_gives_what_it_gives_in_one_run(
     ("policy", "split"), spread([policy.name for policy in ALL_POLICIES], SPLITS, apart=2)
 )
 def test_every_policy_holds_no_more_bytes_than_its_budget(policy: str, split: str) -> None:
-    got = drive(make_join(policy, hg.Budget(memory=MEMORY, split=SPLITS[split])), 30)
+    got = drive(make_join(policy, hg.Budget(memory=MEMORY, split=SPLITS[split])), BATCHES)
     assert got.pairs <= EXACT
     assert got.pairs.total() < EXACT.total()
     for metrics in got.metrics:
@@ -176,7 +177,7 @@ def drive(join: hg.WindowJoin, batches: int) -> Driven:
     return Driven(pairs, [outcome.metrics for outcome in outcomes])
 
 
-KINDS = ("random", "fifo", "life", "lru")
+KINDS = tuple(p.name for p in ALL_POLICIES) if LONG else ("random", "fifo", "life", "lru")
 
 
 def test_streams_equal_replays_on_one_shard_and_stay_within_memory_on_several(
@@ -202,7 +203,7 @@ def test_streams_equal_replays_on_one_shard_and_stay_within_memory_on_several(
 
 def test_bounded_joins_on_one_shard_equal_runs_in_process(spark: SparkSession) -> None:
     frames = [spark.createDataFrame(side).coalesce(1) for side in SIDES]
-    for policy in [policy.name for policy in ALL_POLICIES] if LONG else KINDS:
+    for policy in KINDS:
         join = make_join(policy, hg.Budget(rows=ROWS))
         wanted = multiset(join.run(*SIDES).pairs)
         assert multiset(join.batch(*frames, shards=1)) == wanted, policy

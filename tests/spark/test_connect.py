@@ -46,6 +46,8 @@ def answers(folder: Path, *parts: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.skipif(find_spec("grpc") is None, reason="headgate[connect] is not installed")
 @needs_spark(4, 1, why="clients of Connect have no transformWithState")
 class TestClient:
+    # The matrix of versions runs whole files of tests on Connect, too.
+    @pytest.mark.long
     def test_every_call_works_and_nothing_of_the_driver_is_loaded(self, tmp_path: Path) -> None:
         parts = ("exact", "batch", "stream", "real_time", "lookup", "profile", "whatif")
         found = answers(tmp_path, *parts, "job", "looked_at", "doctor")

@@ -19,7 +19,7 @@ from headgate.policies import Hist
 from headgate.spark.state.blobs import from_blob
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps
-from tests.thoroughness import examples
+from tests.thoroughness import examples, usually
 
 pytestmark = pytest.mark.spark
 
@@ -181,7 +181,7 @@ def test_cutting_a_stream_into_batches_anywhere_changes_nothing(
     check_same(streamed(join, whole, []), streamed(join, whole, cuts))
 
 
-@pytest.mark.parametrize("kind", ["prob", "fifo"])
+@pytest.mark.parametrize("kind", usually(("prob",), ("prob", "fifo")))
 def test_files_of_a_batch_may_come_in_any_order(kind: str) -> None:
     """As Spark reads them: the largest first. Every order of four that begins with any of them."""
     rows, seconds = 2_000, 100
@@ -211,7 +211,7 @@ def test_files_of_a_batch_may_come_in_any_order(kind: str) -> None:
     assert all(pairs == found[0] for pairs in found)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", usually(("prob", "auto", "trend", "sample"), KINDS))
 def test_run_makes_what_a_stream_makes(kind: str) -> None:
     whole = stream(seed=5, rows=6_000, keys=400, rate=60.0)
     for budget in (hg.Budget(rows=400, monitor=0.1), hg.Budget(memory=60_000, monitor=0.1)):

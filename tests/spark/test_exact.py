@@ -200,6 +200,7 @@ def null_keys(table: pa.Table, on: tuple[str, ...]) -> int:
     return int(empty.sum())
 
 
+@pytest.mark.long
 def test_a_stream_with_an_empty_side_gives_nothing_until_rows_come(
     spark: SparkSession, tmp_path: Path
 ) -> None:

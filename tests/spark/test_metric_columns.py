@@ -14,6 +14,9 @@ from headgate.spark.shard_output import SCHEMA, result_rows
 pytestmark = pytest.mark.spark
 
 
+OTHERS = ("by_shard", "about")
+
+
 @dataclass(frozen=True)
 class Hops:
     """Made up for a test."""
@@ -24,20 +27,20 @@ class Hops:
 def test_a_join_observes_what_is_declared(spark: SparkSession) -> None:
     rows = spark.createDataFrame([], SCHEMA)
     declared = names_of(*JOIN_SUMS, Qualities)
-    assert tuple(rows.agg(*observed()).columns) == declared
+    assert tuple(rows.agg(*observed()).columns) == (*declared, *OTHERS)
     shared = rows.agg(*observed(shared=True)).columns
-    assert tuple(shared) == (*declared, *names_of(ExpectedFigures))
+    assert tuple(shared) == (*declared, *names_of(ExpectedFigures), *OTHERS)
 
 
 def test_a_lookup_observes_what_is_declared(spark: SparkSession) -> None:
     rows = spark.createDataFrame([], SCHEMA)
-    assert tuple(rows.agg(*lookup_metrics.observed()).columns) == names_of(*LOOKUP_SUMS)
+    assert tuple(rows.agg(*lookup_metrics.observed()).columns) == (*names_of(*LOOKUP_SUMS), *OTHERS)
 
 
 def test_a_metric_that_is_declared_is_observed(spark: SparkSession) -> None:
     groups = (*JOIN_SUMS, Hops)
     shard = shard_output(groups)
-    names = (*shard.counts, *shard.reals)
+    names = (*shard.counts, *shard.reals, *shard.own)
     frames = [shard.figures(dict.fromkeys(names, 0) | {"hops": hops}) for hops in (3, 4)]
     frames.append(result_rows([b"results", b"more"]))
     emitted = [tuple(row) for frame in frames for row in frame.to_numpy()]

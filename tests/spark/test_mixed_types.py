@@ -73,6 +73,7 @@ def test_a_bounded_join_on_keys_of_other_types_is_sparks_own(berlin: SparkSessio
     assert hg.profile(left, right, **asked).pairs.count == wanted.total()
 
 
+@pytest.mark.long
 def test_a_stream_on_keys_of_other_types_is_sparks_own(
     berlin: SparkSession, tmp_path: Path
 ) -> None:

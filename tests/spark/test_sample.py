@@ -133,6 +133,7 @@ def test_a_windowed_average_over_a_sampled_stream_has_an_interval(
             assert row[name] == pytest.approx(rows[start][name])
 
 
+@pytest.mark.long
 def test_a_contract_on_a_stream(frames: list[DataFrame], tmp_path: Path) -> None:
     goal = hg.Sample("cluster", error=1e-6, otherwise="fail")
     sample = request("EQ-CLUSTER", goal).stream(*frames, shards=1)

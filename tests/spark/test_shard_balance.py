@@ -9,8 +9,9 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import headgate as hg
+from headgate.metrics.metric_groups import BY_SHARD
 from headgate.planner.balancer import SETTLES, Balancer, Member, MostResults
-from headgate.spark.join.join_metrics import BALANCED, of_shard
+from headgate.spark.join.join_metrics import of_shard
 from headgate.spark.join.limits_folder import KEPT
 from headgate.spark.join.shard_balance import ShardLimits, balance_shards
 from headgate.spark.join.split_keys import SplitKeys
@@ -66,7 +67,8 @@ def made_by_shards(balancer: Balancer | None) -> tuple[list[int], list[list[int]
         made.append(sum(each["pairs"] for each in figures))
         limits.append([each["limit"] for each in figures])
         for number, each in enumerate(figures if balancer is not None else ()):
-            own = of_shard({f"shard_{number}": [each[name] for name in BALANCED]}, number)
+            told_by = [{**each, "shard": number}[name] for name in BY_SHARD]
+            own = of_shard({"by_shard": [told_by]}, number)
             assert own is not None
             for name, limit in balancer.hear(str(number), own).items():
                 told[int(name)].append(str(limit))
@@ -196,7 +198,8 @@ def test_a_query_with_moving_memory_tells_each_shards_figures_and_goes_on_after_
     for name, table in zip(("left", "right"), tables, strict=True):
         write_side(tmp_path / name, [table.slice(rows // 2)], first=1)
     last = batches()[-1]
-    assert [last[f"shard_{number}"][0] for number in range(shards)] == [100, 2 * rows]
+    told = [of_shard(last.asDict(), number) for number in range(shards)]
+    assert [own and own["limit"] for own in told] == [100, 2 * rows]
     assert last["limit"] == 2 * rows + 100
     assert last["stored_rows"] <= 2 * rows + 100
     made = multiset(spark.read.parquet(out).toArrow())

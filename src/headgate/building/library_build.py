@@ -26,7 +26,7 @@ def build(machine: str | None, portable: bool, say: Report) -> Path:
 
     modules = _compiled(say)
     contents = _contents(modules)
-    made = linking.object_code([module.assembly for module in modules], contents, machine)
+    made = linking.object_code([module.bitcode for module in modules], contents, machine)
     path = library_path(machine)
     linking.link(made, path, machine, portable)
     say(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
@@ -50,16 +50,21 @@ def is_current() -> bool:
 def _compiled(say: Report) -> list[Any]:
     from headgate.building import compiled_entries, declared_entries
 
-    entries, scores = len(declared_entries.ENTRIES), len(declared_entries.SCORES)
-    total = entries + scores
+    # Those of one module share most of what they call, which a process compiles once.
+    together: dict[str, list[int]] = {}
+    for number, entry in enumerate(declared_entries.ENTRIES):
+        together.setdefault(entry.function.function.__module__, []).append(number)
+    groups = [tuple(numbers) for numbers in together.values()]
+    total, told = len(declared_entries.ENTRIES) + len(declared_entries.SCORES), 0
     with ProcessPoolExecutor(min(os.cpu_count() or 1, 4), get_context("spawn")) as pool:
-        tasks = [pool.submit(compiled_entries.compile_entry, n) for n in range(entries)]
-        tasks += [pool.submit(compiled_entries.compile_score, n) for n in range(scores)]
+        tasks = [pool.submit(compiled_entries.compile_entries, group) for group in groups]
+        tasks += [pool.submit(compiled_entries.compile_scores)]
         # The first takes as long as all others together: those are told as they are done.
-        for number, task in enumerate(as_completed(tasks), 1):
-            module = task.result()
-            say(f"{number} of {total}: {module.name}, {module.seconds:.1f} s")
-    return [task.result() for task in tasks]
+        for task in as_completed(tasks):
+            for module in task.result():
+                told += 1
+                say(f"{told} of {total}: {module.name}, {module.seconds:.1f} s")
+    return [module for task in tasks for module in task.result()]
 
 
 def _contents(modules: list[Any]) -> str:

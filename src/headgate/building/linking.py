@@ -23,7 +23,7 @@ class BuildError(RuntimeError):
     """The library could not be built; says what to install."""
 
 
-def object_code(assembly: Sequence[str], contents: str, machine: str) -> bytes:
+def object_code(modules: Sequence[bytes], contents: str, machine: str) -> bytes:
     """The machine code of all modules, with the table of contents, for a kind of machine."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -32,8 +32,8 @@ def object_code(assembly: Sequence[str], contents: str, machine: str) -> bytes:
     )
     whole = llvm.parse_assembly(_constant(CONTENTS, contents))
     whole.triple, whole.data_layout = TRIPLES[machine], str(target.target_data)
-    for code in assembly:
-        module = llvm.parse_assembly(code)
+    for bitcode in modules:
+        module = llvm.parse_bitcode(bitcode)
         module.triple, module.data_layout = TRIPLES[machine], str(target.target_data)
         whole.link_in(module)
     builder: Any = llvm.create_pass_builder(

@@ -15,6 +15,7 @@ DEMO = ending("headgate demo", "headgate demo --quick --memory 10 --policy lru")
 RUN = ending(
     "headgate run examples/job.toml",
     "headgate run --check examples/job.toml",
+    "headgate run --page examples/job.toml",
     codes=(
         "0 the job ended",
         "1 it failed, or something is missing",
@@ -64,6 +65,11 @@ DOCTOR = ending(
     "headgate doctor --remote local --json",
     codes=("0 nothing is missing", "1 something is missing", WRONG),
 )
+WATCH = ending(
+    "headgate watch out/watch",
+    "HEADGATE_WATCH_TOKEN=... headgate watch out/watch --host 0.0.0.0 --hosts watch.example.org",
+)
+GRAFANA = ending("headgate grafana > dashboard.json", "headgate grafana --alerts > rules.yml")
 VERSION = ending("headgate version", codes=(DONE,))
 EVERY = ending(
     "headgate demo --quick",

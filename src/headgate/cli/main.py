@@ -115,6 +115,7 @@ def run(
     log: Annotated[
         Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
     ] = None,
+    page: Annotated[bool, typer.Option("--page", help="Show it on a live page, here.")] = False,
 ) -> None:
     """Run a whole job from a file: two sources, their join within a budget, and a sink."""
     with plain_errors():
@@ -123,7 +124,7 @@ def run(
         if check:
             status = job_command.check(job, log, look, Console())
         else:
-            status = job_command.run(job, log, Console())
+            status = job_command.run(job, log, Console(), page)
     raise typer.Exit(status)
 
 
@@ -342,6 +343,36 @@ def doctor(
         from headgate.cli.doctor_command import run
 
         raise typer.Exit(run(remote, spark, as_json, Console()))
+
+
+@app.command(cls=PlainCommand, epilog=help_texts.WATCH)
+def watch(
+    folder: Annotated[Path, typer.Argument(help="The folder= of hg.watch, with a history.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="First free one from 4140 on.")] = None,
+    hosts: Annotated[
+        list[str] | None, typer.Option(help="Further name that browsers reach it by.")
+    ] = None,
+) -> None:
+    """Show the history of watched queries on a page, while they run or after they ended."""
+    with plain_errors():
+        from headgate.cli import watch_command
+
+        watch_command.run(folder, host, port, hosts or [], Console())
+
+
+@app.command(cls=PlainCommand, epilog=help_texts.GRAFANA)
+def grafana(
+    alerts: Annotated[
+        bool, typer.Option("--alerts", help="Alert rules for Prometheus, not the dashboard.")
+    ] = False,
+) -> None:
+    """Print a Grafana dashboard of all watched joins, as JSON to import."""
+    with plain_errors():
+        from headgate.watching.alert_rules import alert_rules
+        from headgate.watching.grafana_dashboard import dashboard_json
+
+        typer.echo(alert_rules() if alerts else dashboard_json())
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.VERSION)

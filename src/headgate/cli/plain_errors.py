@@ -1,4 +1,4 @@
-"""Errors of commands: those that the user can fix are one line, with an exit code."""
+"""Errors that the user can fix, as one line; bugs show a traceback."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

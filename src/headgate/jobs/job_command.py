@@ -2,13 +2,14 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 
+from headgate.api.page_watch import watch
 from headgate.jobs.batch_figures import Figures
 from headgate.jobs.dry_run import try_job
 from headgate.jobs.explanation import explained
@@ -48,8 +49,11 @@ def check(file: Path, log: Path | None, look: bool, console: Console) -> int:
     return 0
 
 
-def run(file: Path, log: Path | None, console: Console) -> int:
-    """Run a job until it ends or is stopped; the exit status says how it went."""
+def run(file: Path, log: Path | None, console: Console, page: bool = False) -> int:
+    """Run a job until it ends or is stopped; the exit status says how it went.
+
+    With a ``page``, it can be watched in a browser, and its history stays beside Spark's log.
+    """
     job = _settled(file)
     from headgate.spark.session import check_ready, start_session
     from headgate.spark.session_access import is_connect
@@ -62,9 +66,13 @@ def run(file: Path, log: Path | None, console: Console) -> int:
     with console.status("starting Spark…"):
         session = start_session(f"headgate {job.name}", where, settings=settings)
     stop, figures = Stop(), Figures(_has_run(job))
+    watching: AbstractContextManager[Any] = nullcontext()
     try:
+        if page:
+            watching = watch(session, folder=where.parent / "watch")
+            console.print(f"page: {watching.link}", highlight=False, soft_wrap=True, markup=False)
         # After the session starts: Spark installs its own handler, which would kill running tasks.
-        with _heeding(stop):
+        with watching, _heeding(stop):
             told = "with the Connect server" if is_connect(session) else str(where)
             return _watch(session, job, stop, figures, told, console)
     finally:

@@ -27,6 +27,7 @@ from headgate.kernel.terms import Terms
 from headgate.lookup.key_types import as_table_keys, comparable, compared_as
 from headgate.lookup.lookup_request import How
 from headgate.lookup.lookup_stats import LookupStats
+from headgate.lookup.retry import retries_so_far
 from headgate.lookup.table import Table
 from headgate.lookup.table_errors import TableError
 from headgate.policies import Policy
@@ -78,7 +79,9 @@ class LookupStep:
         self._policy = terms.policy
         self._stored, self._references = stored, references
         cached = stored.only(stored.table)
+        before = retries_so_far()
         codes, count = self._find_rows(cached)
+        self._retries = retries_so_far() - before
         self._is_known = self._row_of_reference != UNKNOWN
         self._row_of_supply = self._row_of_reference[self._is_known]
         code = codes[STREAM][self._is_known]
@@ -197,6 +200,7 @@ class LookupStep:
             asked=self._asked,
             fetched=self._fetched,
             queries=int(self._asked > 0),
+            retries=self._retries,
         )
 
     @property

@@ -1,6 +1,8 @@
 """Retries lost connections with exponential backoff and a limit."""
 
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -9,6 +11,13 @@ from headgate.lookup.table_errors import ConnectionLost, TableUnreachable
 from headgate.spec import SpecError
 
 Answer = TypeVar("Answer")
+_retried = Counter[int]()
+"""By thread: a step counts the retries of its own queries."""
+
+
+def retries_so_far() -> int:
+    """How often this thread has tried again so far."""
+    return _retried[threading.get_ident()]
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,7 @@ class Retry:
             try:
                 return attempt()
             except ConnectionLost:
+                _retried[threading.get_ident()] += 1
                 sleep(wait)
         try:
             return attempt()

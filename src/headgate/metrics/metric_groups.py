@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from headgate.metrics.metric import LAST, MAX, RATIO, metric
+from headgate.metrics.metric import LAST, MAX, RATIO, metric, names_of
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ class LookupCounts:
     asked: int = metric("keys", "Keys asked of the table, each counted once a query.")
     fetched: int = metric("rows", "Table rows it answered with.")
     queries: int = metric("queries", "Queries that the table was sent.")
+    retries: int = metric("times", "How often a query was tried again, as the connection was lost.")
     admitted: int = metric("rows", "Table rows that were stored in the cache.")
     evictions: int = metric("rows", "Cached rows given up for others.")
     refused: int = metric(
@@ -279,6 +280,53 @@ class RestartFigures:
     shards_unsettled: int = metric("shards", "Shards whose recall is unknown until then.", LAST)
 
 
+@dataclass(frozen=True)
+class ShardFigures:
+    """What only single shards report, in `by_shard`; see docs/watching.md.
+
+    Evidence about recall adds up, over batches and over shards, where recall itself does not.
+    """
+
+    shard: int = metric("", "The shard's number, from 0.", LAST)
+    lost: int = metric("rows", "Given up in the batch to stay within the budget, for all reasons.")
+    busy_ms: int = metric("ms", "The operator's own time: reading, joining, writing.")
+    doubt: float = metric(
+        "rows", "Given up since the query began; zero: nothing is missing.", LAST, default=0.0
+    )
+    batch_met: float = metric("matches", "Partners that watched rows met.", default=0.0)
+    batch_made: float = metric("matches", "Of them, those that made a result row.", default=0.0)
+    batch_met_met: float = metric("", "Spread of the first.", default=0.0)
+    batch_met_made: float = metric("", "Spread of both together.", default=0.0)
+    batch_made_made: float = metric("", "Spread of the second.", default=0.0)
+    weights: float = metric(
+        "result rows",
+        "Samples: the sum of weights, what the exact result is told to have.",
+        default=0.0,
+    )
+    weights_variance: float = metric(
+        "", "Samples: its variance; rows sampled together count as one.", default=0.0
+    )
+    followed: int = metric(
+        "", "The policy that a learned choice follows, as a place in FOLLOWED; -1 for none.", LAST
+    )
+    tried_random: float = metric("matches", "Made in trials by RANDOM.", LAST, default=0.0)
+    tried_fifo: float = metric("matches", "Made in trials by FIFO.", LAST, default=0.0)
+    tried_lru: float = metric("matches", "Made in trials by LRU.", LAST, default=0.0)
+    tried_prob: float = metric("matches", "Made in trials by PROB.", LAST, default=0.0)
+    tried_life: float = metric("matches", "Made in trials by LIFE.", LAST, default=0.0)
+    tried_age: float = metric("matches", "Made in trials by AGE.", LAST, default=0.0)
+
+
+@dataclass(frozen=True)
+class LookupShardFigures:
+    """What only single shards of a lookup report."""
+
+    shard: int = metric("", "The shard's number, from 0.", LAST)
+    busy_ms: int = metric("ms", "The operator's own time: reading, looking up, writing.")
+
+
+FOLLOWED = ("random", "fifo", "lru", "prob", "life", "age", "ijoin", "greedy")
+"""Policies that a learned choice may follow."""
 JOIN_SUMS: tuple[type, ...] = (
     JoinCounts,
     StateFigures,
@@ -292,3 +340,18 @@ JOIN_SUMS: tuple[type, ...] = (
 """Groups that a join sums over its shards."""
 LOOKUP_SUMS: tuple[type, ...] = (LookupCounts, StateFigures, TimeFigures)
 """Groups that a lookup sums over its shards."""
+BY_SHARD: tuple[str, ...] = (
+    "shard",
+    *("left_rows", "right_rows", "pairs", "late"),
+    *("stored_rows", "stored_bytes", "held_bytes", "monitor_bytes", "limit"),
+    *names_of(ShardFigures)[1:],
+    *names_of(ExpectedFigures),
+)
+"""What a join reports of each shard, in this order."""
+LOOKUP_BY_SHARD: tuple[str, ...] = (
+    "shard",
+    *("rows", "hits", "misses", "evictions"),
+    *("stored_rows", "stored_bytes", "held_bytes"),
+    *names_of(LookupShardFigures)[1:],
+)
+"""The same of a lookup."""

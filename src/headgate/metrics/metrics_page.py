@@ -9,6 +9,7 @@ from headgate.metrics.metric_groups import (
     LOOKUP_SUMS,
     ExpectedFigures,
     Qualities,
+    ShardFigures,
 )
 
 INTRODUCTION = """\
@@ -17,15 +18,17 @@ INTRODUCTION = """\
 Every batch of a streaming query puts these into `query.lastProgress["observedMetrics"][name]`,
 summed up over the shards. Ratios are computed from such sums; peaks are sums of the shards' peaks,
 so the true peak is no greater. The last column says how batches combine: add up (sum), take the
-last or the greatest (max), or neither (ratio). `Outcome.stats` of a join in process has the first
-group.
+last or the greatest (max), or neither (ratio). Beside them are `by_shard`, an array a shard of the
+figures in `headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join
+or lookup is; `headgate watch` shows both ([docs/watching.md](watching.md)). `Outcome.stats` of a
+join in process has the first group.
 
 This page is written by `make docs`.
 """
 
 
 def page(
-    join: tuple[type, ...] = (*JOIN_SUMS, Qualities, ExpectedFigures),
+    join: tuple[type, ...] = (*JOIN_SUMS, Qualities, ExpectedFigures, ShardFigures),
     lookup: tuple[type, ...] = LOOKUP_SUMS,
 ) -> str:
     """The page as Markdown; metrics shared by joins and lookups are listed once."""

@@ -118,6 +118,10 @@ class Access(ABC):
         """Add a listener that only cares for queries that start and end."""
         self.listen(listener)
 
+    def listen_to_reports(self, listener: StreamingQueryListener) -> None:
+        """Add a listener whose ``on_report`` takes each report as a string, where there is one."""
+        self.listen(listener)
+
     @property
     def environment(self) -> dict[str, str] | None:
         """The environment of workers, to be changed; None where there is no reaching it."""
@@ -184,12 +188,21 @@ class ClassicAccess(Access):
         self.session.streams.addListener(listener)
 
     def listen_for_ends(self, listener: StreamingQueryListener) -> None:
+        self._listen_through(_OnlyEnds(listener), listener)
+
+    def listen_to_reports(self, listener: StreamingQueryListener) -> None:
+        self._listen_through(_AsText(listener), listener)
+
+    def _listen_through(
+        self, wrapper: JStreamingQueryListener, listener: StreamingQueryListener
+    ) -> None:
+        """Add a listener that hears of Java's events through a wrapper."""
         from pyspark import java_gateway
 
         started: Any = java_gateway.ensure_callback_server_started
         started(self.context._gateway)
         java = self.context._jvm.org.apache.spark.sql.streaming
-        listener._jlistenerobj = java.PythonStreamingQueryListenerWrapper(_OnlyEnds(listener))
+        listener._jlistenerobj = java.PythonStreamingQueryListenerWrapper(wrapper)
         self.listen(listener)
 
     def check_format(self, kind: str) -> None:
@@ -213,6 +226,18 @@ class _OnlyEnds(JStreamingQueryListener):
 
     def onQueryProgress(self, jevent: Any) -> None:
         """Nothing to do."""
+
+    def onQueryIdle(self, jevent: Any) -> None:
+        """Nothing to do."""
+
+
+class _AsText(JStreamingQueryListener):
+    """Takes the report of a batch as one string."""
+
+    def onQueryProgress(self, jevent: Any) -> None:
+        """Pass it on."""
+        listener: Any = self.pylistener
+        listener.on_report(jevent.progress().json())
 
     def onQueryIdle(self, jevent: Any) -> None:
         """Nothing to do."""

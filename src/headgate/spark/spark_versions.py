@@ -13,6 +13,7 @@ import pyspark
 from pyspark.sql.pandas import types as spark_types
 from pyspark.sql.types import DataType, StructType
 
+from headgate.metrics.observed_figures import by_name
 from headgate.spark.installed_packages import PROTOBUF, Package, Version, numbers
 from headgate.spark.session_access import is_connect
 from headgate.spec import SpecError
@@ -53,23 +54,14 @@ def _in_utc() -> dict[str, Any]:
 
 
 def figures_of(observed: Any) -> dict[str, Any]:
-    """Observed metrics by name.
-
-    A classic session gives a row with a field a metric. A client of Connect gives one with the
-    values and their schema as two fields, which the documentation does not mention.
+    """Observed metrics by name, from a row of them.
 
     Examples
     --------
-    >>> figures_of({"values": [7], "schema": {"fields": [{"name": "pairs"}]}})
-    {'pairs': 7}
     >>> figures_of({"pairs": 7})
     {'pairs': 7}
     """
-    found = observed.asDict() if hasattr(observed, "asDict") else dict(observed)
-    if set(found) != {"values", "schema"}:
-        return found
-    names = [field["name"] for field in found["schema"]["fields"]]
-    return dict(zip(names, found["values"], strict=True))
+    return by_name(observed.asDict() if hasattr(observed, "asDict") else observed)
 
 
 def protobuf_for(spark: str) -> Package:

@@ -7,6 +7,7 @@ EXTRAS = {
     "importance": ("sqlglot",),
     "lookup": ("duckdb", "psycopg"),
     "jit": ("numba", "llvmlite"),
+    "watch": ("starlette", "uvicorn", "prometheus_client"),
 }
 
 

@@ -15,13 +15,22 @@ from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.learning import Evidence
 from headgate.learning.recall import CONFIDENCE, MOST_ERROR, NONE_OF_MANY
 from headgate.metrics import metrics_of, names_of
-from headgate.metrics.metric_groups import JOIN_SUMS, MonitorFigures, TotalFigures
+from headgate.metrics.metric_groups import (
+    BY_SHARD,
+    FOLLOWED,
+    JOIN_SUMS,
+    MonitorFigures,
+    ShardFigures,
+    TimeFigures,
+    TotalFigures,
+)
 from headgate.planner.live_curve import FIGURES as EXPECTED
 from headgate.policies.policy import RanksBy
 from headgate.spark.join.shard_plan import ShardPlan
-from headgate.spark.shard_output import ShardOutput
+from headgate.spark.shard_output import MOST_SHARDS, ShardOutput
 from headgate.spec import How, SpecError
 
+LAPS = names_of(TimeFigures)
 _MONITORED = names_of(MonitorFigures, TotalFigures)
 _SUMS = tuple(entry.name for entry in fields(Evidence))
 EVIDENCE = tuple(f"{when}_{name}" for when in ("batch", "total") for name in _SUMS)
@@ -30,13 +39,15 @@ ALONE = tuple(f"{when}_alone_{name}" for when in ("batch", "total") for name in 
 """What of it is of rows without a partner."""
 DOUBT = "doubt"
 """Zero if it is known that no pair is missing; see `doubt`."""
-BALANCED = ("limit", "left_rows", "right_rows", "pairs", *EXPECTED)
-"""What is observed of each shard by itself where memory moves between shards."""
+TRIED = tuple(name for name in names_of(ShardFigures) if name.startswith("tried_"))
+ABOUT = "about"
+"""The name under which it is observed what a join is: JSON that says its budget and its call."""
 
 
 def shard_output(groups: tuple[type, ...]) -> ShardOutput:
     """What the shards of a join emit, where these groups of metrics are declared."""
-    return ShardOutput.of(metrics_of(*groups), (*EVIDENCE, *ALONE, DOUBT, *EXPECTED), ("shard",))
+    reals = (*EVIDENCE, *ALONE, DOUBT, *EXPECTED)
+    return ShardOutput.of(metrics_of(*groups), reals, own=BY_SHARD)
 
 
 SHARD = shard_output(JOIN_SUMS)
@@ -56,6 +67,9 @@ def stats_row(
         **_monitor_figures(learned),
         "shards_by_importance": int(plan.definitions is not None),
         "shards_settling": int(learned is not None and not learned.result.are_known),
+        "lost": sum(figures[name] for name in GIVEN_UP),
+        "busy_ms": sum(spent[name] for name in LAPS),
+        **_trials(learned),
     }
     if figures["shards_unsettled"]:
         # No number: whatever the other shards say, recall is null.
@@ -98,6 +112,19 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
     }
 
 
+def _trials(learned: LearnedStep | None) -> dict[str, float]:
+    """The policy that a learned choice follows, and what it and its rivals make on trial."""
+    told = dict.fromkeys(TRIED, 0.0) | {"followed": -1}
+    if learned is None or not learned.is_learning:
+        return told
+    monitor = learned.state.monitor
+    if monitor.followed in FOLLOWED:
+        told["followed"] = FOLLOWED.index(monitor.followed)
+    standing = monitor.standing
+    made = standing.made.sum(axis=1)
+    return told | {f"tried_{name}": made[at] for at, name in enumerate(standing.names)}
+
+
 def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
     """Observe the frame's metrics under a name; raise if the name is not valid."""
     if not isinstance(name, str) or not name:
@@ -116,8 +143,9 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
 def observed(
     shared: bool = False,
     groups: tuple[type, ...] = JOIN_SUMS,
-    each_of: int = 0,
+    most_shards: int = MOST_SHARDS,
     how: How = How.INNER,
+    about: str = "",
 ) -> list[Column]:
     """The aggregates to observe: every metric summed over the shards of a batch, and recall.
 
@@ -125,8 +153,8 @@ def observed(
     row was watched, or watched rows have met too little to tell it within 0.25 to either side. If
     the goal is importance, recall is the share of importance. Joins that share their budget
     (``shared``) also report what they expect to gain from more memory and lose with less.
-    ``each_of`` so many shards also reports `BALANCED`, as an array under ``shard_0``, ``shard_1``
-    …; null for a shard that was not in the batch.
+    The first ``most_shards`` shards that were in the batch report `BY_SHARD`, an array each. What
+    the join is (``about``) is observed as it stands, so that who hears the figures need not ask.
     """
     shard = shard_output(groups)
     return [
@@ -135,7 +163,8 @@ def observed(
         *_recall(shard, "batch", "", how),
         *_recall(shard, "total", "total_", how),
         *(shard.totals(EXPECTED) if shared else ()),
-        *(shard.only(number, BALANCED).alias(f"shard_{number}") for number in range(each_of)),
+        shard.by_shard(most_shards),
+        F.lit(about).alias(ABOUT),
     ]
 
 
@@ -144,8 +173,10 @@ def of_shard(figures: Mapping[str, Any], number: int) -> dict[str, float | None]
 
     Its recall is not told: watched rows are too few in a single shard.
     """
-    told = figures[f"shard_{number}"]
-    return None if told is None else {**dict(zip(BALANCED, told, strict=True)), "exact_pairs": None}
+    for told in figures["by_shard"]:
+        if told[0] == number:
+            return {**dict(zip(BY_SHARD, told, strict=True)), "exact_pairs": None}
+    return None
 
 
 def _fairness(shard: ShardOutput) -> Column:

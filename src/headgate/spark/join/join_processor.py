@@ -21,6 +21,7 @@ from headgate.spark.arrivals import Arrivals
 from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
+from headgate.spark.join.sample_tally import SampleTally
 from headgate.spark.join.shard_pacing import ShardPacing
 from headgate.spark.join.task_ledger import Ledger
 from headgate.spark.shard_output import result_rows
@@ -75,12 +76,13 @@ class JoinProcessor(ShardProcessor):
                 plan.split.copies(came.sides[side].table, side, number) for side in (0, 1)
             )
         watch.lap("read_ms")
-        terms = plan.terms_of(shard)
+        terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
         size = partial(driver.most_at_once, plan.terms.policy)
         for part in in_steps(arriving, plan.shape, size):
             step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
             raised = watermark if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
+            rows = tally.counted(rows)
             for blobs in result_blobs(rows, plan.row_bytes):
                 yield result_rows(blobs)
             driver.finish(step)
@@ -95,7 +97,8 @@ class JoinProcessor(ShardProcessor):
         watch.lap("write_ms")
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         clocks = (progress.clock, step.after.clock)
-        yield self._figures(shard, driver, state, watch, clocks, definitions)
+        sampled = tally.figures
+        yield self._figures(shard, driver, state, watch, clocks, definitions, sampled=sampled)
         settle()
 
     def _figures(
@@ -106,6 +109,8 @@ class JoinProcessor(ShardProcessor):
         watch: Stopwatch,
         clocks: tuple[int, int],
         definitions: Definitions | None,
+        *,
+        sampled: dict[str, float],
     ) -> pd.DataFrame:
         """The row of metrics for the batch."""
         stats, figures = driver.stats, {**state.figures, **limits_of(state.plan)}
@@ -113,6 +118,7 @@ class JoinProcessor(ShardProcessor):
         if definitions is not None:
             stats = replace(stats, redefined=stats.redefined + definitions.at_once)
         figures["shard"] = self._plan.labels.index(shard)
+        expected |= sampled
         return stats_row(stats, figures, watch.laps, driver.learned, state.plan, expected)
 
     def _hear_limits(self, notices: pd.DataFrame, state: ShardState, own: int) -> None:

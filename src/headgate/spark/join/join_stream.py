@@ -1,5 +1,6 @@
 """Joins two DataFrames on Spark: pack, shuffle by shard, join, observe, unpack."""
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,7 +58,7 @@ from headgate.spark.requirements import (
     shuffle_partitions,
 )
 from headgate.spark.session_access import access_to
-from headgate.spark.shard_output import SCHEMA
+from headgate.spark.shard_output import MOST_SHARDS, SCHEMA
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
@@ -66,6 +67,8 @@ from headgate.spark.worker_environment import own_workers
 from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.importance import Change
 
+MOST_CALL = 1000
+"""Characters of a call that are shown to those who watch a query."""
 Mark = dict[str, int] | None
 """A column's metadata in the schema."""
 
@@ -120,7 +123,7 @@ def stream(
             packed = packed.unionAll(packed_changes(session, redefined, plan.labels))
         if limits is not None:
             packed = packed.unionAll(packed_limits(session, limits, plan.labels))
-        blobs = _joined(packed, plan, name, each_of=0 if balance is None else count)
+        blobs = _joined(packed, plan, name, _about(join, count))
         at_once = _unpacked(blobs, plan, _shown(shape, frames))
         if not watermark:
             return batched_frame(at_once)
@@ -204,19 +207,39 @@ def _timed(plan: ShardPlan) -> str | None:
     return None if plan.pacer is None else plan.operator
 
 
-def _joined(packed: DataFrame, plan: ShardPlan, name: str, each_of: int = 0) -> DataFrame:
-    """The results of all shards as blobs; metrics go to the observation of this name.
+def _about(join: Request, shards: int) -> str:
+    """What the join is, as JSON, for those who watch it."""
+    budget, call = join.budget, repr(join)
+    return json.dumps(
+        {
+            "kind": "join",
+            "call": call if len(call) <= MOST_CALL else f"{call[:MOST_CALL]}…",
+            "policy": join.policy.asked_name,
+            "goal": type(join.goal).__name__,
+            "how": str(join.how),
+            "rows": budget.rows,
+            "memory": budget.memory,
+            "cpu": budget.cpu,
+            "shards": shards,
+        }
+    )
 
-    Those of ``each_of`` so many shards are observed by themselves, too.
-    """
+
+def _joined(packed: DataFrame, plan: ShardPlan, name: str, about: str) -> DataFrame:
+    """The results of all shards as blobs; metrics go to the observation of this name."""
     joined = packed.groupBy("shard").transformWithStateInPandas(
         statefulProcessor=JoinProcessor(plan),
         outputStructType=SCHEMA,
         outputMode="append",
         timeMode="EventTime",
     )
+    shared = plan.allowance is not None
     figures = join_metrics.observed(
-        shared=plan.allowance is not None, each_of=each_of, how=plan.terms.how
+        shared=shared,
+        # All that memory moves between must be heard.
+        most_shards=max(len(plan.labels) if shared else 0, MOST_SHARDS),
+        how=plan.terms.how,
+        about=about,
     )
     return join_metrics.observe(joined, name, figures).select("blob")
 

@@ -1,4 +1,4 @@
-"""Metrics that a shard of a join with a shared budget reports for rebalancing."""
+"""Metrics that a shard reports about its budget, and about what more or less memory would bring."""
 
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import Stats
@@ -23,14 +23,14 @@ def expected_of_shard(
     stats: Stats,
     learned: LearnedStep | None,
 ) -> dict[str, float]:
-    """The result expected with more and with less memory; zeros if not needed or not known.
+    """The result expected with more and with less memory; zeros if not known.
 
     The arrival rate is known for both sides together; it is divided by the sides' shares of this
     batch. ``clocks`` are the event keys at the start and at the end of the batch.
     """
     nothing = dict.fromkeys(FIGURES, 0.0)
     came = stats.left_rows + stats.right_rows
-    if plan.allowance is None or learned is None or not came:
+    if not plan.amount or learned is None or not came:
         return nothing
     monitor, windows = learned.state.monitor, plan.terms.windows
     if any(monitor.by_rows) or not monitor.rate:
@@ -48,7 +48,7 @@ def expected_of_shard(
         if not stats.stored_rows:
             return nothing
         # The cost of a row includes the reserve for dead rows and the monitor's part.
-        paid = plan.allowance.amount / len(plan.labels)
+        paid = plan.amount / len(plan.labels)
         live = sum(plan.terms.most_bytes[pool] for pool in pools)
         size = stats.stored_bytes / stats.stored_rows
         most_rows, row_bytes = int(live / size), size * paid / live

@@ -88,6 +88,8 @@ class ShardPlan:
         Bytes allowed per output row; see `padded`.
     split
         Keys whose rows are spread over all shards; None if there are none.
+    fixed
+        The join's budget at the start: rows, or bytes if rows are not limited; 0 without a limit.
     """
 
     terms: Terms
@@ -103,6 +105,12 @@ class ShardPlan:
     allowance: Allowance | None = None
     row_bytes: int | None = None
     split: SplitKeys | None = None
+    fixed: int = 0
+
+    @property
+    def amount(self) -> int:
+        """The join's budget now: rows, or bytes if rows are not limited; 0 without a limit."""
+        return self.fixed if self.allowance is None else self.allowance.amount
 
     def terms_of(self, label: int) -> Terms:
         """The terms of the shard with this label, with its own random seed."""
@@ -217,4 +225,5 @@ def shard_plan(
         pacer=request.pacer(shards),
         allowance=allowance,
         split=split,
+        fixed=request.budget.rows or request.budget.memory or 0,
     )

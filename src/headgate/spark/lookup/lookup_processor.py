@@ -61,5 +61,5 @@ class LookupProcessor(ShardProcessor):
         watch.lap("join_ms")
         state.write(step, (cached, TableRows.nothing(plan.schemas[1])))
         watch.lap("write_ms")
-        yield stats_row(step.lookup_stats, state.figures, watch.laps)
+        yield stats_row(step.lookup_stats, state.figures, watch.laps, plan.labels.index(shard))
         settle()

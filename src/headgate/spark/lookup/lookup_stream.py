@@ -1,5 +1,6 @@
 """A lookup on Spark: pack, shuffle by shard, look up, observe, unpack."""
 
+import json
 import uuid
 from typing import Any
 
@@ -98,11 +99,26 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         )
         shown = _shown(shape, frame, columns)
         results = (
-            observe(looked_up, name, lookup_metrics.observed())
+            observe(looked_up, name, lookup_metrics.observed(_about(request, count)))
             .select("blob")
             .mapInArrow(Unpack(), travelling(shown))
         )
         return batched_frame(restored(results, shown))
+
+
+def _about(request: LookupRequest, shards: int) -> str:
+    """What the lookup is, as JSON, for those who watch it; tables have no secret in their name."""
+    return json.dumps(
+        {
+            "kind": "lookup",
+            "call": f"on {', '.join(request.keys.right)}, {request.table.name}",
+            "policy": request.policy.asked_name,
+            "how": request.how,
+            "rows": request.budget.rows,
+            "memory": request.budget.memory,
+            "shards": shards,
+        }
+    )
 
 
 def _shards(request: LookupRequest, cores: int, asked: int | None) -> int:

@@ -1,0 +1,1 @@
+"""The page to watch a join on: its history, what it shows, and what alerting reads of it."""

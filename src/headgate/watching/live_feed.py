@@ -1,0 +1,103 @@
+"""Tells readers of new batches: one look at the history for all of them, and nobody waits.
+
+Without readers nothing is looked at. A reader who does not take what is sent is told to load
+everything anew, once it takes something again.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from headgate.watching.history import History
+from headgate.watching.page_view import now, point_of
+
+EVERY_S = 0.5
+"""How often the history is looked at."""
+MOST_WAITING = 16
+"""Messages that wait for a reader."""
+MOST_AT_ONCE = 40
+"""Batches that are sent as such; after more, readers load everything anew."""
+MOST_READERS = 64
+BREATHES_S = 15.0
+"""How often a silent stream says that it is alive."""
+RELOAD = json.dumps({"reload": True})
+_log = logging.getLogger("headgate.watching")
+
+
+class LiveFeed:
+    """Sends new batches of a history to all readers."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._readers: set[asyncio.Queue[str]] = set()
+        self._seen: dict[int, tuple[int, str]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many readers as may be."""
+        return len(self._readers) >= MOST_READERS
+
+    async def messages(self) -> AsyncIterator[str]:
+        """What a new reader is sent, as server-sent events; never ends by itself."""
+        waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
+        if not self._readers:
+            self._seen = await asyncio.to_thread(self._history.versions)
+            self._task = asyncio.create_task(self._look())
+        self._readers.add(waiting)
+        try:
+            yield "retry: 2000\n\n"
+            while True:
+                try:
+                    message = await asyncio.wait_for(waiting.get(), BREATHES_S)
+                    yield f"data: {message}\n\n"
+                except TimeoutError:
+                    yield ": alive\n\n"
+        finally:
+            self._readers.discard(waiting)
+            if not self._readers and self._task is not None:
+                self._task.cancel()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY_S)
+            try:
+                for message in await asyncio.to_thread(self._news):
+                    for waiting in self._readers:
+                        _put(waiting, message)
+            except Exception as error:
+                _log.warning("no news for readers: %s: %s", type(error).__name__, error)
+
+    def _news(self) -> list[str]:
+        """A message for each join that has new batches or another state."""
+        found, before = self._history.versions(), self._seen
+        self._seen = found
+        changed = [number for number, told in found.items() if before.get(number) != told]
+        if not changed:
+            return []
+        watched = {each.number: each for each in self._history.watched()}
+        messages = []
+        for number in changed:
+            mine, (seen, _) = watched[number], before.get(number, (0, ""))
+            if mine.written - seen > MOST_AT_ONCE or number not in before:
+                messages.append(RELOAD)
+                continue
+            records = self._history.records(number, 0, after=seen - 1)
+            told: dict[str, Any] = {
+                "id": number,
+                "state": mine.state,
+                "points": [point_of(record, mine.about) for record in records],
+                "now": now(self._history, mine),
+            }
+            messages.append(json.dumps(told))
+        return messages
+
+
+def _put(waiting: "asyncio.Queue[str]", message: str) -> None:
+    if waiting.full():
+        while not waiting.empty():
+            waiting.get_nowait()
+        message = RELOAD
+    waiting.put_nowait(message)
