@@ -22,7 +22,6 @@ from tests.spark.query_lives import (
     listing,
     streamed,
 )
-from tests.thoroughness import usually
 
 pytestmark = [
     pytest.mark.spark,
@@ -95,8 +94,9 @@ def uninterrupted(spark: SparkSession, folder: Path, seed: int, how: str) -> Cou
     return life.run(built_in(how), folder / "checkpoint")
 
 
-@pytest.mark.parametrize("kept_in", usually(["files"], STORES))
-@pytest.mark.parametrize("how", usually(["inner"], SPARKS))
+@pytest.mark.long
+@pytest.mark.parametrize("kept_in", STORES)
+@pytest.mark.parametrize("how", SPARKS)
 def test_an_adopted_query_makes_what_sparks_own_join_makes(
     spark: SparkSession, store: Any, tmp_path: Path, how: str, kept_in: str
 ) -> None:
@@ -184,3 +184,32 @@ def test_a_query_goes_from_sparks_join_to_headgates_and_back(
     whole.bring(FILES)
     assert got == whole.run(sparks, whole.folder / "checkpoint")
     assert got.total() > 500
+
+
+def test_a_query_is_adopted_looked_into_and_resharded(
+    spark: SparkSession, store: Any, tmp_path: Path
+) -> None:
+    """All of it in one life; the long round tries each by itself, and every kind of join."""
+    store("files", 1)
+    life = Life(spark, tmp_path / "life", 55)
+    whole = Life(spark, tmp_path / "whole", 55)
+    whole.bring(FILES)
+    want = whole.run(built_in("inner"), whole.folder / "checkpoint")
+    life.bring(FIRST_FILES - 1)
+    life.run(built_in("inner"), life.folder / "first")
+    store("rocksdb", 1)
+    left, right = life.sides()
+    moved = hg.adopt(life.folder / "first", life.folder / "second", join(), left, right, shards=1)
+    life.bring(FIRST_FILES)
+    life.run(headgates("inner", 1), life.folder / "second")
+    before = listing(life.folder / "second")
+    told = hg.state(life.folder / "second", spark)
+    assert told.rows == life.metrics[-1]["stored_rows"] > 200
+    assert told.bytes == life.metrics[-1]["stored_bytes"]
+    hg.reshard(life.folder / "second", life.folder / "third", spark, shards=2)
+    assert listing(life.folder / "second") == before
+    store("rocksdb", 2)
+    life.bring(FILES)
+    assert life.run(headgates("inner", 2), life.folder / "third") == want
+    assert sum(moved.rows) > 200
+    assert want.total() > 1000

@@ -15,7 +15,6 @@ from headgate.spark.checkpoint import resharding
 from headgate.spec import SpecError
 from tests.spark.needed_spark import ON_CONNECT
 from tests.spark.query_lives import FILES, FIRST_FILES, PARTITIONS, Life, listing, streamed
-from tests.thoroughness import usually
 
 pytestmark = [
     pytest.mark.spark,
@@ -60,8 +59,9 @@ def uninterrupted(
     return life.run(streamed(shards, **asked), folder / "checkpoint")
 
 
-@pytest.mark.parametrize("cut", usually([(2, 3)], CUTS), ids=str)
-@pytest.mark.parametrize("kind", usually(["full"], KINDS))
+@pytest.mark.long
+@pytest.mark.parametrize("cut", CUTS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_resharded_query_makes_what_one_with_that_many_shards_makes(
     spark: SparkSession, partitions: Any, tmp_path: Path, kind: str, cut: tuple[int, int]
 ) -> None:
@@ -106,6 +106,7 @@ def test_a_resharded_query_stays_within_its_budget(
     assert got.total() > 100
 
 
+@pytest.mark.long
 def test_a_checkpoint_tells_what_is_in_it_and_is_left_alone(
     spark: SparkSession, partitions: Any, tmp_path: Path
 ) -> None:
