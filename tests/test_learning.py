@@ -23,10 +23,11 @@ from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.model_fit import Fit
 from headgate.learning.recall import Evidence
-from headgate.learning.watch_room import Coming, Drawn, Spans, open_at_once
+from headgate.learning.watch_room import Coming, Spans, open_at_once
 from headgate.learning.watched_rows import WatchedRows
 from headgate.models import AgeCurve, AgeCurves
 from headgate.policies import Learned
+from headgate.policies.chance import uniform
 from headgate.studies.ijoin.scale import Many, made
 from headgate.studies.ijoin.streams import BY_ROW
 from headgate.studies.streams import aging, zipf
@@ -275,9 +276,8 @@ def test_rows_watched_at_once_are_counted(by_rows: bool) -> None:
     spans, sequence = Spans((20, 5), (by_rows, by_rows)), coming.sequence((3, 4))
     assert sequence[coming.side == 1].tolist() == list(range(4, 4 + int(side.sum())))
     for share in (0.2, 0.7, 1.0):
-        drawn = Drawn(5, share)
-        places, count = open_at_once(coming, WatchedRows.none(), spans, sequence, drawn)
-        chosen = drawn.chooses(coming.side, sequence) & coming.joins
+        chosen = (uniform(5, coming.side, sequence) < share) & coming.joins
+        places, count = open_at_once(coming, WatchedRows.none(), spans, sequence, chosen)
         assert places.tolist() == np.flatnonzero(chosen).tolist()
         for place, many in zip(places, count, strict=True):
             now = Progress(

@@ -10,6 +10,8 @@ from datetime import timedelta
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from headgate.kernel.given_up import hashes_of_codes
+from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.progress import NO_WATERMARK
 from headgate.kernel.relation import Bound, Relation
 from headgate.kernel.terms import Terms
@@ -32,7 +34,7 @@ from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
 from tests.checks.arrivals import NULL, Arrival, Case, keys_of
 from tests.checks.bumpy import Bumpy, Observing
-from tests.checks.runs import Part
+from tests.checks.runs import KEYS, Part
 
 GAPS = (1, 0, 0, 1, 2, 5)
 ROW_KEYS = (0, 1, 2, 3, 0, 1, NULL)
@@ -172,8 +174,11 @@ def deliveries(draw: st.DrawFn, case: Case) -> list[Part]:
     return parts
 
 
-watchings = st.sampled_from((None, *(Watching(5, share, 3) for share in (0.3, 0.7, 1.0))))
-"""No row is watched, some, or all."""
+BY_KEY = KeyDraw(5, 0.5, 0.7, block_us=4, sides=(True, False), hashes=hashes_of_codes(KEYS))
+watchings = st.sampled_from(
+    (None, *(Watching(5, share, 3) for share in (0.3, 0.7, 1.0)), Watching(5, 0.3, 3, keys=BY_KEY))
+)
+"""No row is watched, some, or all; or some by their key."""
 
 
 def one_by_one(case: Case) -> list[Part]:

@@ -173,9 +173,13 @@ def assert_as_ruled(case: Case, done: Run) -> None:
                 undecided.add(gone)
         before = set(step.alive)
     count = sum(done.count(Count.UNDECIDED, side) for side in (0, 1))
+    shown = {row for row, sure in done.alone if not sure}
     if case.terms.filter_slots >= 16 * KEYS:
         assert count == len(undecided)
+        assert shown == (undecided if case.terms.shows_undecided else set())
     assert count >= len(undecided)
+    if case.terms.shows_undecided:
+        assert shown >= undecided
 
 
 def could_have_met(case: Case, given_up: int, came: int, seen: list[int]) -> bool:

@@ -21,7 +21,7 @@ from tests.spark.one_shard import OneShard, ShardBatch
 from tests.spark.streams import START_US, timestamps
 
 SECOND_US = 1_000_000
-BATCHES, BATCH_SECONDS, ROWS, JITTER = 7, 10, 24, 4
+BATCHES, BATCH_SECONDS, ROWS, JITTER = 8, 10, 24, 4
 KINDS: tuple[dict[str, pa.DataType], dict[str, pa.DataType]] = (
     {"k": pa.int32(), "a": pa.int32(), "f": pa.float32(), "d": pa.decimal128(8, 2)},
     {"rk": pa.int64(), "b": pa.int16(), "s": pa.string()},
@@ -116,13 +116,14 @@ class Lived:
     """All rows of each side that came, with their batch."""
     out: list[list[dict[str, Any]]] = field(default_factory=list)
     metrics: list[dict[str, Any]] = field(default_factory=list)
-    clock: int = 0
-    """The latest time that the first version has seen, in seconds."""
+    watermark: int = 0
+    """That of the first version's last batch, in seconds."""
 
 
 def made_rows(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of both sides, a few seconds out of order within a batch."""
     rng = np.random.default_rng(seed)
+    keys = 70 if seed % 2 else 9  # few partners, or many
     sides: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for side in (0, 1):
         for batch in range(BATCHES):
@@ -132,7 +133,7 @@ def made_rows(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 sides[side].append(
                     {
                         "batch": batch,
-                        "key": None if rng.random() < 0.03 else int(rng.integers(0, 9)),
+                        "key": None if rng.random() < 0.03 else int(rng.integers(0, keys)),
                         "second": second,
                         "number": number,
                     }
@@ -179,7 +180,7 @@ def live(case: Case) -> Lived:
     """Run both versions, the second from the state that the first has left."""
     lived, operator = Lived(case, made_rows(case.seed)), uuid.uuid4().hex
     shard = _shard(case.before, operator)
-    latest = watermark = -BATCH_SECONDS
+    watermark = told = -BATCH_SECONDS
     for batch in range(BATCHES):
         version = case.version(batch)
         sides = [
@@ -187,7 +188,7 @@ def live(case: Case) -> Lived:
             for side, rows in enumerate(lived.rows)
         ]
         if batch == case.at:
-            lived.clock = latest
+            lived.watermark = told
             state = copy.deepcopy(variables(shard))
             if case.killed:
                 # What a batch did before it was killed is lost, but for its local copies.
@@ -199,9 +200,9 @@ def live(case: Case) -> Lived:
             shard = _shard(case.now, operator)
             restore(shard, state)
         _note(lived, _batch(shard, sides, watermark))
+        told = watermark
         seconds = [row["second"] for rows in lived.rows for row in rows if row["batch"] <= batch]
-        latest = max(seconds)
-        watermark = max(watermark, latest - case.version(batch + 1).delay)
+        watermark = max(watermark, max(seconds) - case.version(batch + 1).delay)
     # Twice: a row is behind the watermark of the batch before.
     for _ in range(2):
         _note(lived, _batch(shard, (None, None), 1000))
@@ -247,7 +248,7 @@ def surely_there(lived: Lived, pair: tuple[int, int, int]) -> bool:
     for side in (0, 1):
         row = lived.rows[side][pair[side]]
         shorter = case.before.windows[side] < case.now.windows[side]
-        gone = row["second"] + case.before.windows[side] < lived.clock
+        gone = row["second"] + case.before.windows[side] <= lived.watermark
         if row["batch"] < case.at and shorter and gone:
             return False
     return True

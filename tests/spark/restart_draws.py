@@ -9,6 +9,7 @@ from tests.spark.restart_cases import AMPLE, BATCHES, POLICIES, WIDER, Case, Ver
 
 TIGHT = hg.Budget(rows=25)
 SMALL = hg.Budget(memory=6_000)
+WATCHED = hg.Budget(rows=100_000, monitor=0.1)
 IMPORTANCE = hg.MaxImportance(left="a")
 OTHERWISE = hg.MaxImportance(left="a % 10", right="b")
 
@@ -24,16 +25,16 @@ EACH: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "importance": ({"goal": IMPORTANCE}, {"goal": OTHERWISE}),
     "a goal of importance": ({"policy": "auto"}, {"policy": "auto", "goal": IMPORTANCE}),
     "no goal of importance": ({"policy": "auto", "goal": IMPORTANCE}, {"policy": "auto"}),
-    "a monitor": ({"budget": AMPLE}, {"budget": hg.Budget(rows=100_000, monitor=0.1)}),
-    "no monitor": ({"budget": hg.Budget(rows=100_000, monitor=0.1)}, {"budget": AMPLE}),
+    "a monitor": ({"budget": AMPLE}, {"budget": WATCHED}),
+    "no monitor": ({"budget": WATCHED}, {"budget": AMPLE}),
     "monitor share": (
         {"budget": hg.Budget(rows=40, monitor=0.3), "policy": "auto"},
         {"budget": hg.Budget(rows=40, monitor=0.1), "policy": "auto"},
     ),
     "index": ({"index": "hash"}, {"index": "btree"}),
     "seed": ({"policy": "auto", "seed": 1}, {"policy": "auto", "seed": 2}),
-    "longer windows": ({}, {"windows": (14, 20)}),
-    "shorter windows": ({"windows": (14, 20)}, {"windows": (5, 3)}),
+    "longer windows": ({"budget": WATCHED}, {"budget": WATCHED, "windows": (40, 45)}),
+    "shorter windows": ({"windows": (40, 45)}, {"windows": (5, 3)}),
     "one longer, one shorter": ({"windows": (4, 20)}, {"windows": (12, 3)}),
     "a side waits no more": ({}, {"windows": (8, 0)}),
     "a side waits now": ({"windows": (8, 0)}, {}),
@@ -44,7 +45,7 @@ EACH: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "types widened": ({}, {"wider": frozenset(WIDER)}),
     "sample to subset": ({"goal": hg.Sample()}, {"policy": "auto"}),
     "sample, shorter windows": (
-        {"goal": hg.Sample(), "windows": (14, 20)},
+        {"goal": hg.Sample(), "windows": (40, 45)},
         {"goal": hg.Sample(), "windows": (5, 3)},
     ),
     **{
@@ -61,7 +62,7 @@ EACH: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"how": "full"},
         {"how": "full", "windows": (14, 20), "unmatched": "all"},
     ),
-    "anti, longer windows": ({"how": "anti"}, {"how": "anti", "windows": (14, 20)}),
+    "anti, longer windows": ({"how": "anti"}, {"how": "anti", "windows": (40, 45)}),
     "semi, columns added": ({"how": "semi"}, {"how": "semi", "added": (True, True)}),
 }
 """Every change by itself: what the version before has, and the one after."""
@@ -73,7 +74,7 @@ def each_case(name: str, seed: int, killed: bool, **everywhere: Any) -> Case:
     return Case(
         changed_to(Version(), **{**everywhere, **before}),
         changed_to(Version(), **{**everywhere, **now}),
-        at=3,
+        at=5,
         killed=killed,
         seed=seed,
     )
@@ -88,9 +89,9 @@ def drawn_case(seed: int) -> Case:
 
     def version(kind: str) -> dict[str, Any]:
         given: dict[str, Any] = {
-            "windows": (int(rng.integers(0, 16)), int(rng.integers(0, 16))),
+            "windows": tuple(int(rng.integers(0, one_of(16, 50))) for _ in range(2)),
             "policy": one_of(*POLICIES),
-            "budget": one_of(AMPLE, TIGHT, SMALL, hg.Budget(rows=50, monitor=0.1)),
+            "budget": one_of(AMPLE, WATCHED, TIGHT, SMALL, hg.Budget(rows=50, monitor=0.1)),
             "seed": one_of(0, 1, 2),
             "index": one_of("auto", "hash", "btree", "ttree"),
             "delay": one_of(5, 9, 15),

@@ -1,5 +1,6 @@
 """What a shard holds, counted anew from its stored tables: never above its budget."""
 
+import json
 import uuid
 from collections.abc import Iterator, Sequence
 from itertools import cycle
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 import headgate as hg
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.learning.key_counts import COUNT_BYTES
+from headgate.learning.keys_seen import SEEN_BYTES
 from headgate.learning.room import TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.watch_limits import KEYED_BYTES
 from headgate.spark.join.shard_replay import ReplayShards
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.state.segments import payload
@@ -142,7 +145,8 @@ class TestLargeWhereFrequent:
         assert most > 0.75 * self.memory
 
 
-def test_a_monitor_counts_the_long_keys_that_it_still_keeps() -> None:
+@pytest.mark.parametrize("how", ["inner", "full"])
+def test_a_monitor_counts_the_long_keys_that_it_still_keeps(how: str) -> None:
     memory, rows, rng = 120_000, 120, np.random.default_rng(9)
     batches = []
     for batch, length in enumerate((200, 200, 1, 1, 1)):
@@ -165,12 +169,17 @@ def test_a_monitor_counts_the_long_keys_that_it_still_keeps() -> None:
         left=hg.Side(time=TIMES[0], window="5 seconds"),
         right=hg.Side(time=TIMES[1], window="5 seconds"),
         budget=hg.Budget(memory=memory, monitor=LEARNING),
+        how=how,
     )
     shard = OneShard(join, (batches[0][0].schema, batches[0][1].schema), uuid.uuid4().hex)
     for batch, (left, right) in enumerate(batches):
         figures = shard.batch(left, right, watermark_ms=1 + batch * rows * 100).metrics
         kept = shard.tester.peekValueState("lessons", LABEL)
         size = from_blob(kept[3]).num_rows * COUNT_BYTES
+        if how == "full":
+            entries, *_ = json.loads(kept[0])["followed_keys"]["seen"]
+            size += entries * SEEN_BYTES
+            size += KEYED_BYTES * sum(from_blob(blob).num_rows for blob in kept[1:3])
         for blob, entry in zip(
             (*kept[1:3], *kept[4:]), (WATCHED_BYTES,) * 2 + (TRIED_BYTES,) * 2, strict=True
         ):

@@ -19,7 +19,6 @@ from headgate.kernel.terms import Terms
 from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import Pacing
 from headgate.pacing.pacer import covered_s
-from headgate.policies import Policy
 
 Arriving = tuple[Screened[Placed], Screened[Placed]]
 
@@ -64,7 +63,7 @@ class Driver(Generic[Placed]):
         """Rows stored, of both sides."""
         return len(self.stored[0]) + len(self.stored[1])
 
-    def most_at_once(self, policy: Policy, coming: Coming) -> int:
+    def most_at_once(self, terms: Terms, coming: Coming) -> int:
         """How many of the arrivals to come, in event order, the next step may take.
 
         What a step teaches is used from the next epoch on, and a step ends where an epoch does.
@@ -73,11 +72,11 @@ class Driver(Generic[Placed]):
         count = len(coming.side)
         if self._pacing is not None:
             return count
-        if policy.observes:
-            left = policy.observed_until(self.progress.memory) - sum(self.progress.seen)
+        if terms.policy.observes:
+            left = terms.policy.observed_until(self.progress.memory) - sum(self.progress.seen)
             coming = coming.first(max(left, 1))
         if self._coding.learner is not None:
-            return self._coding.learner.most_at_once(coming, self.progress)
+            return self._coding.learner.most_at_once(terms, coming, self.progress)
         return len(coming.side)
 
     def begin(
@@ -136,5 +135,6 @@ def _with_before(before: LearnedStep | None, now: LearnedStep | None) -> Learned
         now,
         evidence=before.evidence + now.evidence,
         alone=before.alone + now.alone,
+        clusters=before.clusters + now.clusters,
         switched=before.switched or now.switched,
     )

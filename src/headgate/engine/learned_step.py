@@ -10,10 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.learning import Evidence, Monitor
+from headgate.learning.key_clusters import ClusterSums
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.rivals import BothRows
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies import Policy
+from headgate.spec import How
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,10 @@ class LearnedStep:
     ----------
     state
         For the next step.
-    evidence, alone
-        Of this step alone: on the recall of rows with a partner, and of those without.
-    total, total_alone
+    evidence, alone, clusters
+        Of this step alone: on the recall of rows with a partner, of those without, and of what is
+        told by the rows of followed keys.
+    total, total_alone, total_clusters
         Of all steps so far.
     result
         What the rows of the join's result are.
@@ -70,10 +73,29 @@ class LearnedStep:
     state: LearnedState
     evidence: Evidence
     alone: Evidence
+    clusters: ClusterSums
     total: Evidence
     total_alone: Evidence
+    total_clusters: ClusterSums
     result: ResultRows
     policy: Policy
     bytes: int
     is_learning: bool
     switched: bool = False
+
+    @property
+    def of_batch(self) -> tuple[Evidence, Evidence]:
+        """Of this step alone: on the recall of rows with a partner, and of those without."""
+        return self._parted(self.evidence, self.alone, self.clusters)
+
+    @property
+    def of_all(self) -> tuple[Evidence, Evidence]:
+        """Of all steps so far."""
+        return self._parted(self.total, self.total_alone, self.total_clusters)
+
+    def _parted(
+        self, matched: Evidence, alone: Evidence, clusters: ClusterSums
+    ) -> tuple[Evidence, Evidence]:
+        if self.result.how == How.SEMI:
+            return matched + clusters.evidence, alone
+        return matched, alone + clusters.evidence

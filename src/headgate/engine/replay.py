@@ -15,6 +15,7 @@ from headgate.engine.placed_rows import Numbers, PlacedRows, Screened
 from headgate.engine.rows_at_end import Decided, still_stored
 from headgate.engine.stats import Stats
 from headgate.kernel.event_order import event_order
+from headgate.kernel.given_up import hashes_of_codes
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.pairs import PairBlock
 from headgate.kernel.rows import Rows
@@ -22,6 +23,7 @@ from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.learner import Learner
+from headgate.learning.result_rows import ResultRows
 from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import EventPacing
 from headgate.spec.quantity import SECOND_US
@@ -68,6 +70,7 @@ class Replay:
         hashes: np.ndarray | None = None,
     ) -> None:
         self._terms, self._codes, self._sides = terms, codes, (left, right)
+        self._hashes = hashes
         self._terms_at = terms_at or (lambda _: terms)
         self._pacing, self._most_at_once = pacing, most_at_once
         nothing = PlacedRows(np.empty(0, np.int64), Rows.empty())
@@ -111,6 +114,15 @@ class Replay:
         for decided in self._at_end:
             yield from decided.shown(self._terms.shows_undecided)
 
+    def _keys(self) -> np.ndarray | None:
+        """The hashes of the rows' keys, where the join follows keys."""
+        if not ResultRows.of(self._terms).by_key:
+            return None
+        hashes = hashes_of_codes(self._codes) if self._hashes is None else self._hashes
+        codes = np.concatenate([side.code for side in self._sides])
+        keys: np.ndarray = np.append(hashes, np.uint64(0))[codes]  # the last stands for null
+        return keys
+
     def _step_rows(self, time: np.ndarray) -> int:
         """How many of the rows with these times to take at once."""
         size = max(ROWS_AT_ONCE, 2 * self._driver.stored_rows)
@@ -138,11 +150,12 @@ class Replay:
         side = np.repeat(np.array([0, 1], np.uint8), [len(left), len(right)])
         order = event_order(time, side)
         joins = np.concatenate([rows.code != NULL_KEY for rows in self._sides])
+        key = self._keys()
         at = 0
         while at < len(order):
             part = order[at : at + self._step_rows(time)]
-            coming = Coming(side[part], time[part], joins[part])
-            part = part[: self._driver.most_at_once(self._terms.policy, coming)]
+            coming = Coming(side[part], time[part], joins[part], None if key is None else key[part])
+            part = part[: self._driver.most_at_once(self._terms, coming)]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
             at += len(part)

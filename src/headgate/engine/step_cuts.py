@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.columns.hashing import hash_keys
 from headgate.engine.driver import Driver
 from headgate.engine.join_step import JoinStep
 from headgate.engine.key_columns import matched
@@ -29,10 +30,13 @@ class Part(NamedTuple):
     is_last: bool
 
 
-def in_steps(arriving: Arriving, shape: Shape, size: Callable[[Coming], int]) -> Iterator[Part]:
+def in_steps(
+    arriving: Arriving, shape: Shape, size: Callable[[Coming], int], follows_keys: bool = False
+) -> Iterator[Part]:
     """The arrivals in event order, at least one step; ``size`` says how many of those to come.
 
-    Rows that could not take part are counted in the first step.
+    Rows that could not take part are counted in the first step. A join that follows keys is told
+    those to come.
     """
     left, right = arriving
     count = len(left) + len(right)
@@ -40,7 +44,10 @@ def in_steps(arriving: Arriving, shape: Shape, size: Callable[[Coming], int]) ->
     time = np.concatenate([left.time, right.time])
     order = event_order(time, side)
     joins = np.concatenate([can_join(shape, arriving[place].rows, place) for place in (0, 1)])
-    coming = Coming(side[order], time[order], joins[order])
+    keys = None
+    if follows_keys:
+        keys = np.concatenate([_keys(shape, arriving[place].rows, place) for place in (0, 1)])
+    coming = Coming(side[order], time[order], joins[order], None if keys is None else keys[order])
     most = size(coming)
     if count <= most:
         yield Part(arriving, is_last=True)
@@ -63,6 +70,12 @@ def can_join(shape: Shape, rows: TableRows, side: int) -> np.ndarray:
         if column.null_count:
             able &= column.is_valid().to_numpy()[rows.place]
     return able
+
+
+def _keys(shape: Shape, rows: TableRows, side: int) -> np.ndarray:
+    """The hashes of the rows' keys."""
+    hashes: np.ndarray = hash_keys(shape.key_columns(rows.only(rows.table), side))[0]
+    return hashes
 
 
 def _taken(side: Screened[TableRows], which: np.ndarray, counted: bool) -> Screened[TableRows]:

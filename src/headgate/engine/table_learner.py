@@ -10,9 +10,11 @@ from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.shape import Shape
 from headgate.learning import Room
 from headgate.learning.key_counts import CELLS_A_BYTE, COUNT_BYTES
+from headgate.learning.keys_seen import SEEN_BYTES
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.room import TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.watch_limits import KEYED_BYTES
 from headgate.learning.watched_rows import WatchedRows
 from headgate.spec import Window
 
@@ -98,7 +100,8 @@ class TableLearner:
             )
         self._state = LearnedState(learner.monitor, watched, (left, right), tracked, rivals, tried)
         taken = (
-            len(watched.time) * (size + WATCHED_BYTES)
+            len(watched.time) * (size + WATCHED_BYTES + KEYED_BYTES * learner.result.by_key)
+            + len(learner.monitor.followed_keys.seen.rows.key) * SEEN_BYTES
             + len(tracked) * COUNT_BYTES
             + len(learner.monitor.sketch.cells) // CELLS_A_BYTE
             + sum(len(side.time) for side in rivals or ()) * (size + TRIED_BYTES)
@@ -107,8 +110,10 @@ class TableLearner:
             self._state,
             evidence=learner.step_evidence,
             alone=learner.step_alone,
+            clusters=learner.step_clusters,
             total=learner.evidence,
             total_alone=learner.monitor.alone,
+            total_clusters=learner.clusters,
             result=learner.result,
             policy=learner.policy,
             bytes=taken,

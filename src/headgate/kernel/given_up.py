@@ -7,6 +7,7 @@ from headgate.kernel.progress import Progress
 from headgate.kernel.settling import NEVER
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
+from headgate.policies.chance import scrambled
 from headgate.spec import How
 
 HALF_BITS = np.uint64(32)
@@ -47,9 +48,7 @@ def slots_of(hashes: np.ndarray, slots: int) -> np.ndarray:
 def hashes_of_codes(codes: int) -> np.ndarray:
     """Hashes of codes that are the same in every step (SplitMix64)."""
     word = np.arange(1, codes + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+    return scrambled(word)
 
 
 def filter_of(terms: Terms, progress: Progress, side: int) -> np.ndarray:

@@ -192,6 +192,7 @@ class Fate(IntFlag):
     DOUBTFUL = 2  # when it came, one that it could have met may have been given up already
     CERTAIN = 4  # it has come out as a row that certainly has none
     COUNTED = 8  # watched rows: whether it came out is part of the evidence on recall
+    PRECEDED = 16  # watched rows: when it came, a row that it meets had come, stored or not
 
 
 class Skip(IntFlag):

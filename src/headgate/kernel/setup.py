@@ -80,9 +80,8 @@ def watched_rows(
     """Watch state of a group's rows; watched arrivals are chosen here."""
     if which not in (2, 3) or watching is None:
         return group.watched or Watched.none(0)
-    chosen = watching.chooses(np.full(len(sequence), which % 2, np.uint8), sequence)
-    chosen &= watching.sides[which % 2]
-    state = np.where(chosen & (group.code != layout.NULL_KEY), Watch.OPEN, Watch.NONE)
+    chosen = watching.chooses(which % 2, sequence, group.code, group.time)
+    state = np.where(chosen, Watch.OPEN, Watch.NONE)
     return Watched.none(0)._replace(state=state.astype(np.uint8))
 
 

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.kernel.key_draw import KeyDraw
+from headgate.kernel.layout import NULL_KEY
 from headgate.policies.chance import uniform
 from headgate.spec import Window
 
@@ -30,10 +32,18 @@ class Watching(NamedTuple):
     """Number of age buckets per window, to count the matches of watched rows."""
     sides: tuple[bool, bool] = (True, True)
     """Sides to watch; rows of a side with an empty window match nothing."""
+    keys: KeyDraw | None = None
+    """Keys whose rows are watched as well; None for no key."""
 
-    def chooses(self, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
-        """Whether each row is to be watched."""
-        chosen: np.ndarray = uniform(self.seed, side, sequence) < self.share
+    def chooses(
+        self, side: int, sequence: np.ndarray, code: np.ndarray, time: np.ndarray
+    ) -> np.ndarray:
+        """Whether each row of a side is to be watched; one without a key is not."""
+        drawn = uniform(self.seed, np.full(len(sequence), side, np.uint8), sequence)
+        chosen: np.ndarray = (drawn < self.share) & self.sides[side]
+        if self.keys is not None:
+            chosen |= self.keys.chooses(side, drawn, code, time)
+        chosen &= code != NULL_KEY
         return chosen
 
 

@@ -9,12 +9,11 @@ from headgate.kernel.terms import Terms
 from headgate.learning.epoch import Epoch, capacity_of, epoch_rows
 from headgate.learning.key_counts import most_frequent, padded, short
 from headgate.learning.learned_rows import LearnedRows
-from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
+from headgate.learning.monitor import Monitor
 from headgate.learning.observation import Observation
 from headgate.learning.trial import begin_trial, fitting
-from headgate.learning.watched_rows import WatchedRows
+from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
-from headgate.policies.chance import uniform
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.policy import Policy
 from headgate.policies.prob import Prob
@@ -24,8 +23,6 @@ STEADY_STAYS = 10.0
 """Stays for which a policy must have been followed before room is taken from the others."""
 NEARLY = 0.8
 """Of the memory: what fills it may fill all of it."""
-MORE_THAN_TWICE = 2.5
-"""Times that the rows watched must fit their room before twice as many are."""
 
 
 class Ended(NamedTuple):
@@ -105,7 +102,8 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     # What is given back must be free: only once an epoch has kept to it.
     monitor.epoch.spare = bool(monitor.epoch.lean) and monitor.epoch.lean == ended.epoch.lean
     tracked = _settle_counts(monitor, rows.tracked)
-    watched = _resample(seen, rows.watched, is_open, key_bytes)
+    limits = WatchLimits.of(monitor, seen.spans, seen.result, key_bytes)
+    watched = limits.resampled(rows.watched, is_open, ended.after.clock)
     rivals = rows.rivals
     if policy.learned is not None:
         if trying and (monitor.tried > 0 or ended.is_full(monitor.epoch.until)):
@@ -168,21 +166,3 @@ def _settle_counts(monitor: Monitor, tracked: np.ndarray) -> np.ndarray:
     monitor.fresh = np.zeros((len(kept), 2))
     still: np.ndarray = tracked[kept]
     return still
-
-
-def _resample(
-    seen: Observation, watched: WatchedRows, is_open: np.ndarray, key_bytes: int
-) -> WatchedRows:
-    """Watch as many rows as there is room for: twice as many from now on, or half of them."""
-    monitor = seen.monitor
-    most, open_rows = monitor.room_now.most_watched(key_bytes), int(np.count_nonzero(is_open))
-    share = monitor.share or LEAST_SHARE
-    if share < 1.0 and open_rows * MORE_THAN_TWICE <= most:
-        share *= 2
-    drawn = uniform(monitor.seed, watched.side, watched.sequence)
-    while np.count_nonzero(is_open & (drawn < share)) > most:
-        share = halved(share)
-    monitor.share = share
-    keep = drawn < share
-    kept = seen.fitting(watched.where(keep), is_open[keep], most)
-    return kept._replace(share=np.minimum(kept.share, share))

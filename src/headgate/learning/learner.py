@@ -19,17 +19,18 @@ from headgate.kernel.watched import Watching, bucket_us
 from headgate.learning import Evidence, Monitor, Room
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS
 from headgate.learning.epoch_end import Ended, close, follow
+from headgate.learning.following_step import FollowingStep
+from headgate.learning.key_clusters import ClusterSums
 from headgate.learning.key_counts import KeyCounting, marks_of, mixed, padded, places_of
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
-from headgate.learning.monitor import halved
 from headgate.learning.observation import Observation
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.trial import Trial
-from headgate.learning.watch_room import Coming, Drawn, Spans, open_at_once
+from headgate.learning.watch_limits import WatchLimits
+from headgate.learning.watch_room import Coming, Spans
 from headgate.learning.watched_rows import Beginning, Observed, WatchedRows
 from headgate.policies import Policy
-from headgate.policies.chance import uniform
 from headgate.policies.learned import Learned
 from headgate.policies.policy import Sampler
 from headgate.sampling.learned_cluster import relative_sizes
@@ -88,6 +89,8 @@ class Learner:
         """Whether it is another than in the step before."""
         self.step_evidence, self.step_alone = Evidence(), Evidence()
         """Evidence on recall from the last step alone: of rows with a partner, and without."""
+        self.step_clusters = ClusterSums()
+        """Likewise, of rows watched by their key."""
         self.result = ResultRows(How.INNER, monitor.spans)
         """What the rows of the join's result are."""
         self._spans = Spans(monitor.spans, monitor.by_rows)
@@ -95,7 +98,7 @@ class Learner:
 
     @property
     def evidence(self) -> Evidence:
-        """Evidence on the recall of rows with a partner, from all watched rows.
+        """Evidence on the recall of rows with a partner, from all rows watched one by one.
 
         That of rows without one is `Monitor.alone`.
         """
@@ -107,30 +110,29 @@ class Learner:
     def evidence_at_end(self) -> Evidence:
         """Evidence on the recall of the whole result, if no row comes any more."""
         alone = self.monitor.alone + self.rows.watched.if_none_came(self.result)
-        return self.evidence + alone
+        by_key = self.clusters + self.rows.watched.clusters_if_none_came(self.result)
+        return self.evidence + alone + by_key.evidence
 
-    def most_at_once(self, coming: Coming, progress: Progress) -> int:
+    @property
+    def clusters(self) -> ClusterSums:
+        """Evidence from all rows watched by their key."""
+        left, right = self.monitor.followed_keys.sums
+        return left + right
+
+    def most_at_once(self, terms: Terms, coming: Coming, progress: Progress) -> int:
         """How many of the arrivals to come, in event order, the next step may take.
 
         They end with the epoch, or before more rows would be watched than there is room for; in
         that case fewer are watched from then on.
         """
+        self.result = ResultRows.of(terms)
         monitor, left = self.monitor, self.monitor.epoch.until - sum(progress.seen)
         coming = coming.first(left if left > 0 else monitor.least_rows)
-        most = monitor.room_now.most_watched(self.key_bytes)
-        watched = self.rows.watched
-        watched = watched.where(~self._spans.are_past(watched, progress))
-        sequence = coming.sequence(progress.seen)
-        while monitor.share:
-            drawn = Drawn(monitor.seed, monitor.share)
-            places, count = open_at_once(coming, watched, self._spans, sequence, drawn)
-            over = places[count > most]
-            if not len(over):
-                break
-            if over[0] > 0:
-                return int(over[0])
-            monitor.share = halved(monitor.share)
-        return len(coming.side)
+        return self._limits.most_at_once(coming, self.rows.watched, progress)
+
+    @property
+    def _limits(self) -> WatchLimits:
+        return WatchLimits.of(self.monitor, self._spans, self.result, self.key_bytes)
 
     def before(self, given: StepInput) -> StepInput:
         """The adjusted input of a step: policy set, rows weighted, watched rows marked.
@@ -138,7 +140,8 @@ class Learner:
         Policies learn from pairs, whatever the kind of join.
         """
         how, undecided = given.terms.how, given.terms.shows_undecided
-        self.result = ResultRows(how, self.monitor.spans)
+        self.result = ResultRows.of(given.terms)
+        self.monitor.follows_keys |= self.result.by_key
         inner = replace(given.terms, how=How.INNER, shows_undecided=False)
         given = self._adjusted(given._replace(terms=inner))
         return given._replace(terms=replace(given.terms, how=how, shows_undecided=undecided))
@@ -162,16 +165,19 @@ class Learner:
         elif policy.learns and policy.sampler is not None:
             given = self._sized(given, policy.sampler)
         self.policy, self._stored = given.terms.policy, given.stored
-        (left, right), windows = given.stored, given.terms.windows
+        left, right = given.stored
         definitions = len(given.terms.changes) + 1
+        self._following = FollowingStep.of(monitor.followed_keys, self.result, given)
+        self._watching = Watching(
+            monitor.seed,
+            monitor.share,
+            BUCKETS,
+            sides=self.result.row_sides,
+            keys=None if self._following is None else self._following.draw,
+        )
         return given._replace(
             stored=(self._watched.marked(left, 0), self._watched.marked(right, 1)),
-            watching=Watching(
-                monitor.seed,
-                monitor.share,
-                BUCKETS,
-                sides=(windows[0].span > 0, windows[1].span > 0),
-            ),
+            watching=self._watching,
             ghosts=(
                 self._watched.ghosts(0).as_ghosts(definitions),
                 self._watched.ghosts(1).as_ghosts(definitions),
@@ -191,16 +197,18 @@ class Learner:
         left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
         sure = self.result.without_key(step.counts[Count.NULL_KEYS])
         monitor.alone += sure
-        watched, room = left.followed_by(right), monitor.room_now
-        is_open = ~self._spans.are_past(watched, after)
-        watched = seen.fitting(watched, is_open, room.most_watched(self.key_bytes))
+        watched, limits = left.followed_by(right), self._limits
+        watched = limits.fitting(watched, ~self._spans.are_past(watched, after))
+        if self._following is not None:
+            self._following.end(monitor.followed_keys, after.clock, limits.parts.keys)
         rivals = self.rows.rivals
         if self._trial is not None:
-            most = room.most_tried(self.key_bytes)
+            most = monitor.room_now.most_tried(self.key_bytes)
             rivals = self._trial.play(monitor, self._worth, step, most)
         self.rows = LearnedRows(watched, self._count_keys(), rivals)
         self.step_evidence = sides[0].evidence(self.result) + sides[1].evidence(self.result)
         self.step_alone = sides[0].settled(self.result, 0) + sides[1].settled(self.result, 1) + sure
+        self.step_clusters = sides[0].clusters(self.result, 0) + sides[1].clusters(self.result, 1)
         self._after = after
         if sum(after.seen) >= epoch.until or self._is_cut_short:
             switched = monitor.switched
@@ -220,9 +228,7 @@ class Learner:
         else:
             # Steps were taken without a monitor, and what rows met in them was not counted.
             rows = WatchedRows.none()
-        share = self.monitor.share
-        kept = rows.where(uniform(self.monitor.seed, rows.side, rows.sequence) < share)
-        return kept._replace(share=np.minimum(kept.share, share))
+        return self._limits.limited(rows)
 
     def _settled(self, given: StepInput, policy: Learned) -> StepInput:
         """The input with the policy to follow, and rows weighed by what is known now."""
@@ -292,7 +298,8 @@ class Learner:
             stored_rows=len(self._given.stored[side].time),
             arriving=arriving,
             importance=_importance(step, arriving),
-            share=self.monitor.share,
+            watching=self._watching,
+            preceded=None if self._following is None else self._following.preceded[side],
             let_in=self._given.terms.let_in,
         )
         return Observed.of(step, side, began)

@@ -8,6 +8,7 @@ import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS, Epoch, as_text, from_text
+from headgate.learning.followed_keys import FollowedKeys
 from headgate.learning.key_counts import Sketch
 from headgate.learning.model_fit import Fit
 from headgate.learning.recall import Evidence
@@ -95,6 +96,9 @@ class Monitor:
     """Pairs made, and rows lost, since the beginning."""
     key_bytes: int = 0
     """The most that a key has taken so far."""
+    follows_keys: bool = False
+    """Whether it takes keys that are followed to tell recall."""
+    followed_keys: FollowedKeys = field(init=False)
     epoch: Epoch = field(init=False)
     ages: AgeLearner = field(init=False)
 
@@ -104,6 +108,7 @@ class Monitor:
         )
         self.ages = AgeLearner((windows[0], windows[1]), self.widths_us, BUCKETS)
         self.epoch = Epoch(until=self.least_rows)
+        self.followed_keys = FollowedKeys(self.spans, self.seed)
 
     @property
     def finished(self) -> Evidence:
@@ -170,8 +175,10 @@ class Monitor:
 
     def facts(self) -> str:
         """All but the counts, as text."""
+        keys = {"followed_keys": self.followed_keys.facts()} if self.follows_keys else {}
         return json.dumps(
             {
+                **keys,
                 "share": self.share,
                 "room": asdict(self.room),
                 "finished": [asdict(side) for side in self.passed],
@@ -220,6 +227,10 @@ class Monitor:
         self.passed, self.alone = (left, right), Evidence(**given.get("alone", {}))
         if given["room"] != asdict(self.room):
             self.epoch.until = 0  # the budget has changed: what is kept must fit the new room
+        if "followed_keys" in given:
+            self.followed_keys.recall_facts(given["followed_keys"])
+        else:
+            self.followed_keys.counted = 0.0  # an earlier version followed none
         least, cells = given["sketch"]
         self.sketch = Sketch(_from_nibbles(from_text(cells, np.uint8, (-1,))), least)
         ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)

@@ -56,14 +56,9 @@ class Observation(NamedTuple):
         self._add_evidence(side, rows.where(is_past & ~was_past).in_order())
         self._add_late(side, seen, was_past)
         self._add_settled(side, rows.where(seen.is_settled).in_order())
+        self._add_clusters(side, rows.where(seen.is_settled & (rows.by_key > 0)).in_order())
         self.judge(side, rows.where(is_past & ~was_past).in_order())
         return rows.where(~is_past | seen.is_open)
-
-    def fitting(self, rows: WatchedRows, is_open: np.ndarray, most: int) -> WatchedRows:
-        """The rows whose window is open, and others while there is room for so many in all."""
-        if self.result.wait:
-            return rows.thinned(is_open, most, self.monitor.seed)
-        return rows.fitting(is_open, most)
 
     def judge(self, side: int, rows: WatchedRows) -> None:
         """Score how well each model predicted what rows met in this epoch, up to now."""
@@ -103,9 +98,18 @@ class Observation(NamedTuple):
 
     def _add_settled(self, side: int, rows: WatchedRows) -> None:
         """Rows that none can meet any more: whether they have a partner is known."""
-        if self.result.wait:
+        if self.result.by_row and self.result.wait:
             found = self.result.unmatched(side, rows.met, rows.fate)
             self.monitor.alone = _sum(self.monitor.alone, Evidence.terms(*found, rows.share))
+
+    def _add_clusters(self, side: int, rows: WatchedRows) -> None:
+        """Likewise, of rows that are watched by their key."""
+        if self.result.by_key:
+            keys = self.monitor.followed_keys
+            found = self.result.drawn_by_key(side, rows.met, rows.fate)
+            sides = list(keys.sums)
+            sides[side] = sides[side].then(*found, rows.together)
+            keys.sums = (sides[0], sides[1])
 
     def _add(self, side: int, terms: np.ndarray) -> None:
         sides = list(self.monitor.passed)

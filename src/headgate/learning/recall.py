@@ -3,6 +3,9 @@
 Every row is watched with a known probability, and a watched row is followed through its whole
 window: its matches (`met`) and those that made a pair (`made`). The ratio made / met over the
 watched rows estimates recall; the variance between rows gives the error.
+
+The interval is not the same to either side: it is Wilson's (JASA 1927) for as many equal rows as
+have this variance, and its quantile is that of Student's distribution, by the number of rows.
 """
 
 import math
@@ -12,6 +15,10 @@ import numpy as np
 
 CONFIDENCE = 1.96
 """Standard errors to either side of a 95 % interval."""
+FEW_ROWS = (2.37, 2.82)
+"""What is added to them over n, and over its square, where the variance is that of n rows: the
+quantile of Student's distribution (its expansion: Fisher 1925, Metron 5). Rows that stand for
+unequal parts count as Kish's effective number, the square of their sum over the sum of squares."""
 MOST_ERROR = 0.25
 """Where an interval reaches further than this to either side, recall is not known yet: too few
 watched rows have met anything."""
@@ -70,11 +77,18 @@ class Evidence:
 
     @staticmethod
     def terms(met: np.ndarray, made: np.ndarray, share: np.ndarray) -> np.ndarray:
-        """What each watched row adds to each of the sums."""
+        """What each watched row adds to each of the sums; nothing where its chance is zero."""
         met, made = np.asarray(met, np.float64), np.asarray(made, np.float64)
-        spread = (1 - share) / share**2
+        stands_for = np.divide(1.0, share, out=np.zeros(len(met)), where=share > 0)
+        spread = (1 - share) * stands_for**2
         return np.stack(
-            [met / share, made / share, spread * met * met, spread * met * made, spread * made**2]
+            [
+                met * stands_for,
+                made * stands_for,
+                spread * met * met,
+                spread * met * made,
+                spread * made**2,
+            ]
         )
 
     def __add__(self, other: "Evidence") -> "Evidence":
@@ -87,5 +101,16 @@ class Evidence:
         share = self.made / self.met
         variance = self.made_made - 2 * share * self.met_made + share**2 * self.met_met
         few = NONE_OF_MANY * self.met_met / self.met
-        error = max(CONFIDENCE * math.sqrt(max(variance, 0.0)), few) / self.met
-        return Estimate(share, max(share - error, 0.0), min(share + error, 1.0))
+        one_in = self.met_met / self.met**2
+        errors = CONFIDENCE + one_in * (FEW_ROWS[0] + one_in * FEW_ROWS[1])
+        error = errors * math.sqrt(max(variance, 0.0))
+        if few >= error:
+            return Estimate(
+                share, max(share - few / self.met, 0.0), min(share + few / self.met, 1.0)
+            )
+        # Wilson's interval, where an error of this size is that of so many rows alike.
+        squared = (error / self.met) ** 2
+        shift = squared / (share * (1 - share)) if 0 < share < 1 else 0.0
+        middle, half = share + shift / 2, math.sqrt(squared + shift**2 / 4)
+        low, high = (middle - half) / (1 + shift), (middle + half) / (1 + shift)
+        return Estimate(share, max(low, 0.0), min(high, 1.0))

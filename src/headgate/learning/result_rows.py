@@ -3,8 +3,8 @@
 The result of an inner join has a row for every pair. That of a semi join has one for every left
 row that has a partner, that of an anti join one for every left row that has none, and outer joins
 have both pairs and rows without a partner. A watched row is followed to the end of its window, so
-all that it meets later is known. What it could have met *before* it came is known only where rows
-of the other side wait for nobody: then there is nothing.
+all that it meets later is known. What it could have met *before* it came is nothing where rows of
+the other side wait for nobody. Elsewhere it is known of rows whose key is followed (`by_key`).
 """
 
 from typing import NamedTuple
@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import LEFT, RIGHT, Fate
+from headgate.kernel.terms import Terms
 from headgate.learning.recall import Evidence
-from headgate.spec import How
+from headgate.spec import How, RowWindow
 
 
 class ResultRows(NamedTuple):
@@ -25,6 +26,8 @@ class ResultRows(NamedTuple):
         The kind of join.
     spans
         The windows' lengths.
+    keyed
+        Whether rows meet by equal keys alone, in windows of time, so that keys can be followed.
 
     Examples
     --------
@@ -42,19 +45,54 @@ class ResultRows(NamedTuple):
 
     how: How
     spans: tuple[int, int]
+    keyed: bool = False
+
+    @classmethod
+    def of(cls, terms: Terms) -> "ResultRows":
+        """Of a join."""
+        left, right = terms.windows
+        in_time = not (isinstance(left, RowWindow) or isinstance(right, RowWindow))
+        return cls(terms.how, (left.span, right.span), in_time and terms.where is None)
 
     @property
-    def are_known(self) -> bool:
-        """Whether watched rows tell the recall of the whole result."""
+    def by_row(self) -> bool:
+        """Whether rows watched one by one tell the recall of the whole result."""
         if self.how in (How.INNER, How.FULL):
             return self.how == How.INNER
         other = LEFT if self.how == How.RIGHT else RIGHT
         return self.spans[other] == 0 and self.spans[1 - other] > 0
 
     @property
+    def by_key(self) -> bool:
+        """Whether it takes rows of keys that are followed."""
+        return self.keyed and not self.by_row
+
+    @property
+    def are_known(self) -> bool:
+        """Whether watched rows tell the recall of the whole result."""
+        return self.by_row or self.by_key
+
+    @property
     def wait(self) -> bool:
         """Whether a row's part in the result is settled only when no late row can meet it."""
-        return self.are_known and any(self.how.outer)
+        return self.are_known and (any(self.how.outer) or self.by_key)
+
+    @property
+    def row_sides(self) -> tuple[bool, bool]:
+        """The sides of which rows are watched one by one: those whose rows wait.
+
+        A left row that waits for nobody still meets right rows of the same time, which come after
+        it; where keys are followed, all that rows meet is counted.
+        """
+        left, right = self.spans
+        return left > 0 or self.by_key, right > 0
+
+    @property
+    def key_sides(self) -> tuple[bool, bool]:
+        """The sides of which rows are watched by their key."""
+        if not self.by_key:
+            return False, False
+        return (True, False) if self.how == How.SEMI else self.how.outer
 
     def matched(
         self, met: np.ndarray, made: np.ndarray, fate: np.ndarray
@@ -62,7 +100,7 @@ class ResultRows(NamedTuple):
         """Rows with a partner that the exact result has of each watched row, and those made."""
         if not self.how.frees_left:
             return met, made
-        if self.how == How.ANTI or not self.are_known:
+        if self.how == How.ANTI or not self.by_row:
             return np.zeros(len(met)), np.zeros(len(met))
         found = fate & Fate.MATCHED != 0
         return ((met > 0) | found).astype(np.float64), found.astype(np.float64)
@@ -75,10 +113,22 @@ class ResultRows(NamedTuple):
 
         A row never counts here and among those matched, so the evidence of both adds up.
         """
-        if not (self.wait and self.how.outer[side]):
+        if not (self.by_row and self.how.outer[side]):
             return np.zeros(len(met)), np.zeros(len(met))
         alone = (met == 0) & (fate & Fate.MATCHED == 0)
         return alone.astype(np.float64), (fate & Fate.CERTAIN != 0).astype(np.float64)
+
+    def drawn_by_key(
+        self, side: int, met: np.ndarray, fate: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that the exact result has of each row watched by its key, which none can meet any
+        more, and those made: rows with a partner in semi joins, in others those without."""
+        if not self.key_sides[side]:
+            return np.zeros(len(met)), np.zeros(len(met))
+        has_met = (met > 0) | (fate & (Fate.MATCHED | Fate.PRECEDED) != 0)
+        if self.how == How.SEMI:
+            return has_met.astype(np.float64), (fate & Fate.MATCHED != 0).astype(np.float64)
+        return (~has_met).astype(np.float64), (fate & Fate.CERTAIN != 0).astype(np.float64)
 
     def without_key(self, null_keys: np.ndarray) -> Evidence:
         """Of so many rows of each side whose key is null: they come out at once, if at all."""

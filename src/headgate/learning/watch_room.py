@@ -5,8 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.progress import Progress
+from headgate.learning.keys_seen import KeyedRows
+from headgate.learning.result_rows import ResultRows
 from headgate.learning.watched_rows import WatchedRows
-from headgate.policies.chance import uniform
+
+SEEN_A_ROW = 2
+"""Entries of followed keys that take no more than a watched row."""
 
 
 class Coming(NamedTuple):
@@ -16,14 +20,26 @@ class Coming(NamedTuple):
     time: np.ndarray
     joins: np.ndarray
     """Whether each can meet any row; one whose key is null cannot."""
+    key: np.ndarray | None = None
+    """Hashes of their keys, where these are followed."""
 
     def first(self, count: int) -> "Coming":
         """The first of them."""
-        return Coming(self.side[:count], self.time[:count], self.joins[:count])
+        return self._taken(slice(count))
 
     def after(self, count: int) -> "Coming":
         """All but the first of them."""
-        return Coming(self.side[count:], self.time[count:], self.joins[count:])
+        return self._taken(slice(count, None))
+
+    def _taken(self, part: slice) -> "Coming":
+        key = None if self.key is None else self.key[part]
+        return Coming(self.side[part], self.time[part], self.joins[part], key)
+
+    @property
+    def keyed(self) -> KeyedRows:
+        """The rows with their keys."""
+        key = np.zeros(len(self.side), np.uint64) if self.key is None else self.key
+        return KeyedRows(self.side, self.time, key)
 
     def sequence(self, seen: tuple[int, int]) -> np.ndarray:
         """Their sequence numbers, each on its side, after so many rows of each."""
@@ -36,16 +52,36 @@ class Coming(NamedTuple):
         )
 
 
-class Drawn(NamedTuple):
-    """Which rows are watched: a random share, the same on every restart."""
+class WatchParts(NamedTuple):
+    """What of the room for watched rows is for which of them."""
 
-    seed: int
-    share: float
+    by_row: int
+    """Rows watched one by one."""
+    by_key: int
+    """Rows watched by their key."""
+    keys: int
+    """Entries of keys that are followed."""
 
-    def chooses(self, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
-        """Whether each row is."""
-        chosen: np.ndarray = uniform(self.seed, side, sequence) < self.share
-        return chosen
+    @classmethod
+    def of(cls, most: int, result: ResultRows) -> "WatchParts":
+        """Of room for so many watched rows.
+
+        Where keys are followed, pairs are told by rows watched one by one, the others by key;
+        without pairs in the result, the former are for the models alone.
+
+        Examples
+        --------
+        >>> from headgate.spec import How
+        >>> WatchParts.of(80, ResultRows(How.LEFT, (5, 5), keyed=True))
+        WatchParts(by_row=40, by_key=20, keys=40)
+        >>> WatchParts.of(80, ResultRows(How.INNER, (5, 5), keyed=True))
+        WatchParts(by_row=80, by_key=0, keys=0)
+        """
+        if not result.by_key:
+            return cls(most, 0, 0)
+        less = most // 4
+        keys = (most - most // 2 - less) * SEEN_A_ROW
+        return cls(less, most // 2, keys) if result.how.frees_left else cls(most // 2, less, keys)
 
 
 class Spans(NamedTuple):
@@ -72,22 +108,19 @@ class Spans(NamedTuple):
 
 
 def open_at_once(
-    coming: Coming, watched: WatchedRows, spans: Spans, sequence: np.ndarray, drawn: Drawn
+    coming: Coming, own: WatchedRows, spans: Spans, sequence: np.ndarray, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The places of arrivals that are watched, and how many rows are when each of them is.
 
     Parameters
     ----------
-    watched
+    own
         The rows watched so far whose window is open.
     sequence
         Of the arrivals.
-    drawn
-        Which rows are watched.
+    chosen
+        Which of them are watched.
     """
-    own = watched.where(drawn.chooses(watched.side, watched.sequence))
-    chosen = drawn.chooses(coming.side, sequence) & coming.joins
-    chosen &= np.array([span > 0 for span in spans.spans])[coming.side]
     places = np.flatnonzero(chosen)
     leave = []
     clock = np.maximum.accumulate(2 * coming.time + coming.side)

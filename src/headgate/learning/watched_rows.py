@@ -7,13 +7,15 @@ import numpy as np
 from headgate.kernel.layout import Fate, Watch
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
-from headgate.kernel.watched import Watched
+from headgate.kernel.watched import Watched, Watching
 from headgate.learning import Evidence
+from headgate.learning.key_clusters import ClusterSums, Together
 from headgate.learning.monitor import halved
 from headgate.learning.result_rows import ResultRows
 from headgate.policies.chance import uniform
 
 GHOST = -1
+PRECEDED = np.uint8(Fate.PRECEDED)
 
 
 class WatchedRows(NamedTuple):
@@ -22,13 +24,16 @@ class WatchedRows(NamedTuple):
     side: np.ndarray  # uint8
     time: np.ndarray  # int64
     sequence: np.ndarray  # int64
-    share: np.ndarray  # float64, the chance with which it is watched
+    share: np.ndarray  # float64, the chance with which it is watched by itself; 0 where it is not
     met: np.ndarray  # float64
     made: np.ndarray  # float64
     importance: np.ndarray  # float64, as last known; ones where all rows count alike
     let_in: np.ndarray  # float64, the share of the rows that were let in when it came
     before: np.ndarray  # float64, of `met`, what it had met when the epoch began
     fate: np.ndarray  # uint8, bits of `Fate`; zero in inner joins
+    cluster: np.ndarray  # uint64, of its key in its block of time; see `KeyDraw`
+    by_key: np.ndarray  # float64, the chance with which the cluster is drawn; 0 where it is not
+    within: np.ndarray  # float64, the chance with which the row is, given its cluster
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
@@ -37,7 +42,7 @@ class WatchedRows(NamedTuple):
     @classmethod
     def none(cls) -> "WatchedRows":
         """No rows."""
-        kinds = "u1 i8 i8 f8 f8 f8 f8 f8 f8 u1 i8 i4 f8 i8"
+        kinds = "u1 i8 i8 f8 f8 f8 f8 f8 f8 u1 u8 f8 f8 i8 i4 f8 i8"
         return cls(*(np.zeros(0, kind) for kind in kinds.split()))
 
     def where(self, which: np.ndarray) -> "WatchedRows":
@@ -75,6 +80,18 @@ class WatchedRows(NamedTuple):
         share = np.where(past, np.minimum(share, limit), share)
         return self._replace(share=share).where(keep | past)
 
+    def thinned_by_key(self, is_open: np.ndarray, most: int, seed: int) -> "WatchedRows":
+        """Likewise, where rows watched by their key are still to be counted, and no others."""
+        drawn, keep, within = uniform(seed, self.side, self.sequence), is_open.copy(), self.within
+        spare = max(most - int(np.count_nonzero(is_open)), 0)
+        past = ~is_open & (self.by_key > 0)
+        limit = float(within[past].max(initial=0.0))
+        while np.count_nonzero(past) > spare:
+            limit = halved(limit)
+            past &= drawn < limit
+        within = np.where(past, np.minimum(within, limit), within)
+        return self._replace(within=within).where(keep | past)
+
     def of_side(self, side: int) -> "WatchedRows":
         """Those of a side."""
         return self.where(self.side == side)
@@ -93,14 +110,35 @@ class WatchedRows(NamedTuple):
 
     def if_none_came(self, result: ResultRows) -> Evidence:
         """Their evidence on that of rows without a partner, if no row came any more."""
-        is_stored, sums = self.number != GHOST, Evidence()
-        sure = is_stored & (self.fate & (Fate.MATCHED | Fate.DOUBTFUL) == 0)
-        fate = np.where(sure, self.fate | Fate.CERTAIN, self.fate)
+        sums = Evidence()
         for side in (0, 1):
-            mine = (self.side == side) & (self.fate & Fate.COUNTED == 0)
-            found = result.unmatched(side, self.met[mine], fate[mine])
-            sums += Evidence.of(*found, self.share[mine])
+            mine = self._at_end(side)
+            found = result.unmatched(side, mine.met, mine.fate)
+            sums += Evidence.of(*found, mine.share)
         return sums
+
+    def clusters_if_none_came(self, result: ResultRows) -> ClusterSums:
+        """Likewise, of those that are watched by their key."""
+        return self._at_end(0).clusters(result, 0) + self._at_end(1).clusters(result, 1)
+
+    def _at_end(self, side: int) -> "WatchedRows":
+        """Those of a side that are not counted yet, as they would be if no row came any more."""
+        sure = (self.number != GHOST) & (self.fate & (Fate.MATCHED | Fate.DOUBTFUL) == 0)
+        fate = np.where(sure, self.fate | Fate.CERTAIN, self.fate)
+        mine = (self.side == side) & (self.fate & Fate.COUNTED == 0)
+        return self._replace(fate=fate).where(mine)
+
+    def clusters(self, result: ResultRows, side: int) -> ClusterSums:
+        """The evidence of those of a side that are watched by their key, none of which can meet
+        another."""
+        rows = self.where(self.by_key > 0)
+        found = result.drawn_by_key(side, rows.met, rows.fate)
+        return ClusterSums().then(*found, rows.together)
+
+    @property
+    def together(self) -> Together:
+        """How those that are watched by their key were drawn."""
+        return Together(self.cluster, self.by_key, self.within)
 
     def are_among(self, stored: tuple[Rows, Rows]) -> bool:
         """Whether the rows said to be stored are where they are said to be."""
@@ -150,33 +188,58 @@ class Beginning(NamedTuple):
     arriving: Rows
     importance: np.ndarray
     """Of the arrivals."""
-    share: float
-    """The chance with which arrivals are watched."""
+    watching: Watching
+    """Which arrivals are watched."""
     let_in: float
     """What share of the rows that came the arrivals are: each stands for others that would have
     met as many and made no pair."""
+    preceded: np.ndarray | None = None
+    """Of each arrival whose key is followed: whether a row that it meets had come before it."""
 
     def with_chosen(self, side: int, number: np.ndarray, sequence: np.ndarray) -> WatchedRows:
         """All rows watched in the step: stored ones, ghosts, and the arrivals of these numbers."""
         came, count = number - self.stored_rows, len(number)
         value = self.arriving.value
+        share, by_key, cluster = self._drawn(side, came, sequence[number])
+        fate = np.zeros(count, np.uint8)
+        if self.preceded is not None:
+            fate[(by_key > 0) & self.preceded[came]] = Fate.PRECEDED
+        keys = self.watching.keys
         chosen = WatchedRows(
             side=np.full(count, side, np.uint8),
             time=self.arriving.time[came],
             sequence=sequence[number],
-            share=np.full(count, self.share),
+            share=share,
             met=np.zeros(count),
             made=np.zeros(count),
             importance=self.importance[came],
             let_in=np.full(count, self.let_in),
             before=np.zeros(count),
-            fate=np.zeros(count, np.uint8),
+            fate=fate,
+            cluster=cluster,
+            by_key=by_key,
+            within=np.full(count, 1.0 if keys is None else keys.within),
             number=number,
             code=self.arriving.code[came],
             value=value[came] if value.size else value,
             source=self.watched_rows + came,
         )
         return self.stored.followed_by(self.ghosts, chosen)
+
+    def _drawn(
+        self, side: int, came: np.ndarray, sequence: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of arrivals that are watched: the chance of each, that of its cluster, and the latter."""
+        watching, count = self.watching, len(came)
+        share, keys = np.full(count, watching.share), watching.keys
+        if keys is None:
+            return share, np.zeros(count), np.zeros(count, np.uint64)
+        drawn = uniform(watching.seed, np.full(count, side, np.uint8), sequence)
+        code, time = self.arriving.code[came], self.arriving.time[came]
+        by_row = (drawn < watching.share) & watching.sides[side]
+        by_key = keys.chooses(side, drawn, code, time)
+        cluster = keys.clusters(keys.hashes[code], time)
+        return np.where(by_row, share, 0.0), np.where(by_key, keys.share, 0.0), cluster
 
 
 class Observed(NamedTuple):
@@ -210,6 +273,7 @@ class Observed(NamedTuple):
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
         fate, is_open = step.watched_fates(side, number[at]), watched.state[at] == Watch.OPEN
+        fate = fate | (before.fate & PRECEDED)
         # A ghost may be left for the next step to be found behind the watermark.
         is_settled = ~is_open | step.are_behind_watermark(side, before.time)
         is_settled &= fate & Fate.COUNTED == 0
@@ -234,6 +298,10 @@ class Observed(NamedTuple):
         met, made = result.matched(rows.met, rows.made, rows.fate)
         met_before, made_before = result.matched(before.met, before.made, before.fate)
         return Evidence.of(met - met_before, made - made_before, rows.share)
+
+    def clusters(self, result: ResultRows, side: int) -> ClusterSums:
+        """Of this step alone, on rows watched by their key."""
+        return self.rows.where(self.is_settled).in_order().clusters(result, side)
 
     def settled(self, result: ResultRows, side: int) -> Evidence:
         """Of this step alone, on rows without a partner."""

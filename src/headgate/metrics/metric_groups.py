@@ -169,7 +169,7 @@ class MonitorFigures:
     shards_settling: int = metric(
         "shards",
         "Shards of outer, semi and anti joins whose recall is known only where nothing was lost: "
-        "rows of the other side wait as well.",
+        "rows of both sides wait, and meet by more than equal keys in windows of time.",
         LAST,
     )
     tried_rows: int = metric("rows", "Rows that other policies are tried on.", LAST)

@@ -28,6 +28,31 @@ def uniform(seed: int, side: np.ndarray, sequence: np.ndarray) -> np.ndarray:
     return drawn
 
 
+def scrambled(words: np.ndarray) -> np.ndarray:
+    """Words of 64 bits, each with its bits mixed (the final steps of SplitMix64).
+
+    Examples
+    --------
+    >>> scrambled(np.array([1, 2], np.uint64)).tolist()
+    [6238072747940578789, 15839785061582574730]
+    """
+    words = (words ^ (words >> np.uint64(30))) * _MIX_1
+    words = (words ^ (words >> np.uint64(27))) * _MIX_2
+    mixed: np.ndarray = words ^ (words >> np.uint64(31))
+    return mixed
+
+
+def as_chance(words: np.ndarray) -> np.ndarray:
+    """Random words of 64 bits as numbers in [0, 1).
+
+    Examples
+    --------
+    >>> as_chance(np.array([1 << 63, 1 << 62], np.uint64)).tolist()
+    [0.5, 0.25]
+    """
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
 def another_seed(seed: int, number: int) -> int:
     """A distinct seed for each part of a join, by its number; part 0 keeps the seed given.
 

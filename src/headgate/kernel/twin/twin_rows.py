@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.layout import NULL_KEY, Fate, Skip, Watch
 from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
@@ -13,6 +14,8 @@ from headgate.spec import RowWindow
 
 SKIP_SALT = 0x2545F4914F6CDD1D
 """Separates the random draws for skipped work from those that choose watched or stored rows."""
+
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 def rows_of(side: int, stored: Rows, arriving: Rows, definitions: int) -> list[PlainRow]:
@@ -54,10 +57,27 @@ def in_event_order(
 
 def choose_watched(rows: list[PlainRow], watching: Watching) -> None:
     """Mark the arrivals to be watched."""
+    keys = watching.keys
     for row in rows:
-        wanted = row.arriving and row.code != NULL_KEY and watching.sides[row.side]
-        if wanted and lot(watching.seed, row.side, row.sequence) < watching.share:
+        if not row.arriving or row.code == NULL_KEY:
+            continue
+        own = lot(watching.seed, row.side, row.sequence)
+        chosen = watching.sides[row.side] and own < watching.share
+        if keys is not None and keys.sides[row.side] and own < keys.within:
+            chosen |= key_lot(keys, row) < keys.share
+        if chosen:
             row.watch = Watch.OPEN
+
+
+def key_lot(keys: KeyDraw, row: PlainRow) -> float:
+    """The random number of a row's key in the stretch of time in which it comes."""
+    word = int(keys.hashes[row.code]) + (row.time // keys.block_us) * GOLDEN + keys.seed
+    for _ in range(2):
+        word %= 1 << 64
+        word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % (1 << 64)
+        word = (word ^ (word >> 27)) * 0x94D049BB133111EB % (1 << 64)
+        word ^= word >> 31
+    return float(word >> 11) * 2.0**-53
 
 
 def skip_parts(

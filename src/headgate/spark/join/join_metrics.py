@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
-from math import nan
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -13,7 +12,7 @@ from pyspark.sql import functions as F
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import GIVEN_UP, LEFT, Stats
 from headgate.learning import Evidence
-from headgate.learning.recall import CONFIDENCE, MOST_ERROR, NONE_OF_MANY
+from headgate.learning.recall import CONFIDENCE, FEW_ROWS, MOST_ERROR, NONE_OF_MANY
 from headgate.metrics import metrics_of, names_of
 from headgate.metrics.metric_groups import (
     BY_SHARD,
@@ -39,6 +38,9 @@ ALONE = tuple(f"{when}_alone_{name}" for when in ("batch", "total") for name in 
 """What of it is of rows without a partner."""
 DOUBT = "doubt"
 """Zero if it is known that no pair is missing; see `doubt`."""
+UNSETTLED = 1e18
+"""The doubt of a shard whose recall cannot be told since a restart changed the join: more than any
+number of rows, so that the sum over all shards shows it."""
 TRIED = tuple(name for name in names_of(ShardFigures) if name.startswith("tried_"))
 ABOUT = "about"
 """The name under which it is observed what a join is: JSON that says its budget and its call."""
@@ -72,18 +74,20 @@ def stats_row(
         **_trials(learned),
     }
     if figures["shards_unsettled"]:
-        # No number: whatever the other shards say, recall is null.
-        figures |= dict.fromkeys((*EVIDENCE, *ALONE), nan)
+        figures |= dict.fromkeys((*EVIDENCE, *ALONE), 0.0)
     return SHARD.figures(figures | {DOUBT: doubt(figures)})
 
 
 def doubt(figures: Mapping[str, Any]) -> float:
     """What a shard has given up so far; without a monitor, which would know, never zero.
 
+    `UNSETTLED` after a restart that changed what pairs are.
     A batch that lost no rows may still miss pairs with rows lost earlier. Shards tell one number,
     since every sum that figures are computed from is planned anew in every batch.
     """
-    lost = sum(figures[name] for name in ("total_lost", "shards_unsettled", *GIVEN_UP))
+    if figures["shards_unsettled"]:
+        return UNSETTLED
+    lost = sum(figures[name] for name in ("total_lost", *GIVEN_UP))
     return float(lost) if figures["shards_monitored"] else 1.0
 
 
@@ -92,7 +96,8 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         return dict.fromkeys((*_MONITORED, *EVIDENCE, *ALONE), 0)
     state = learned.state
     by = learned.policy.ranks_by if learned.is_learning else None
-    batch, total = learned.evidence + learned.alone, learned.total + learned.total_alone
+    (matched, alone), (total_matched, total_alone) = learned.of_batch, learned.of_all
+    batch, total = matched + alone, total_matched + total_alone
     return {
         "shards_monitored": 1,
         "watched_rows": len(state.watched.time),
@@ -108,7 +113,7 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         "total_pairs": state.monitor.pairs,
         "total_lost": state.monitor.lost,
         **dict(zip(EVIDENCE, (*astuple(batch), *astuple(total)), strict=True)),
-        **dict(zip(ALONE, (*astuple(learned.alone), *astuple(learned.total_alone)), strict=True)),
+        **dict(zip(ALONE, (*astuple(alone), *astuple(total_alone)), strict=True)),
     }
 
 
@@ -199,57 +204,73 @@ def _recall(shard: ShardOutput, when: str, prefix: str, how: How) -> list[Column
     }
     sums |= {f"alone_{name}": shard.total(f"{when}_alone_{name}") for name in _SUMS}
 
-    def figure(name: str, sure: str, estimated: str, error: str, needed: Iterable[str]) -> Column:
-        """A figure computed from some of the sums ``s``, each of which is then summed only once.
+    def figure(
+        name: str, sure: str, estimated: str, part: _Formulas, needed: Iterable[str]
+    ) -> Column:
+        """A figure computed from some of the sums, each of which is then summed only once, and from
+        what they tell, ``e``.
 
         It is null where watched rows have met too little to tell recall.
         """
         given = ", ".join(f"'{each}', {sums[each]}" for each in (*needed, DOUBT))
-        known = f"CASE WHEN {error} <= {MOST_ERROR}D THEN {estimated} END"
-        exact = f"CASE WHEN s.{DOUBT} = 0 THEN {sure} ELSE {known} END"
-        return F.expr(f"transform(array(named_struct({given})), s -> {exact})[0] AS {prefix}{name}")
+        told = f"transform(array(named_struct({given})), s -> named_struct('s', s, {part.told}))"
+        settled = f"{part.error} <= {MOST_ERROR}D AND e.s.{DOUBT} < {UNSETTLED:.0f}D"
+        known = f"CASE WHEN {settled} THEN {estimated} END"
+        exact = f"CASE WHEN e.s.{DOUBT} = 0 THEN {sure} ELSE {known} END"
+        return F.expr(f"transform({told}, e -> {exact})[0] AS {prefix}{name}")
 
     def of_all(name: str, sure: str, estimated: str, needed: Iterable[str] = ()) -> Column:
         """A figure of the whole result, null where watched rows do not tell all that it has."""
-        estimated = f"CASE WHEN s.settling = 0 THEN {estimated} END"
-        return figure(name, sure, estimated, error, (*_SUMS, *needed, "settling"))
+        estimated = f"CASE WHEN e.s.settling = 0 THEN {estimated} END"
+        return figure(name, sure, estimated, every, (*_SUMS, *needed, "settling"))
 
     def of_part(name: str, part: _Formulas, needed: Iterable[str]) -> Column:
-        return figure(name, "1.0D", part.share, part.error, needed)
+        return figure(name, "1.0D", "e.share", part, needed)
 
-    share, error = _Formulas.of("s.{name}")
+    every = _Formulas("s.{name}")
     # The share of importance does not give the number of pairs.
-    exact_pairs = f"CASE WHEN s.by_importance = 0 THEN try_divide(s.pairs, {share}) END"
+    exact_pairs = "CASE WHEN e.s.by_importance = 0 THEN try_divide(e.s.pairs, e.share) END"
     figures = [
-        of_all("recall", "1.0D", share),
-        of_all("recall_low", "1.0D", f"greatest({share} - {error}, 0.0D)"),
-        of_all("recall_high", "1.0D", f"least({share} + {error}, 1.0D)"),
-        of_all("exact_pairs", "cast(s.pairs AS double)", exact_pairs, ("pairs", "by_importance")),
+        of_all("recall", "1.0D", "e.share"),
+        of_all("recall_low", "1.0D", f"greatest({every.end('-')}, 0.0D)"),
+        of_all("recall_high", "1.0D", f"least({every.end('+')}, 1.0D)"),
+        of_all("exact_pairs", "cast(e.s.pairs AS double)", exact_pairs, ("pairs", "by_importance")),
     ]
     if how == How.INNER:  # every sum costs time in every batch
         none = f"CASE WHEN {sums[DOUBT]} = 0 THEN 1.0D END AS {prefix}recall_unmatched"
-        return [*figures, of_part("recall_matched", _Formulas(share, error), _SUMS), F.expr(none)]
+        return [*figures, of_part("recall_matched", every, _SUMS), F.expr(none)]
     alone = [f"alone_{name}" for name in _SUMS]
-    matched = _Formulas.of("(s.{name} - s.alone_{name})")
     return [
         *figures,
-        of_part("recall_matched", matched, (*_SUMS, *alone)),
-        of_part("recall_unmatched", _Formulas.of("s.alone_{name}"), alone),
+        of_part("recall_matched", _Formulas("(s.{name} - s.alone_{name})"), (*_SUMS, *alone)),
+        of_part("recall_unmatched", _Formulas("s.alone_{name}"), alone),
     ]
 
 
 class _Formulas(NamedTuple):
     """Formulas of `Evidence.recall` in SQL, given the sums over all shards as ``s``."""
 
-    share: str
-    error: str
+    sums: str
+    """Such sums, in which ``{name}`` stands for the name of each."""
 
-    @classmethod
-    def of(cls, sums: str) -> "_Formulas":
-        """Made of such sums, in which ``{name}`` stands for the name of each."""
-        met, made, met_met, met_made, made_made = (sums.format(name=name) for name in _SUMS)
-        share = f"try_divide({made}, {met})"
+    @property
+    def told(self) -> str:
+        """The share, the square of its error, and the error that few rows make at least."""
+        met, made, met_met, met_made, made_made = (self.sums.format(name=name) for name in _SUMS)
+        share, one_in = f"try_divide({made}, {met})", f"try_divide({met_met}, {met} * {met})"
         variance = f"{made_made} - 2 * {share} * {met_made} + {share} * {share} * {met_met}"
-        spread = f"{CONFIDENCE}D * sqrt(greatest({variance}, 0.0D))"
-        few = f"try_divide({NONE_OF_MANY}D * {met_met}, {met})"
-        return cls(share, f"try_divide(greatest({spread}, {few}), {met})")
+        errors = f"({CONFIDENCE}D + {one_in} * ({FEW_ROWS[0]}D + {one_in} * {FEW_ROWS[1]}D))"
+        squared = f"power({errors}, 2) * try_divide(greatest({variance}, 0.0D), {met} * {met})"
+        return f"'share', {share}, 'squared', {squared}, 'few', {NONE_OF_MANY}D * {one_in}"
+
+    @property
+    def error(self) -> str:
+        """How far the interval reaches, about."""
+        return "greatest(sqrt(e.squared), e.few)"
+
+    def end(self, sign: str) -> str:
+        """An end of the interval, before it is cut to shares."""
+        shift = "coalesce(try_divide(e.squared, e.share * (1 - e.share)), 0.0D)"
+        half = f"sqrt(e.squared + {shift} * {shift} / 4)"
+        wilson = f"(e.share + {shift} / 2 {sign} {half}) / (1 + {shift})"
+        return f"CASE WHEN e.few * e.few >= e.squared THEN e.share {sign} e.few ELSE {wilson} END"

@@ -77,8 +77,8 @@ class JoinProcessor(ShardProcessor):
             )
         watch.lap("read_ms")
         terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
-        size = partial(driver.most_at_once, plan.terms.policy)
-        for part in in_steps(arriving, plan.shape, size):
+        size = partial(driver.most_at_once, terms)
+        for part in in_steps(arriving, plan.shape, size, plan.follows_keys):
             step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
             raised = watermark if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)

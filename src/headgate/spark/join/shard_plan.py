@@ -14,6 +14,7 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.kernel.terms import Terms
 from headgate.learning import Room
+from headgate.learning.result_rows import ResultRows
 from headgate.pacing.pacer import Pacer
 from headgate.spark.join.join_description import describe_join
 from headgate.spark.join.split_keys import SplitKeys
@@ -111,6 +112,11 @@ class ShardPlan:
     def amount(self) -> int:
         """The join's budget now: rows, or bytes if rows are not limited; 0 without a limit."""
         return self.fixed if self.allowance is None else self.allowance.amount
+
+    @property
+    def follows_keys(self) -> bool:
+        """Whether recall is told by keys that are followed."""
+        return self.room is not None and ResultRows.of(self.terms).by_key
 
     def terms_of(self, label: int) -> Terms:
         """The terms of the shard with this label, with its own random seed."""

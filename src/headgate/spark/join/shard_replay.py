@@ -99,7 +99,7 @@ class _ShardReplay:
             if came.null_times and self._terms.how.outer[side]:
                 places = without_times(tables[side], self._plan.shape.times[side])
                 yield from self._alone(without_time(self._terms, side, places), tables)
-        for part in in_steps(arriving, self._plan.shape, self._step_rows):
+        for part in in_steps(arriving, self._plan.shape, self._step_rows, self._plan.follows_keys):
             step = self._driver.begin(self._terms, part.arriving)
             for rows in results(step, self._plan.shape, self._shard):
                 yield from rows.combine_chunks().to_batches()
@@ -109,7 +109,7 @@ class _ShardReplay:
     def _step_rows(self, coming: Coming) -> int:
         if self._plan.pacer is not None:
             return PACED_ROWS_AT_ONCE
-        return self._driver.most_at_once(self._policy, coming)
+        return self._driver.most_at_once(self._terms, coming)
 
     def end(self) -> Iterator[pa.RecordBatch]:
         """After the last row of the shard: the rows still stored that have no partner."""

@@ -100,7 +100,7 @@ def check_learned(kept: Kept | None, checksum: int, what: str) -> None:
 
 
 def _checksum(kept: Kept) -> int:
-    found = zlib.crc32(kept[0].encode())
+    found = zlib.crc32((kept[0] or "").encode())
     for blob in kept[1:]:
         found = zlib.crc32(b"\0" if blob is None else blob, found)
     return found
@@ -169,6 +169,10 @@ def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
     columns.setdefault("before", columns["met"])
     none = np.zeros(len(columns["time"]), np.int64)
     columns.setdefault("fate", none.astype(np.uint8))
+    # Nor did earlier ones follow keys.
+    columns.setdefault("cluster", none.astype(np.uint64))
+    columns.setdefault("by_key", np.zeros(len(none)))
+    columns.setdefault("within", np.ones(len(none)))
     return WatchedRows(**columns, code=none.astype(np.int32), value=np.empty(0), source=none)
 
 

@@ -273,8 +273,8 @@ class ShardState:
         gone, before = 0, self.unsettled
         if before is not None:
             gone = before.gone_rows(windows, progress, self.arrivals)
-            late = progress.clock >> 1 if self.watermark_us is None else self.watermark_us
-            earliest = min(progress.clock >> 1, late)
+            # Rows at or before the watermark are late: none of them is joined any more.
+            earliest = progress.clock >> 1 if self.watermark_us is None else self.watermark_us
             self.unsettled = before.after(windows, place_of(windows, earliest, progress.seen))
         self.has_settled = before is not None and self.unsettled is None
         self.figures |= {"gone_rows": gone, "shards_unsettled": int(before is not None)}

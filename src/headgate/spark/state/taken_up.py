@@ -63,7 +63,7 @@ def take_up(
         _drop_history(state)
     before = state.progress
     state.progress = _fitted_progress(before, restart)
-    gone = _gone(before, restart)
+    gone = _gone(state, restart)
     if state.plan.terms.how != How.INNER:
         state.progress = state.progress._replace(given_up=_filters(state, restart, gone))
     unknown: Marks = (None, None)
@@ -172,16 +172,23 @@ def _fitted_progress(progress: Progress, restart: Restart) -> Progress:
     return progress
 
 
-def _gone(progress: Progress, restart: Restart) -> Marks:
-    """By side, the place before which rows have left that a longer window would hold."""
+def _gone(state: "ShardState", restart: Restart) -> Marks:
+    """By side, the place before which rows have left that a longer window would hold.
+
+    A row is kept past its window while a row out of order could still meet it: until the watermark
+    has passed, too.
+    """
+    heard, progress = state.store.watermark.get(), state.progress
+    latest = progress.clock >> 1
+    if heard is not None:
+        latest = min(latest, int(heard[0]))
+    here = place_of(state.plan.terms.windows, latest, progress.seen)
     found: list[int | None] = []
     for side, name in enumerate(SIDES):
-        mark = None
-        if restart.touches(f"{name} window"):
+        mark, place = None, here[side]
+        if restart.touches(f"{name} window") and place is not None:
             was, now = (_span(facts[f"{name} window"]) for facts in (restart.before, restart.now))
-            by_rows = "rows" in restart.now[f"{name} window"]
-            here = progress.seen[side] if by_rows else progress.clock >> 1
-            mark = here - was if now > was else None
+            mark = place - was if now > was else None
         found.append(mark)
     return found[0], found[1]
 

@@ -3,23 +3,30 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from headgate.api.window_join import WindowJoin
 from headgate.spec import Budget, Side
 from headgate.studies.learned.intervals import (
+    Wanted,
     claims_of,
     panels_of_runs,
     truth_and_interval,
 )
 from headgate.studies.study import Cell, Figure, Row, Study
 
-KINDS = ("left", "right", "semi", "anti")
+ONE_WAITS = ("left", "right", "semi", "anti")
+"""Kinds of join in which no row that counts can have met one that came before it."""
+BOTH_WAIT = tuple(f"{how}, both wait" for how in ("left", "right", "full", "semi", "anti"))
+ALL = (*ONE_WAITS, "full", *BOTH_WAIT)
 STREAMS = ("even keys", "frequent keys")
-RUNS = 200
-"""Seeded runs of each kind of join, half on each stream."""
+RUNS = 1_000
+"""Seeded runs of each kind of join, half on each stream: by chance alone, the share that covers is
+within 1.4 points of what it is in the long run in 95 of 100 studies."""
 SEEDS_A_CELL = 10
 ROWS, SECONDS, WAIT_S = 6_000, 60, 5
+WANTED = Wanted(0.93, 0.97, RUNS)
 
 
 def sides(stream: str, seed: int) -> tuple[pa.Table, pa.Table]:
@@ -43,22 +50,28 @@ def sides(stream: str, seed: int) -> tuple[pa.Table, pa.Table]:
     return made[0], made[1]
 
 
+def join_of(name: str, seed: int) -> WindowJoin:
+    """The join: rows that count wait, and those of the other side do, or do not."""
+    how, _, both = name.partition(", ")
+    waits, others = f"{WAIT_S} seconds", f"{WAIT_S if both else 0} seconds"
+    return WindowJoin(
+        how=how,
+        on="key",
+        left=Side("time", others if how == "right" else waits),
+        right=Side("time", waits if how == "right" else others),
+        # About a fifth of the rows that wait.
+        budget=Budget(rows=400 if both or how == "full" else 200, monitor=0.3),
+        policy="random",
+        seed=seed,
+    )
+
+
 def measure(cell: Cell) -> Sequence[Row]:
     """Ten runs: the truth, and the interval given for it."""
-    rows, how = [], cell["how"]
-    waits, others = (Side("time", f"{seconds} seconds") for seconds in (WAIT_S, 0))
+    rows = []
     for number in range(SEEDS_A_CELL):
         seed = SEEDS_A_CELL * cell["block"] + number + 1_000 * cell.seed
-        join = WindowJoin(
-            how=how,
-            on="key",
-            left=others if how == "right" else waits,
-            right=waits if how == "right" else others,
-            budget=Budget(rows=200, monitor=0.3),
-            policy="random",
-            seed=seed,
-        )
-        outcome = join.run(*sides(cell["stream"], seed))
+        outcome = join_of(cell["join"], seed).run(*sides(cell["stream"], seed))
         rows.append(truth_and_interval(seed, outcome))
     return rows
 
@@ -69,13 +82,21 @@ STUDY = Study(
     paper="Headgate",
     place="live recall",
     grid={
-        "how": KINDS,
+        "join": ALL,
         "stream": STREAMS,
         "block": tuple(range(RUNS // len(STREAMS) // SEEDS_A_CELL)),
     },
-    quick_grid={"block": (0,)},
+    quick_grid={"join": ("left", "full, both wait", "semi, both wait"), "block": (0,)},
     measure=measure,
     seeds=(1,),
-    claims=claims_of("how", "kind of join"),
-    figures=(Figure(lambda results: panels_of_runs(results, "how", KINDS)),),
+    claims=claims_of("join", "kind of join", WANTED),
+    figures=(
+        Figure(lambda results: panels_of_runs(results, "join", _shown(results, ALL[:5]))),
+        Figure(lambda results: panels_of_runs(results, "join", _shown(results, BOTH_WAIT)), "both"),
+    ),
 )
+
+
+def _shown(results: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """The joins of these names that were measured."""
+    return [name for name in names if name in set(results["join"])]
