@@ -331,10 +331,10 @@ def test_a_learned_policy_is_neutral_until_there_is_a_model() -> None:
     keys = np.array([0.2, 0.4])
     for name in ("auto", "age", "prob", "life"):
         assert Learned(name).follow(None, None, "age") == Random()
-    assert Learned("age").follow(CURVES, None, "key") == Age(CURVES)
+    assert Learned("age").follow(CURVES, None, "key") == Age(CURVES, of_first=True)
     assert isinstance(Learned("prob").follow(CURVES, keys, "age"), Prob)
     assert isinstance(Learned("life").follow(None, keys, "key"), Life)
-    assert Learned("auto").follow(CURVES, keys, "age") == Age(CURVES)
+    assert Learned("auto").follow(CURVES, keys, "age") == Age(CURVES, of_first=True)
     assert isinstance(Learned("auto").follow(CURVES, keys, "key"), Prob)
     assert isinstance(Learned("auto").follow(None, keys, "age"), Prob)
 

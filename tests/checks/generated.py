@@ -5,6 +5,7 @@ must be equal in key, satisfy a band or comparison, or both.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pyarrow as pa
@@ -71,6 +72,7 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
         Age(AgeCurves.of_buckets((12, 12), (RISING, FALLING))),
         Age(AgeCurves.of_buckets((6, 12), (WITH_MINIMUM, RISING))),
         Age(AgeCurves.of_buckets((3, 3), (FALLING, WITH_MINIMUM))),
+        Age(AgeCurves.of_buckets((12, 6), ((0.5, 0.1, 0.2), WITH_MINIMUM)), of_first=True),
     ),
     Random: (Random(), Random(seed=7)),
     Uniform: tuple(Uniform(MANY_MATCHES, share, seed=9) for share in (1.0, 0.4, 0.05)),
@@ -193,7 +195,8 @@ def variants(policy: type[Policy], arrivals: Sequence[Arrival]) -> tuple[Policy,
     left, right = (
         pa.table({"key": keys_of(row for row in arrivals if row.side == side)}) for side in (0, 1)
     )
-    return (policy(Frequencies.of_tables(left, right, ["key"], ["key"])),)
+    model = Frequencies.of_tables(left, right, ["key"], ["key"])
+    return policy(model), policy(replace(model, rows_per_second=(2e5, 5e5)))
 
 
 def _decoded(choices: Sequence[int]) -> tuple[Arrival, ...]:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from headgate.engine.shard_layout import UNSETTLED
 from headgate.engine.stats import GIVEN_UP
-from headgate.spark.join.join_metrics import UNSETTLED
 from tests.spark.restart_cases import (
     AMPLE,
     BATCHES,

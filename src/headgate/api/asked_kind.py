@@ -33,6 +33,7 @@ has a partner: give rows= or memory=
             f'how="{how}" with cpu={budget.cpu:g}: rows that skip work leave open who has a '
             f"partner: give rows= or memory="
         )
+    policy.check_kind(how)
     if policy.is_offline:
         raise SpecError(
             f'how="{how}" with policy "{policy.label.lower()}", which plans pairs: choose another '

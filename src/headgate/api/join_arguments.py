@@ -56,4 +56,6 @@ def planned_arguments(asked: Request, draft: Draft) -> dict[str, Any]:
         "suffix": asked.suffix,
         "seed": asked.seed,
         "index": draft.index or "auto",
+        "how": asked.how,
+        "unmatched": asked.unmatched,
     }

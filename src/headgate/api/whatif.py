@@ -43,6 +43,7 @@ def whatif(
     right_on: Columns | None = None,
     where: Predicate | None = None,
     goal: Goal | None = None,
+    how: str = "inner",
     policies: "Iterable[str | Policy] | str | Policy | None" = None,
     memory: "Sequence[int | float | str] | int | str | None" = None,
     checkpoint: "str | os.PathLike[str] | None" = None,
@@ -69,8 +70,9 @@ def whatif(
         Spark.
     join
         The join to examine; its budget and policy are ignored. Or give its parts:
-    left, right, on, left_on, right_on, where, goal
-        As for `WindowJoin`.
+    left, right, on, left_on, right_on, where, goal, how
+        As for `WindowJoin`. Recall is that of the kind's own result: of an anti join, of rows that
+        certainly have no partner.
     policies
         Names or policies; by default all that can run the join.
     memory
@@ -117,9 +119,10 @@ def whatif(
     True
     """
     request = join or _join(
-        left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal
+        left, right, on, left_on=left_on, right_on=right_on, where=where, goal=goal, how=how
     )
-    request.check_inner("a what-if")
+    if checkpoint is not None:
+        request.check_inner("a what-if of a checkpoint")
     extent = _Extent(most_rows, share, seed, optimum)
     if checkpoint is not None and (left_rows is not None or right_rows is not None):
         raise SpecError("give either rows or a checkpoint, not both")
@@ -152,6 +155,8 @@ def _with_policy(asked: Request, policy: Policy, budget: Budget) -> WindowJoin:
         policy=policy,
         suffix=asked.suffix,
         seed=asked.seed,
+        how=asked.how,
+        unmatched=asked.unmatched,
     )
 
 
@@ -207,6 +212,7 @@ def _join(
     right_on: Columns | None,
     where: Predicate | None,
     goal: Goal | None,
+    how: str,
 ) -> Request:
     if left is None or right is None:
         raise SpecError("whatif needs a join: give join=, or left=, right= and on=")
@@ -218,6 +224,7 @@ def _join(
         right_on=right_on,
         where=where,
         goal=goal,
+        how=how,
         budget=Budget(rows=1),
         policy="fifo",
     )

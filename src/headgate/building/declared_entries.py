@@ -65,12 +65,12 @@ ARRAYS = layout.Arrays(
     ages=INTEGER_ROWS,
     thresholds=matrix(thresholds.THRESHOLD),
     own=tuple(kind.no_arrays() for kind in KINDS),
-    worth=layout.Worth(INTEGERS, REAL_ROWS, REAL_ROWS, matrix(np.int32)),
+    worth=layout.Worth(INTEGERS, REAL_ROWS, REAL_ROWS, matrix(np.int32), REAL_ROWS),
     lives=REAL_ROWS,
     ranges=ranges.no_ranges(),
     changes=vector(windows.CHANGE),
     tally=INTEGER_ROWS,
-    settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32)),
+    settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32), SHORTS, SHORTS),
 )
 WINDOWS = indexes.empty_windows((0, 0), (0, 0), (0, 0), 2)
 BLOCK = Block(vector(layout.PAIR), REALS, INTEGERS, INTEGER)

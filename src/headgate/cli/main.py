@@ -190,6 +190,9 @@ def whatif(
     on: Keys = None,
     left_on: LeftKeys = None,
     right_on: RightKeys = None,
+    how: Annotated[
+        str, typer.Option(help="The kind of join: inner, left, right, full, semi or anti.")
+    ] = "inner",
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this policy; may be given several times.")
     ] = None,
@@ -222,6 +225,7 @@ def whatif(
                     (left_window, right_window),
                     (on, left_on, right_on),
                 ),
+                how=how,
                 policies=policy,
                 memory=memory,
                 checkpoint=checkpoint,

@@ -23,6 +23,7 @@ class Settings:
     """The command-line options."""
 
     asked: AskedSides
+    how: str
     policies: Names
     memory: Names
     checkpoint: Path | None
@@ -64,6 +65,7 @@ def run(settings: Settings, console: Console) -> None:
             on=on,
             left_on=left_on,
             right_on=right_on,
+            how=settings.how,
             policies=settings.policies,
             memory=None if settings.memory is None else [_memory(one) for one in settings.memory],
             most_rows=settings.most_rows,

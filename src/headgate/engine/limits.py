@@ -38,6 +38,9 @@ USUAL_ENTRY_BYTES = 128
 """More than most entries of a monitor take, keys included."""
 FILTERED = 0.02
 """The share of the budget for each side's filter of given-up keys, in joins that need one."""
+FILTERED_ANTI = 0.3
+"""The same in anti joins whose right rows wait, too: whether a left row may have lost a partner is
+all that right rows tell, and a slot does so for less memory than a row."""
 SLOT_BYTES, SLOTS_A_ROW, MOST_SLOTS = 8, 16, 1 << 17
 """A slot of such a filter; how many count as a row; and how many there are at most."""
 
@@ -141,11 +144,13 @@ class Filters(NamedTuple):
         )
         if not sides:
             return cls(0, 1)
-        slots = MOST_SLOTS
+        slots, share = MOST_SLOTS, FILTERED
+        if how == How.ANTI and windows[1] != TimeWindow(0):
+            share = FILTERED_ANTI
         if budget.rows is not None:
-            slots = min(slots, int(budget.rows // shards * FILTERED) * SLOTS_A_ROW)
+            slots = min(slots, int(budget.rows // shards * share) * SLOTS_A_ROW)
         if budget.memory is not None:
-            slots = min(slots, int(budget.memory // shards * FILTERED) // SLOT_BYTES)
+            slots = min(slots, int(budget.memory // shards * share) // SLOT_BYTES)
         return cls(sides, slots) if slots > 1 else cls(0, 1)
 
     @property

@@ -11,7 +11,7 @@ from headgate.jobs.job import Job, read_job
 from headgate.jobs.pipeline import at_line, read_side
 from headgate.profiles.profile import Profile
 from headgate.profiles.terminal import as_tables
-from headgate.spec import How, RowWindow
+from headgate.spec import RowWindow
 from headgate.spec.quantity import format_bytes
 
 
@@ -55,7 +55,7 @@ def why_unseen(job: Job) -> str | None:
 
 def advice(job: Job, found: Profile) -> str:
     """The plan for the budget, and the quality to expect."""
-    if job.join.where is not None or job.join.how != How.INNER:
+    if job.join.where is not None:
         return verdict(job, found)
     return job.join.plan(found, shards=job.shards, live=True).explain()
 

@@ -15,7 +15,6 @@ from headgate.spec import (
     Band,
     Budget,
     Compare,
-    How,
     MaxImportance,
     Predicate,
     Sample,
@@ -71,12 +70,7 @@ def read_join(
         return None
     given_settings = {name: value for name, value in settings.items() if value is not None}
     sides_given = (left, right)
-    is_planned = (
-        seen is not None
-        and where is None
-        and settings["policy"] in (None, "auto")
-        and settings["how"] in (None, How.INNER)
-    )
+    is_planned = seen is not None and where is None and settings["policy"] in (None, "auto")
     models = {}
     if seen is not None and (not is_planned or isinstance(goal, Sample)):
         rates = tuple(seen.rates)

@@ -71,6 +71,8 @@ def make_room(arrays: Arrays, row: int, past: bool) -> bool:
     if arrays.terms[0].samples and ranking.standing(arrays, row)[0] <= 0.0:
         arrays.tally[UNCHOSEN, side] += 1
         return False
+    if arrays.terms[0].supersedes:
+        settling.supersede(arrays, row)
     while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
         if retire_one(arrays, number):
             continue
@@ -159,8 +161,8 @@ def admit(arrays: Arrays, row: int) -> None:
             arrays.tally[UNNEEDED, own.side] += 1
             settling.let_go(arrays, row)
         else:
+            # Within a CPU budget, in inner joins; or a row that rival policies are not tried on.
             arrays.tally[UNSTORED, own.side] += 1
-            settling.give_up(arrays, row)
         if own.watch == OPEN:
             make_found(arrays, row)  # a ghost from the start
     elif make_room(arrays, row, past):

@@ -142,6 +142,10 @@ def restore(arrays: Arrays) -> None:
             own.watch = OPEN
             make_found(arrays, row)
         elif not own.arriving:
+            if arrays.terms[0].falls and settling.cannot_be_alone(arrays, row):
+                ranking.fall(arrays, row)
+            if arrays.terms[0].supersedes:
+                settling.supersede(arrays, row)
             store(arrays, row)
     let_go_behind_watermark(arrays)
     for number in range(2):

@@ -4,7 +4,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.kernel import ranking, settling
-from headgate.kernel.layout import LEFT, Arrays, Count
+from headgate.kernel.layout import LEFT, NONE, RIGHT, Arrays, Count
 from headgate.kernel.probe import indexes
 from headgate.kernel.watching import FINISHED, OPEN
 
@@ -102,7 +102,7 @@ def let_go_behind_watermark(arrays: Arrays) -> None:
 
 @inlined
 def retire_one(arrays: Arrays, pool: int) -> bool:
-    """Evict one row that only an out-of-order row could still match; False when there is none."""
+    """Evict one row that only an out-of-order row could still need; False when there is none."""
     for side in range(2):
         own = arrays.sides[side]
         if own.pool != pool:
@@ -120,4 +120,11 @@ def retire_one(arrays: Arrays, pool: int) -> bool:
                 remove(arrays, row)
                 return True
         own.pointer = at
+    if arrays.terms[0].supersedes and arrays.sides[RIGHT].pool == pool:
+        row = settling.next_superseded(arrays)
+        if row != NONE:
+            arrays.tally[RETIRED, RIGHT] += 1
+            settling.give_up(arrays, row)
+            remove(arrays, row)
+            return True
     return False

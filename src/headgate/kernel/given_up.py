@@ -17,14 +17,23 @@ LOW_HALF = np.uint64((1 << 32) - 1)
 def settling_for(given: StepInput, total: int) -> layout.Settling:
     """What a step needs to settle its rows; empty arrays for an inner join."""
     terms = given.terms
+    none = np.empty(0, np.int32)
     if terms.how == How.INNER:
         return layout.Settling(
-            np.empty(0, layout.GONE), np.empty((2, 0), np.int64), np.empty((0, 2), np.int32)
+            np.empty(0, layout.GONE),
+            np.empty((2, 0), np.int64),
+            np.empty((0, 2), np.int32),
+            none,
+            none,
         )
     filters = np.stack([filter_of(terms, given.progress, side) for side in (0, 1)])
     hashes = hashes_of_codes(given.codes) if given.hashes is None else given.hashes
     return layout.Settling(
-        np.empty(total, layout.GONE), filters, slots_of(hashes, terms.filter_slots)
+        np.empty(total, layout.GONE),
+        filters,
+        slots_of(hashes, terms.filter_slots),
+        np.full(given.codes, layout.NONE, np.int32) if terms.supersedes else none,
+        np.empty(total, np.int32) if terms.supersedes else none,
     )
 
 

@@ -123,6 +123,10 @@ TERMS = np.dtype(
         ("frees_left", "i8"),  # a left row that has met a partner leaves: semi, anti
         ("shows_met", "i8"),  # and comes out then: semi
         ("shows_undecided", "i8"),  # undecided rows come out, too
+        ("falls", "i8"),  # rows that cannot come out alone any more are worth less
+        ("supersedes", "i8"),  # of right rows of a key only the newest is needed: semi, anti
+        ("superseded", "i8"),  # entries of `Settling.superseded`
+        ("retired", "i8"),  # and how many of them were gone through
         ("gone", "i8"),  # entries of `Settling.gone` not yet handed out
     ],
     align=True,
@@ -139,6 +143,7 @@ class Worth(NamedTuple):
     importance: np.ndarray  # float64 (definition, row); empty where all count alike
     score: np.ndarray  # float64 (definition, row): fixed scores; empty if they never change
     group: np.ndarray  # int32 (definition, row): the lists of age, value and curve scores
+    fallen: np.ndarray  # float64 (definition, row): fixed scores once they fell; empty if none do
 
 
 class Settling(NamedTuple):
@@ -147,6 +152,8 @@ class Settling(NamedTuple):
     gone: np.ndarray  # GONE: rows that come out alone, since the last were handed out
     given_up: np.ndarray  # int64 (side, slot): the latest mark given up, see `settling.py`
     slots: np.ndarray  # int32 (code, 2): a key's slots
+    latest: np.ndarray  # int32 (code): the newest right row that was stored; where rows supersede
+    superseded: np.ndarray  # int32: right rows with a newer one of their key, in order of that one
 
 
 class Arrays(NamedTuple):

@@ -66,6 +66,7 @@ def _branch_of_pairs(place: int, verb: Any, others: Any) -> Any:
 enter = branches("enter")
 leave = branches("leave")
 standing = branches("standing")
+fall = branches("fall")
 on_arrival = branches("on_arrival")
 on_admission = branches("on_admission")
 on_removal = branches("on_removal")

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel.layout import LEFT, Arrays, Count, Fate
+from headgate.kernel import ranking
+from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Fate
 from headgate.kernel.probe import chains
 from headgate.policies.kinds.kind import Block
 
@@ -140,10 +141,58 @@ def meet(
 
 
 @inlined
+def supersede(arrays: Arrays, row: int) -> None:
+    """Before a right row is stored: the older of its key, or it, is needed no more. O(1)."""
+    if arrays.links[row].side == LEFT:
+        return
+    kept, terms, code = arrays.settling, arrays.terms[0], arrays.rows[row].code
+    other = np.int64(kept.latest[code])
+    if other != NONE and arrays.links[other].alive:
+        kept.superseded[terms.superseded] = min(other, row)
+        terms.superseded += ONE
+        kept.latest[code] = max(other, row)
+    else:
+        kept.latest[code] = row
+
+
+@inlined
+def next_superseded(arrays: Arrays) -> Any:
+    """A stored right row that is superseded, the first first; NONE where there is none."""
+    terms = arrays.terms[0]
+    while terms.retired < terms.superseded:
+        row = np.int64(arrays.settling.superseded[terms.retired])
+        if arrays.links[row].alive:
+            return row
+        terms.retired += ONE
+    return np.int64(NONE)
+
+
+@inlined
+def cannot_be_alone(arrays: Arrays, row: int) -> bool:
+    """Whether a row of an outer side has met a partner, or may have lost one."""
+    own = arrays.links[row]
+    is_outer = (arrays.terms[0].outer >> np.int64(own.side)) & ONE
+    return bool(is_outer and own.fate & (MATCHED | DOUBTFUL))
+
+
+@compiled
+def lower_partners(arrays: Arrays, block: Block, first: int, end: int) -> None:
+    """Before an arrival's partners are noted as matched: those not yet so are worth less now."""
+    for at in range(first, end):
+        partner = np.int64(block.pairs[at].partner)
+        own = arrays.links[partner]
+        is_outer = (arrays.terms[0].outer >> np.int64(own.side)) & ONE
+        if is_outer and not own.fate & (MATCHED | DOUBTFUL):
+            ranking.fall(arrays, partner)
+
+
+@inlined
 def on_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> tuple[Any, Any]:
     """What comes of an arrival's pairs: the end of those listed, and how many rows in
     ``block.spent`` to remove. An arrival that met nobody may be doubtful."""
     own, terms = arrays.links[row], arrays.terms[0]
+    if terms.falls:
+        lower_partners(arrays, block, first, end)
     made, spent = meet(arrays.links, arrays.terms, arrays.settling.gone, row, block, (first, end))
     if terms.frees_left:
         arrays.tally[PAIRS, own.side] += made
@@ -152,6 +201,8 @@ def on_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> tu
         reach, _ = chains.reach_of(arrays, row)
         if latest_given_up(arrays, row) >= reach:
             own.fate |= DOUBTFUL
+    if terms.falls and cannot_be_alone(arrays, row):
+        ranking.fall(arrays, row)
     return end, spent
 
 

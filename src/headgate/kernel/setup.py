@@ -30,6 +30,7 @@ class Scores(NamedTuple):
     """A policy's scores, as arrays for the kernel."""
 
     score: np.ndarray  # (definition, row); empty where scores do not matter
+    fallen: np.ndarray  # (definition, row): once a row cannot come out alone; empty if that is same
     group: np.ndarray  # (definition, row); empty where a side is one group
     groups: np.ndarray
 
@@ -38,11 +39,13 @@ class Scores(NamedTuple):
         cls, policy: Policy, arrivals: Arrivals, importance: np.ndarray, needed: bool
     ) -> "Scores":
         """The policy's scores of the rows under each definition of importance."""
-        score = np.empty((len(importance), 0))
+        score = fallen = np.empty((len(importance), 0))
         if needed:
             score = policy.kind.scores(policy, arrivals, importance)
+        if needed and policy.falls:
+            fallen = policy.kind.fallen(policy, arrivals, importance)
         group, weights = groups_of(policy, arrivals, importance)
-        return cls(np.asarray(score, np.float64), group, lists.empty_lists(weights))
+        return cls(np.asarray(score, np.float64), fallen, group, lists.empty_lists(weights))
 
 
 def own_arrays(given: Given) -> tuple[Any, ...]:
@@ -59,7 +62,8 @@ def groups_of(
     weights of a side's groups.
 
     Scores that change over time are proportional to importance. Rows of one level of importance,
-    and for value scores of one class, form a group. Empty where a side is a single group.
+    and for value scores of one class, form a group. Where scores fall, rows whose score fell form
+    as many further groups. Empty where a side is a single group.
     """
     none, alone = np.empty((len(importance), 0), np.int32), np.ones(1)
     if not policy.weighs_importance:
@@ -69,8 +73,10 @@ def groups_of(
     if classes is not None:
         group = classes[0] * len(weights) + group
         weights = np.outer(classes[1], weights).ravel()
-    elif len(weights) == 1:
+    elif len(weights) == 1 and not policy.falls:
         return none, weights
+    if policy.falls:
+        weights = np.tile(weights, 2)
     return (arrivals.side * np.int32(len(weights)) + group).astype(np.int32), weights
 
 
@@ -117,6 +123,7 @@ def worth_of(
         in_order(importance, asked),
         in_order(scores.score, changing),
         in_order(scores.group, changing),
+        in_order(scores.fallen, True),
     )
 
 
@@ -207,6 +214,8 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["frees_left"] = given.how.frees_left
     terms["shows_met"] = given.how == How.SEMI
     terms["shows_undecided"] = given.shows_undecided
+    terms["falls"] = policy.falls
+    terms["supersedes"] = given.supersedes
     return terms
 
 

@@ -36,6 +36,7 @@ class Step:
 
     def __init__(self, given: StepInput) -> None:
         policy = given.terms.policy.recalling(given.progress.memory)
+        policy = policy.serving(given.terms.how, given.terms.windows)
         terms = replace(given.terms, policy=policy)
         given = given._replace(terms=terms)
         self._terms, self._before = terms, given.progress

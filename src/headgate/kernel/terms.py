@@ -78,6 +78,15 @@ class Terms:
         """The indexes of the windows."""
         return chosen_indexes(self.indexes, self.where)
 
+    @property
+    def supersedes(self) -> bool:
+        """Whether a right row is needed no more once a newer one of its key is stored.
+
+        So it is in semi and anti joins on keys alone: whoever meets it, and comes in order, meets
+        the newer one as well. Policies that go by something else than what rows bring keep to that.
+        """
+        return self.how.frees_left and self.where is None and self.policy.goes_by_kind
+
     def unlimited(self) -> "Terms":
         """The same join with unlimited memory."""
         return replace(

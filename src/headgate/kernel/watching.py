@@ -3,12 +3,13 @@
 import numpy as np
 
 from headgate.compiling import inlined
-from headgate.kernel.layout import Arrays, Watch
+from headgate.kernel.layout import LEFT, Arrays, Fate, Watch
 from headgate.policies.structures.pair_worth import pair_worth
 
 OPEN = int(Watch.OPEN)
 FINISHED = int(Watch.FINISHED)
 GHOST = int(Watch.GHOST)
+MATCHED = int(Fate.MATCHED)
 MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 
 
@@ -21,8 +22,14 @@ def note_met(arrays: Arrays, partner: int, probe: int, count: int) -> None:
     if missing:
         count *= missing
     worth = count * pair_worth(arrays, probe, partner)
+    before = row.met
     row.met += worth * arrays.terms[0].stands_for
     if link.alive and not missing:
         row.made += worth
+    if arrays.terms[0].frees_left and link.side == LEFT:
+        # Only a first partner brings anything, or takes it away: ages are those of first matches.
+        met = before if count > 0 else row.met
+        if met > 0.0 or link.fate & MATCHED:
+            return
     age = max(arrays.rows[probe].time - row.time, 0) // arrays.sides[link.side].bucket_us
     arrays.ages[link.side, min(age, arrays.ages.shape[1] - 1)] += count

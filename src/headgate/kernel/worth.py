@@ -8,7 +8,7 @@ after it. This costs O(rows) per redefinition, and nothing where there is none.
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel import ranking
+from headgate.kernel import ranking, settling
 from headgate.kernel.layout import Arrays
 
 
@@ -34,6 +34,10 @@ def redefine(arrays: Arrays) -> None:
         if groups.shape[1]:
             arrays.rows[row].group = groups[terms.definition, row]
     ranking.forget(arrays)
+    if terms.falls:
+        for row in range(arrays.rows.size):
+            if arrays.links[row].alive and settling.cannot_be_alone(arrays, row):
+                ranking.fall(arrays, row)
 
 
 def definition_at(changes: tuple[int, ...], time: np.ndarray) -> np.ndarray:

@@ -135,19 +135,9 @@ class Learner:
         return WatchLimits.of(self.monitor, self._spans, self.result, self.key_bytes)
 
     def before(self, given: StepInput) -> StepInput:
-        """The adjusted input of a step: policy set, rows weighted, watched rows marked.
-
-        Policies learn from pairs, whatever the kind of join.
-        """
-        how, undecided = given.terms.how, given.terms.shows_undecided
+        """The adjusted input of a step: policy set, rows weighted, watched rows marked."""
         self.result = ResultRows.of(given.terms)
         self.monitor.follows_keys |= self.result.by_key
-        inner = replace(given.terms, how=How.INNER, shows_undecided=False)
-        given = self._adjusted(given._replace(terms=inner))
-        return given._replace(terms=replace(given.terms, how=how, shows_undecided=undecided))
-
-    def _adjusted(self, given: StepInput) -> StepInput:
-        """The adjusted input of a step of an inner join."""
         self._given, policy, monitor = given, given.terms.policy, self.monitor
         self._is_cut_short = self.key_bytes > monitor.key_bytes > 0 or given.terms.pace is not None
         monitor.key_bytes = max(monitor.key_bytes, self.key_bytes)

@@ -4,6 +4,9 @@ Each rival gets a random share of the arrivals, the same on every restart, and t
 join's budget. All arrivals probe the rows a rival stores, so it makes that share of the pairs it
 would make at full scale, whether it ranks by key, age or history. Sampling keys instead would
 either miss the heaviest key or let it fill the small budget.
+
+In joins other than inner ones a rival's results are those of the join's own kind: rows that meet
+their first partner, pairs, and rows of its share that certainly have no partner.
 """
 
 from collections.abc import Callable
@@ -12,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.kernel.layout import Fate
+from headgate.kernel.pairs import NOBODY
 from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
@@ -20,9 +25,11 @@ from headgate.kernel.terms import Terms
 from headgate.learning.standing import GROUPS
 from headgate.policies.chance import uniform
 from headgate.policies.policy import Policy
-from headgate.spec import RowWindow
+from headgate.spec import How, RowWindow
 from headgate.spec.budget import UNLIMITED
 
+NOT_YET, MATCHED = np.uint8(0), np.uint8(Fate.MATCHED)
+CANNOT_BE_ALONE = np.uint8(Fate.MATCHED | Fate.DOUBTFUL)
 COIN_SEED, GROUP_SEED = 0x71A15, 0x960B5
 
 
@@ -64,7 +71,7 @@ class RivalRows(NamedTuple):
         """The same rows after a step in which nothing was put to the rivals."""
         return self._replace(source=np.arange(len(self.time)))
 
-    def batch(self, rival: int) -> Rows:
+    def batch(self, rival: int, how: How) -> Rows:
         """What a rival stores, as a step wants it."""
         mine = self.held[rival]
         rows = Rows.of_arrivals(
@@ -74,10 +81,12 @@ class RivalRows(NamedTuple):
             np.zeros(int(np.count_nonzero(mine))),
             self.value[mine] if self.value.size else self.value,
         )
+        matches = self.matches[rival][mine]
         return rows._replace(
             sequence=self.sequence[mine],
-            matches=self.matches[rival][mine],
+            matches=matches,
             touched=self.touched[rival][mine],
+            fate=None if how == How.INNER else np.where(matches > 0, MATCHED, NOT_YET),
         )
 
 
@@ -115,10 +124,10 @@ class Round(NamedTuple):
         ]
         after = [_Gathering(stored[side], arrivals[side], len(policies)) for side in (0, 1)]
         made = np.zeros((len(policies), GROUPS), np.int64)
-        groups = self._groups(stored, chosen)
+        groups, counted = self._groups(stored, chosen), self._counted(stored, drawn, chosen)
         numbers = (self.sequence[0][chosen[0]], self.sequence[1][chosen[1]])
         for rival, policy in enumerate(policies):
-            batches = [stored[side].batch(rival) for side in (0, 1)]
+            batches = [stored[side].batch(rival, self.given.terms.how) for side in (0, 1)]
             new = arrivals
             if policy.weighs_keys:
                 batches = [weigh(batch, side) for side, batch in enumerate(batches)]
@@ -132,10 +141,15 @@ class Round(NamedTuple):
                 for s in (0, 1)
             ]
             for block in step.pairs():
-                left, right = own[0][block.left], own[1][block.right]
-                # The row that was stored is the earlier of the two.
-                from_left = after[0].time[left] <= after[1].time[right]
-                group = np.where(from_left, groups[0][left], groups[1][right])
+                if block.certain.size:
+                    side = int(block.left[0] == NOBODY)
+                    alone = own[side][block[side]]
+                    group = groups[side][alone[counted[side][alone]]]
+                else:
+                    left, right = own[0][block.left], own[1][block.right]
+                    # The row that was stored is the earlier of the two.
+                    from_left = after[0].time[left] <= after[1].time[right]
+                    group = np.where(from_left, groups[0][left], groups[1][right])
                 made[rival] += np.bincount(group, minlength=GROUPS)
             for side in (0, 1):
                 after[side].take_in(rival, own[side], step, side)
@@ -171,6 +185,17 @@ class Round(NamedTuple):
             drawn = uniform(self.seed ^ GROUP_SEED, sides, sequence)
             groups.append((drawn * GROUPS).astype(np.int64))
         return groups
+
+    def _counted(
+        self, stored: BothRows, drawn: list[np.ndarray], chosen: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Which rows, as in `_groups`, count when they come out alone: those that are tried, and in
+        a semi join all, since they come out for what is stored of the other side."""
+        is_semi = self.given.terms.how == How.SEMI
+        return [
+            np.concatenate([np.ones(len(stored[s].time), np.bool_), drawn[s][chosen[s]] | is_semi])
+            for s in (0, 1)
+        ]
 
     def _terms(self, policy: Policy) -> Terms:
         """The join's own, with a share of its limits."""
@@ -217,6 +242,10 @@ class _Gathering:
         """After a rival's step, whose rows stand at ``own``."""
         self._held[rival, own] = step.alive(side)
         matches, touched = step.histories(side)
+        fates = step.fates(side)
+        if fates is not None:
+            # All that later steps must know of a row's fate is whether it may come out alone.
+            matches = np.maximum(matches, (fates & CANNOT_BE_ALONE != 0).astype(np.int32))
         self._matches[rival, own], self._touched[rival, own] = matches, touched
 
     def rows(self, chosen: np.ndarray, sequence: np.ndarray) -> RivalRows:

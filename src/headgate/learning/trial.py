@@ -1,5 +1,10 @@
 """Runs the trials of rival policies in a step, within their share of memory."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from headgate.kernel.layout import Fate
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -10,6 +15,7 @@ from headgate.learning.room import KEYS_A_ROW
 from headgate.learning.standing import Standing
 from headgate.policies.learned import BY_KEY, Learned
 
+DOUBTFUL = np.uint8(Fate.DOUBTFUL)
 LAST_ROWS_WORTH = 0.3
 """What the rows worth least make for their memory, of what all make for theirs: a guess in the
 middle. Of Zipf keys under PROB it was 0.6 (Zipf 1) and 0.35 (0.8) from a tenth of the memory to a
@@ -43,7 +49,11 @@ class Trial:
         stored_rows = [len(rows.time) for rows in self._given.stored]
         left, right = (step.sequences(side)[stored_rows[side] :] for side in (0, 1))
         rows, made = Round(
-            self._given, (left, right), monitor.seed, monitor.tried, most // len(names)
+            self._as_doubted(step, stored_rows),
+            (left, right),
+            monitor.seed,
+            monitor.tried,
+            most // len(names),
         ).play(
             tuple(self._policy.named(name, worth.curves, worth.levels) for name in names),
             self._rows or (RivalRows.none(len(names)), RivalRows.none(len(names))),
@@ -51,6 +61,20 @@ class Trial:
         )
         epoch.made = made if epoch.made is None else epoch.made + made
         return rows
+
+    def _as_doubted(self, step: Step, stored_rows: list[int]) -> StepInput:
+        """What the step was given, with arrivals doubtful that were so in it: a rival gives up too
+        few rows to tell."""
+        given = self._given
+        left, right = (
+            rows if fates is None else rows._replace(fate=fates[stored:] & DOUBTFUL)
+            for rows, fates, stored in zip(
+                given.arriving, (step.fates(0), step.fates(1)), stored_rows, strict=True
+            )
+        )
+        return given._replace(
+            arriving=(left, right), terms=replace(given.terms, shows_undecided=False)
+        )
 
 
 def begin_trial(

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,6 +122,14 @@ class KeyFrequencies:
 class Frequencies:
     """The frequency-based model of both sides.
 
+    Parameters
+    ----------
+    left, right
+        How often keys occur on each side.
+    rows_per_second
+        How many rows of each side come in a second, where that is known: with it policies can tell
+        how likely a row of an outer or semi join is to stay without a partner.
+
     Examples
     --------
     >>> model = Frequencies.of_mappings({"a": 0.9, "b": 0.1}, {"a": 0.5, "c": 0.5})
@@ -136,6 +144,15 @@ class Frequencies:
 
     left: KeyFrequencies
     right: KeyFrequencies
+    rows_per_second: tuple[float, float] | None = field(default=None, repr=False)
+
+    @property
+    def rows_per_us(self) -> tuple[float, float] | None:
+        """For rows of each side: how many rows of the other come in a microsecond."""
+        if self.rows_per_second is None:
+            return None
+        left, right = self.rows_per_second
+        return right * 1e-6, left * 1e-6
 
     @classmethod
     def of_mappings(cls, left: Mapping[Any, float], right: Mapping[Any, float]) -> "Frequencies":
@@ -193,7 +210,7 @@ class Frequencies:
 
     def to_json(self) -> str:
         """The model as text."""
-        return json.dumps([self.left.to_json(), self.right.to_json()])
+        return json.dumps([self.left.to_json(), self.right.to_json(), self.rows_per_second])
 
     @classmethod
     def from_json(cls, text: str) -> "Frequencies":
@@ -206,4 +223,6 @@ class Frequencies:
         Frequencies(left=KeyFrequencies(2 keys, the most frequent a with 90 % of the rows),
                     right=KeyFrequencies(2 keys, the most frequent a with 50 % of the rows))
         """
-        return cls(*(KeyFrequencies.from_json(side) for side in json.loads(text)))
+        left, right, *rates = json.loads(text)
+        known = tuple(rates[0]) if rates and rates[0] else None
+        return cls(KeyFrequencies.from_json(left), KeyFrequencies.from_json(right), known)

@@ -14,7 +14,7 @@ from headgate.planner.fitted_models import (
 from headgate.planner.planning_case import Case
 from headgate.planner.tried_policies import Candidate
 from headgate.policies import Age, Fifo, Heeb, Learned, Life, Lru, Policy, Prob, Random
-from headgate.spec import TimeWindow
+from headgate.spec import How, SpecError, TimeWindow
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -44,7 +44,15 @@ def candidates(case: Case) -> tuple[Candidate, ...]:
         # recall is off by 0.1 and more on the large streams of `headgate reproduce
         # planned-intervals`.
         found.append(Candidate("AUTO", Learned("auto")))
-    return tuple(found)
+    return tuple(each for each in found if _makes_sense(each.policy, case.request.how))
+
+
+def _makes_sense(policy: Policy, how: How) -> bool:
+    try:
+        policy.check_kind(how)
+    except SpecError:
+        return False
+    return True
 
 
 def by_age(case: Case) -> Candidate:
@@ -69,9 +77,13 @@ def by_key(case: Case, kind: type[Prob] | type[Life]) -> Candidate:
     )
     return Candidate(
         kind.name.upper(),
-        kind(case.profile.frequencies),
+        kind(case.frequencies),
         "frequency",
-        lambda span: kind(frequencies_between(kept, case.key_names, listed, span)),
+        lambda span: kind(
+            replace(
+                frequencies_between(kept, case.key_names, listed, span), rows_per_second=case.rates
+            )
+        ),
     )
 
 

@@ -208,7 +208,6 @@ def make_plan(
     build: Callable[[Draft], Join],
 ) -> Plan[Join]:
     """Apply every rule; ``build`` makes the join that follows their decisions."""
-    request.check_inner("a plan")
     case = Case(request, profile, shards, live)
     draft = Draft.of(request)
     for rule in RULES:

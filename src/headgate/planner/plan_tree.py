@@ -5,7 +5,7 @@ from math import isinf
 from headgate.planner.draft import Draft, Effort, Expectation, Sampling
 from headgate.planner.planning_case import Case
 from headgate.planner.tried_policies import Tried
-from headgate.spec import Sample
+from headgate.spec import How, Sample
 from headgate.spec.quantity import format_bytes
 
 Line = tuple[str, str]
@@ -47,7 +47,8 @@ def _heading(case: Case) -> str:
         room = f" ({case.room:,.0f} rows of {size})"
     else:
         room = f" (of {size} each)" if budget.rows is not None else ""
-    return f"{type(case.request.goal).__name__} within {budget}{room}"
+    kind = "" if case.request.how == How.INNER else f" of {case.request.how.article} join"
+    return f"{type(case.request.goal).__name__}{kind} within {budget}{room}"
 
 
 def _model(draft: Draft) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from headgate.engine.request import Request
 from headgate.kernel.pace import USUAL_COSTS, Costs
-from headgate.models import AgeCurves
+from headgate.models import AgeCurves, Frequencies
 from headgate.models.cost.calibration import Calibration, load_calibration
 from headgate.planner.fitted_models import ages_between
 from headgate.policies.random import Random
@@ -114,7 +114,8 @@ class Case:
     @cached_property
     def needed_rows(self) -> float:
         """Rows that the exact join holds at its peak."""
-        if self.same_windows or self.trace is None:
+        as_inner = self.same_windows and not self.request.how.frees_left
+        if as_inner or self.trace is None:
             return self.profile.stored_rows.rows
         return self.trace.needs.peak_rows / max(self.trace.scale.rows, 1e-12)
 
@@ -149,6 +150,11 @@ class Case:
         if self.same_windows or self.profile.trace is None:
             return self.profile.ages
         return ages_between(self.profile.trace, self.windows_us, None)
+
+    @property
+    def frequencies(self) -> Frequencies:
+        """The frequency model, with the rates at which rows come."""
+        return replace(self.profile.frequencies, rows_per_second=self.rates)
 
     @cached_property
     def trace(self) -> Trace | None:
@@ -260,6 +266,7 @@ def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
         suffix="",
         seed=request.seed,
         index=request.index,
+        how=request.how,
     )
     sizes = [side.row_bytes for side in profile.rows]
     whole = Whole(

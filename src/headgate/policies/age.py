@@ -1,6 +1,6 @@
 """AGE: keep rows while they are at the ages at which they match most."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -9,8 +9,9 @@ import numpy as np
 from headgate.compiling import compiled
 from headgate.models import AgeCurves
 from headgate.policies.kinds.age_score import AgeScore, Piece
-from headgate.policies.policy import RanksBy, require_times
-from headgate.spec import SpecError, Window
+from headgate.policies.policy import ONLY_PAIRS, RanksBy, require_times
+from headgate.policies.row_yields import rates_by_age
+from headgate.spec import Brings, How, SpecError, Window
 
 TOLERANCE, MOST_PIECES = 0.01, 16
 """Relative error allowed when a priority is approximated by linear pieces; raised where that takes
@@ -25,10 +26,16 @@ class Age(AgeScore):
     refused; with more memory, every row is kept as long as memory allows. Where the curve falls
     and rises again, rows are evicted in the trough and kept at the next rise.
 
+    In a semi join that is the rate of first matches, among rows that have none yet; in an anti join
+    the chance to have none to the end, for the time that is left, which rises with age; in an outer
+    join both, until a row has met a partner.
+
     Parameters
     ----------
     curves
         The age model of both sides.
+    of_first
+        For semi and anti joins: whether the left curve has first matches alone; a learned one does.
 
     Examples
     --------
@@ -42,9 +49,12 @@ class Age(AgeScore):
     """
 
     curves: AgeCurves
+    of_first: bool = field(default=False, repr=False)
+    brings: tuple[Brings, Brings] = field(default=ONLY_PAIRS, repr=False)
 
     name: ClassVar[str] = "age"
     ranks_by: ClassVar[RanksBy] = RanksBy.AGE
+    goes_by_kind: ClassVar[bool] = True
     model: ClassVar[str] = "ages"
     weighs_importance: ClassVar[bool] = True
 
@@ -56,10 +66,26 @@ class Age(AgeScore):
         """Require time windows, since ages are times."""
         require_times(windows, 'policy "age" ranks rows by how long they have waited')
 
+    def serving(self, how: How, windows: tuple[Window, Window]) -> "Age":
+        """By what rows of an age bring to this kind of join."""
+        return replace(self, brings=how.brings)
+
+    @property
+    def falls(self) -> bool:
+        """Whether rows count for staying without a partner beside their matches."""
+        return Brings.EITHER in self.brings
+
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
         """The greedy priority per age bucket; zero beyond the curve."""
+        return self._pieces(side, self.brings[side])
+
+    def fallen_pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
+        """Likewise, by matches alone."""
+        return self._pieces(side, Brings.PAIRS)
+
+    def _pieces(self, side: int, brings: Brings) -> tuple[Piece, ...]:
         curve = self.curves[side]
-        starts, ends = curve.priorities()
+        starts, ends = rates_by_age(curve, brings, self.of_first)
         # Rows compete with arrivals, so scores below an arrival's need little precision.
         tolerance = TOLERANCE * np.maximum(starts, starts[0])
         cuts = np.empty(len(starts), np.int64)

@@ -28,7 +28,11 @@ class Greedy(FixedScore):
     """
 
     name: ClassVar[str] = "greedy"
-    refuses_equals: ClassVar[bool] = True
+
+    @property
+    def refuses_equals(self) -> bool:
+        """True: among equals the first to arrive stay."""
+        return True
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """The importance itself."""

@@ -83,6 +83,7 @@ class Heeb(CurveScore):
     caching: bool = False
 
     name: ClassVar[str] = "heeb"
+    keeps_matched: ClassVar[bool] = True
     caches: ClassVar[bool] = True
     model: ClassVar[str] = "processes"
 

@@ -60,6 +60,7 @@ class Hist(CurveScore):
     _memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     name: ClassVar[str] = "hist"
+    keeps_matched: ClassVar[bool] = True
     observes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

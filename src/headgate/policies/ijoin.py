@@ -71,6 +71,7 @@ class Ijoin(ResidenceScore):
     epsilon: float = 0.1
 
     name: ClassVar[str] = "ijoin"
+    keeps_matched: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.RESIDENCE
 
     def __post_init__(self) -> None:

@@ -24,6 +24,8 @@ MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fi
 scaled-down trial it finds few."""
 KEEP_HISTORY = (Lru.name, Ijoin.name)
 BY_KEY = (Prob.name, Life.name)
+IN_ROWS = (1.0, 1.0)
+"""Learned weights of keys are rows a microsecond already."""
 FADING = 0.05
 """Decline of the match rate per stay above which IJOIN beats key counts: hot keys then stay hot for
 at most about twenty stays (`headgate reproduce ijoin` shows both sides)."""
@@ -150,10 +152,12 @@ class Learned(FixedScore):
         if name in (Ijoin.name, Greedy.name):
             return Ijoin() if name == Ijoin.name else Greedy()
         if name == Age.name:
-            return self.neutral if curves is None else Age(curves)
+            return self.neutral if curves is None else Age(curves, of_first=True)
         if weights is None:
             return self.neutral
-        return Prob(None) if name == Prob.name else Life.of_weights(weights)
+        if name == Prob.name:
+            return Prob(None, IN_ROWS, knows_all=False)
+        return Life.of_weights(weights)
 
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """As RANDOM."""

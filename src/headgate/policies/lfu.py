@@ -31,6 +31,7 @@ class Lfu(HistoryScore):
     """
 
     name: ClassVar[str] = "lfu"
+    keeps_matched: ClassVar[bool] = True
     rescore: ClassVar[Any] = uses
     takes_newcomers: ClassVar[bool] = True
     caches: ClassVar[bool] = True

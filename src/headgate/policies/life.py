@@ -10,7 +10,7 @@ import pyarrow as pa
 from headgate.models import Frequencies
 from headgate.policies.kinds.value_score import ValueScore
 from headgate.policies.policy import Arrivals, RanksBy
-from headgate.spec import SpecError, Window
+from headgate.spec import How, SpecError, TimeWindow, Window
 
 MOST_CLASSES = 64
 
@@ -23,10 +23,18 @@ class Life(ValueScore):
     compares classes, not rows. Where the model has more than 64 different probabilities they are
     rounded to 64 levels in equal ratios (under 14 % apart for probabilities from 1 to 0.0003).
 
+    In a semi join a left row brings its first match alone, so the product counts as the chance of
+    one; in an anti join the row expected to match most is evicted first. In outer joins matches
+    alone count: a row without a partner must be stored to its very end, and the product falls
+    towards it.
+
     Parameters
     ----------
     frequencies
         The frequency model of both sides.
+    rows_per_us
+        For semi joins: rows of the other side that come in a microsecond, for rows of each side; by
+        default what the model says.
 
     Examples
     --------
@@ -41,11 +49,13 @@ class Life(ValueScore):
 
     frequencies: Frequencies | None
     levels: tuple[float, ...] = field(default=(), repr=False)
+    rows_per_us: tuple[float, float] | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "life"
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
     weighs_matches: ClassVar[bool] = True
+    goes_by_kind: ClassVar[bool] = True
     model: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:
@@ -53,13 +63,22 @@ class Life(ValueScore):
             return
         if not isinstance(self.frequencies, Frequencies):
             raise SpecError(f"Life takes a Frequencies model, not {self.frequencies!r}")
+        if self.rows_per_us is None:
+            object.__setattr__(self, "rows_per_us", self.frequencies.rows_per_us)
         shares = np.concatenate([self.frequencies.left.share, self.frequencies.right.share])
         object.__setattr__(self, "levels", tuple(_levels(shares).tolist()))
 
     @classmethod
     def of_weights(cls, weights: np.ndarray) -> "Life":
-        """LIFE for rows that come with their match probability, or anything in proportion to it."""
-        return cls(None, tuple(_levels(weights).tolist()))
+        """LIFE for rows that come with the matches expected of them a microsecond."""
+        return cls(None, tuple(_levels(weights).tolist()), rows_per_us=(1.0, 1.0))
+
+    def serving(self, how: How, windows: tuple[Window, Window]) -> "Life":
+        """By what rows of a key bring to this kind of join."""
+        per_us = self.rows_per_us
+        if per_us is None or not all(isinstance(window, TimeWindow) for window in windows):
+            per_us = (0.0, 0.0)
+        return replace(self, brings=how.brings, matches_a_unit=per_us)
 
     def check(self, windows: tuple[Window, Window]) -> None:
         """Require windows of the same unit, so that remaining lifetimes can be compared."""

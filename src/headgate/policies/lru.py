@@ -24,6 +24,7 @@ class Lru(HistoryScore):
     """
 
     name: ClassVar[str] = "lru"
+    keeps_matched: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.RECENCY
     caches: ClassVar[bool] = True
     rescore: ClassVar[Any] = last_use

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from headgate.spec import RowWindow, SpecError, TimeWindow, Window
+from headgate.spec import Brings, How, RowWindow, SpecError, TimeWindow, Window
 
 if TYPE_CHECKING:
     from headgate.policies.kinds.kind import Kind
     from headgate.policies.learned import Learned
 
 
+ONLY_PAIRS = (Brings.PAIRS, Brings.PAIRS)
+"""What rows of both sides bring to an inner join."""
 OBSERVED_ROWS = 1 << 8
 """Arrivals after which a policy that observes first learns from what it has seen."""
 
@@ -71,9 +73,10 @@ class Policy(ABC):
     weighs_importance: ClassVar[bool] = False
     """Whether age, value and curve scores are multiplied by importance; fixed scores handle it
     themselves."""
-    refuses_equals: ClassVar[bool] = False
-    """Whether an arrival that ties with the lowest stored score is refused; otherwise the older row
-    is evicted."""
+    keeps_matched: ClassVar[bool] = False
+    """Whether it keeps rows for the partners they met or will meet, whatever the kind of join."""
+    goes_by_kind: ClassVar[bool] = False
+    """Whether it ranks rows by what they bring to the join's own kind of result; see `serving`."""
     caches: ClassVar[bool] = False
     """Whether it can rank rows of a table, which never expire, in the cache of a lookup."""
     is_offline: ClassVar[bool] = False
@@ -82,9 +85,24 @@ class Policy(ABC):
     def check(self, windows: tuple[Window, Window]) -> None:  # noqa: B027 - most serve any
         """Raise `SpecError` when the policy cannot serve a join with these windows."""
 
+    def check_kind(self, how: How) -> None:
+        """Raise `SpecError` when the policy makes no sense for a kind of join."""
+        if how == How.ANTI and self.keeps_matched:
+            raise SpecError(
+                f'how="anti" with policy "{self.asked_name}", which keeps rows for their partners, '
+                f'where rows without one are wanted: give "auto", "prob", "age" or "random"'
+            )
+
     def weigh(self, columns: Sequence[pa.ChunkedArray], side: int) -> np.ndarray:
         """A weight for each row from its key columns, computed on arrival and stored with it."""
         return np.zeros(len(columns[0]))
+
+    def serving(self, how: How, windows: tuple[Window, Window]) -> "Policy":
+        """The policy that goes by what rows bring to a join of this kind (see `Brings`).
+
+        By default the policy itself: it goes by something else, or by pairs whatever the kind.
+        """
+        return self
 
     def within(self, rows: int | None) -> "Policy":
         """The policy adapted to a budget of ``rows``; None where bytes are the limit."""
@@ -136,6 +154,18 @@ class Policy(ABC):
     def reference_weights(self, references: np.ndarray, room: int) -> np.ndarray | None:
         """Weights of all references of a lookup that are known in advance; None if not needed."""
         return None
+
+    @property
+    def refuses_equals(self) -> bool:
+        """Whether an arrival that ties with the lowest stored score is refused; otherwise the older
+        row is evicted."""
+        return False
+
+    @property
+    def falls(self) -> bool:
+        """Whether the score of a row that may come out without a partner falls when it has met one,
+        or when that has become doubtful."""
+        return False
 
     @property
     def counts_keys(self) -> bool:

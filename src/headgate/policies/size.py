@@ -31,4 +31,5 @@ class Size(HistoryScore):
     """
 
     name: ClassVar[str] = "size"
+    keeps_matched: ClassVar[bool] = True
     rescore: ClassVar[Any] = pairs_made

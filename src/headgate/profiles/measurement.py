@@ -29,7 +29,9 @@ def measure(question: Question, material: Material) -> Profile:
         rates=rates,
         pairs=pairs,
         ages=AgeCurves(aged.left.curve, aged.right.curve),
-        frequencies=Frequencies(*(side.frequencies for side in material.keys)),
+        frequencies=Frequencies(
+            material.keys[0].frequencies, material.keys[1].frequencies, (rates[0], rates[1])
+        ),
         skew=Both(*(side.skew for side in material.keys)),
         windows_needed=Both(*(aged[side].windows_needed(sample[side], last) for side in (0, 1))),
         stored_rows=_stored(material, windows, rates),

@@ -13,7 +13,7 @@ from headgate.sizing.optimum import LABEL, optimum
 from headgate.sizing.points import budgets_of, policies_of
 from headgate.sizing.sizes_between import tried_between
 from headgate.sizing.trial_material import Material
-from headgate.spec import Budget, MaxImportance, SpecError
+from headgate.spec import Budget, How, MaxImportance, SpecError
 from headgate.spec.budget import MONITOR
 
 LIKELY_ROWS = 10_000
@@ -70,6 +70,7 @@ def answer(
         question=question(material),
         notes=(*material.notes, *_by_history(material, cells), *notes),
         importance=isinstance(request.goal, MaxImportance),
+        how=request.how,
         monitored={policy.label: _monitored(policy, request.budget) for policy in chosen},
         build=None if build is None else partial(_built, build, chosen),
     )
@@ -98,7 +99,8 @@ def question(material: Material) -> str:
         f"{which} rows ({side.time}) wait {side.window}"
         for which, side in (("left", request.left), ("right", request.right))
     ]
-    return f"Join on {', '.join(on)}; {'; '.join(sides)}."
+    kind = "Join" if request.how == How.INNER else f"{request.how.capitalize()} join"
+    return f"{kind} on {', '.join(on)}; {'; '.join(sides)}."
 
 
 def _looked_at(material: Material) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from headgate.sizing.crossing import crossing
 from headgate.sizing.needs import Needs
 from headgate.sizing.origin import Origin
-from headgate.spec import Budget, SpecError
+from headgate.spec import Budget, How, SpecError
 from headgate.spec.budget import RESERVE
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ class WhatIf:
     """What it was made of, when and by what."""
     between: tuple[Point, ...] = ()
     """Further points, at sizes between those of `points` where a policy's recall rises steeply."""
+    how: How = How.INNER
+    """The kind of join, whose result rows recall is of."""
     build: Callable[[str, Budget], Any] | None = None
     """Makes the join that was asked about, with one of the policies and a budget."""
 

@@ -12,7 +12,7 @@ from headgate.engine.inputs import SPARK_ON_BOTH, as_arrow
 from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of, part_us
-from headgate.spec import RowWindow
+from headgate.spec import How, RowWindow
 from headgate.trials.sampled_trace import bound_to, stretches_of
 from headgate.trials.trace import Trace
 
@@ -93,14 +93,34 @@ def material_of_tables(
         wanted = {"share": share, "seed": seed}
     keys = Trace.of_tables(request, *tables, **wanted)
     small = small_trace(request, tables, seed) if optimum else None
+    notes = kind_notes(request, optimum)
     if keys.is_whole:
         needs = Needs(float(keys.needs.peak_rows), float(keys.needs.peak_bytes))
-        return Material(keys, None, small, needs)
+        return Material(keys, None, small, needs, notes)
     part = keys.draw.share
     times = None
-    if stretches_of(request, tables, part, seed) is not None:
+    if request.how == How.INNER and stretches_of(request, tables, part, seed) is not None:
         times = Trace.of_tables(request, *tables, share=part, seed=seed, by_time=True)
-    return Material(keys, times, small, needs_of_tables(request, tables))
+    needs = needs_of_tables(request, tables)
+    return Material(keys, times, small, needs_of_kind(needs, keys), notes)
+
+
+def needs_of_kind(needs: Needs, keys: Trace) -> Needs:
+    """What the exact join holds: less where rows leave at their first partner."""
+    if not keys.request.how.frees_left:
+        return needs
+    rows = min(keys.needs.peak_rows / max(keys.scale.rows, 1e-12), needs.rows)
+    return Needs(rows, rows * needs.row_bytes)
+
+
+def kind_notes(request: Request, optimum: bool) -> tuple[str, ...]:
+    """Remarks on what-ifs of joins that are not inner."""
+    if request.how == How.INNER:
+        return ()
+    notes = ["Recall is that of rows that are certain; undecided ones do not count."]
+    if optimum:
+        notes.append("OPT is planned for pairs, and so for inner joins alone.")
+    return tuple(notes)
 
 
 def needs_of_tables(request: Request, tables: tuple[pa.Table, pa.Table]) -> Needs:
@@ -129,7 +149,7 @@ def covered(times: "list[np.ndarray]") -> tuple[int, int]:
 
 def small_trace(request: Request, tables: tuple[pa.Table, pa.Table], seed: int) -> Trace | None:
     """A small trace from the middle of the time; None where the optimum cannot be planned."""
-    if request.where is not None or not request.keys.left:
+    if request.where is not None or not request.keys.left or request.how != How.INNER:
         return None
     total = tables[0].num_rows + tables[1].num_rows
     by_rows = any(isinstance(window, RowWindow) and window.span for window in request.windows)

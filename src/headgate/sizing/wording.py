@@ -9,6 +9,7 @@ from headgate.report.sections import as_text as text_of
 from headgate.sizing.findings import TARGETS
 from headgate.sizing.optimum import LABEL
 from headgate.sizing.strongest import percent, rounded_up, size_text, strongest
+from headgate.spec import How
 
 if TYPE_CHECKING:
     from headgate.sizing.findings import Memory, Point, WhatIf
@@ -178,11 +179,14 @@ def to_use(found: "WhatIf") -> Section:
     if claim is None:
         return Section("To use it")
     policy = claim.policy.lower()
+    kind = "" if found.how == How.INNER else f'how="{found.how}", '
+    asked = () if found.how == How.INNER else (f'how = "{found.how}"',)
     return Section(
         "To use it",
         (
-            f'hg.WindowJoin(..., budget=hg.Budget(rows={claim.rows:_}), policy="{policy}")',
+            f'hg.WindowJoin(..., {kind}budget=hg.Budget(rows={claim.rows:_}), policy="{policy}")',
             "# or in the [join] of a job file",
+            *asked,
             f"budget = {{ rows = {claim.rows:_} }}",
             f'policy = "{policy}"',
         ),

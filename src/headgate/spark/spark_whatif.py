@@ -22,14 +22,16 @@ from headgate.sizing.trial_material import (
     OPTIMUM_ROWS,
     OPTIMUM_WINDOWS,
     Material,
+    kind_notes,
     material_of_tables,
+    needs_of_kind,
 )
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import bind_frames, check_inputs, check_session
 from headgate.spark.session_access import ClassicAccess, is_connect
 from headgate.spark.worker_check import check_workers
-from headgate.spec import RowWindow, SpecError
+from headgate.spec import How, RowWindow, SpecError
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw, draw_rows
 from headgate.trials.sampled_trace import Sampled, Whole, stores
 from headgate.trials.stretches import Stretches, choose_stretches
@@ -147,15 +149,18 @@ def material_of_frames(
     first, last = min(times, default=0), max(times, default=0)
     source = _Source(request, (frames[0], frames[1]), (left, right), seed)
     trace = source.trace(wanted, None)
-    stretches = _stretches(request, first, last, wanted, seed)
+    stretches = None
+    if request.how == How.INNER:
+        stretches = _stretches(request, first, last, wanted, seed)
     by_time = None if stretches is None else source.trace(wanted, stretches)
     small = None
-    if optimum and request.where is None and request.keys.left:
+    if optimum and request.where is None and request.keys.left and request.how == How.INNER:
         length = OPTIMUM_WINDOWS * max(window.span for window in request.windows)
         begin = np.array([max((first + last - length) // 2, first)])
         middle = Stretches(begin, begin, begin + length, 1.0)
         small = source.trace(OPTIMUM_ROWS, middle, evenly=True)
-    return Material(trace, by_time, small, source.needs(trace, first, last))
+    needs = needs_of_kind(source.needs(trace, first, last), trace)
+    return Material(trace, by_time, small, needs, kind_notes(request, optimum))
 
 
 class _Source:

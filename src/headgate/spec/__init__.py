@@ -3,7 +3,7 @@
 from headgate.spec.budget import Budget
 from headgate.spec.errors import SpecError
 from headgate.spec.goal import Goal, MaxSubset, Sample
-from headgate.spec.how import How, Unmatched
+from headgate.spec.how import Brings, How, Unmatched
 from headgate.spec.importance import (
     Categories,
     Change,
@@ -23,6 +23,7 @@ from headgate.spec.window import RowWindow, TimeWindow, Window
 
 __all__ = [
     "Band",
+    "Brings",
     "Budget",
     "Categories",
     "Change",

@@ -1,10 +1,20 @@
 """Which rows a join puts out: the kinds of join, and what becomes of rows that are undecided."""
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from headgate.spec.errors import SpecError
 
 LEFT, RIGHT = 0, 1
+
+
+class Brings(IntEnum):
+    """What a stored row can still bring to the result; the worth that policies go by."""
+
+    PAIRS = 0  # a result row for every partner
+    FIRST = 1  # itself, when it meets its first partner; then it leaves
+    EITHER = 2  # a row for every partner, or itself if it never has one
+    ALONE = 3  # itself, if it has no partner to the end of its window
+    NOTHING = 4  # no row of the result; it only tells that others have a partner
 
 
 class How(StrEnum):
@@ -39,6 +49,27 @@ class How(StrEnum):
     def frees_left(self) -> bool:
         """Whether a left row that has met one partner needs no other (semi, anti)."""
         return self in (How.SEMI, How.ANTI)
+
+    @property
+    def article(self) -> str:
+        """The kind with its article, for sentences: "an anti"."""
+        return f"an {self}" if self in (How.ANTI, How.INNER) else f"a {self}"
+
+    @property
+    def brings(self) -> tuple[Brings, Brings]:
+        """What stored rows of each side can bring.
+
+        Examples
+        --------
+        >>> [brings.name for brings in How.LEFT.brings]
+        ['EITHER', 'PAIRS']
+        """
+        if self == How.SEMI:
+            return Brings.FIRST, Brings.PAIRS
+        if self == How.ANTI:
+            return Brings.ALONE, Brings.NOTHING
+        left, right = (Brings.EITHER if outer else Brings.PAIRS for outer in self.outer)
+        return left, right
 
     @property
     def outputs(self) -> tuple[bool, bool]:

@@ -50,7 +50,12 @@ def scaled(terms: Terms, scale: Scale) -> Terms:
         tuple(scaled_limit(limit, share) for limit in limits)
         for limits, share in ((terms.most_rows, scale.rows), (terms.most_bytes, scale.bytes))
     )
-    return replace(terms, most_rows=(rows[0], rows[1]), most_bytes=(held[0], held[1]))
+    return replace(
+        terms,
+        most_rows=(rows[0], rows[1]),
+        most_bytes=(held[0], held[1]),
+        filter_slots=scaled_limit(terms.filter_slots, scale.rows),
+    )
 
 
 def drawn_replay(
@@ -86,6 +91,7 @@ def drawn_replay(
         learner=None if monitor is None else DrawnLearner(trace, monitor),
         terms_at=terms_at,
         most_at_once=None if local is None else max(local.step_rows, FEWEST_ROWS),
+        hashes=trace.key_hashes,
     )
 
 

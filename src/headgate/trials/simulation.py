@@ -33,7 +33,8 @@ class Simulated:
     policy, budget
         What was tried.
     made, met
-        Pairs made and pairs of the exact result, or their importance where that is the goal. By
+        Pairs made and pairs of the exact result (and in joins that are not inner, rows that come
+        out alone and are certain to belong there), or their importance where that is the goal. By
         key, by row and by time; in a miniature these are not scaled up.
     recall
         The share made, with its 95 % confidence interval where keys were sampled.
@@ -86,6 +87,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         monitor=request.monitor_share(live=True),
         where=trace.relation,
         indexes=request.indexes(observed_rates(*trace.rows), trace.codes),
+        kept=request.filters(1, live=True),
     )
     monitor = None
     if share:
@@ -97,7 +99,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         learner = None
         if monitor is not None:
             learner = Learner(monitor, key_bytes=trace.key_bytes, hashes=trace.key_hashes)
-        replay = Replay(terms, *rows, trace.codes, learner=learner)
+        replay = Replay(terms, *rows, trace.codes, learner=learner, hashes=trace.key_hashes)
     else:
         replay = drawn_replay(terms, trace, rows, monitor)
     made = Tally.of(trace)
@@ -130,6 +132,7 @@ def tried(request: Request, policy: "str | Policy", budget: Budget) -> Request:
             f"choose another policy"
         )
     chosen.check(request.windows)
+    chosen.check_kind(request.how)
     return Request(
         keys=request.keys,
         left=request.left,
@@ -142,6 +145,7 @@ def tried(request: Request, policy: "str | Policy", budget: Budget) -> Request:
         seed=request.seed,
         index=request.index,
         rates=request.rates,
+        how=request.how,
     )
 
 

@@ -1,4 +1,4 @@
-"""Tallies pairs as they are made: by key, by row where keys are thinned, and by time."""
+"""Tallies result rows as they are made: by key, by row where keys are thinned, and by time."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from headgate.compiling import compiled
-from headgate.kernel.pairs import PairBlock
+from headgate.kernel.layout import NULL_KEY
+from headgate.kernel.pairs import NOBODY, PairBlock
+from headgate.kernel.rows import Rows
 
 if TYPE_CHECKING:
     from headgate.trials.trace import Trace
@@ -47,6 +49,7 @@ class Tally:
     by_probe: np.ndarray
     by_time: np.ndarray
     _facts: _Facts
+    _rows: tuple[Rows, Rows]
 
     @classmethod
     def of(cls, trace: "Trace") -> "Tally":
@@ -63,10 +66,14 @@ class Tally:
             _edges(left.time, right.time) if trace.stretches is None else trace.stretches.begin[1:],
         )
         parts = len(facts.edges) + 1
-        return cls(np.zeros(trace.codes), np.zeros(rows), np.zeros(rows), np.zeros(parts), facts)
+        by_row = np.zeros(rows), np.zeros(rows)
+        return cls(np.zeros(trace.codes), *by_row, np.zeros(parts), facts, trace.rows)
 
     def add(self, block: PairBlock) -> None:
-        """Count the pairs of a block."""
+        """Count the pairs of a block, or its rows that come out alone."""
+        if block.certain.size:
+            self._add_alone(block)
+            return
         _add(
             block.left,
             block.right,
@@ -77,6 +84,21 @@ class Tally:
             by_probe=self.by_probe,
             by_time=self.by_time,
         )
+
+    def _add_alone(self, block: PairBlock) -> None:
+        """Count rows that come out alone for certain, by their own time.
+
+        In a miniature rows of heavy keys that only probe stand for others, which count themselves.
+        """
+        side = int(block.left[0] == NOBODY)
+        own, number = self._rows[side], block[side][block.certain]
+        if own.effort is not None:
+            number = number[own.effort[1, number] > 0]
+        place = np.searchsorted(self._facts.edges, own.time[number], side="right")
+        self.by_time[:] += np.bincount(place, minlength=len(self.by_time))
+        code = own.code[number]
+        known = code[code != NULL_KEY]
+        self.by_key[:] += np.bincount(known, minlength=len(self.by_key))
 
     @property
     def total(self) -> float:

@@ -311,6 +311,7 @@ class Trace:
             self.request.policy,
             where=self.relation,
             indexes=None,
+            how=self.request.how,
         ).exact()
         replay = Replay(self.request.weighed(terms), *self.rows, self.codes)
         tally = Tally.of(self)
@@ -320,7 +321,7 @@ class Trace:
 
     @property
     def met(self) -> Tally:
-        """The pairs of the exact join."""
+        """The pairs of the exact join, and its rows that come out alone."""
         return self._exact[0]
 
     @property

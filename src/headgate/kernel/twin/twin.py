@@ -12,7 +12,7 @@ import numpy as np
 from headgate.kernel.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, Watch
 from headgate.kernel.progress import Progress
 from headgate.kernel.step_input import StepInput
-from headgate.kernel.twin.twin_fates import Fates
+from headgate.kernel.twin.twin_fates import Fates, NewestOfKeys
 from headgate.kernel.twin.twin_outcome import PlainOutcome
 from headgate.kernel.twin.twin_rows import choose_watched, in_event_order, rows_of, skip_parts
 from headgate.kernel.twin.twin_sample import GivenUp
@@ -51,13 +51,14 @@ class PlainStep(PlainOutcome):
     def __init__(self, given: StepInput, admit_first: bool = False) -> None:
         stored, arriving = given.stored, given.arriving
         progress, watching = given.progress, given.watching
-        watermark, keep_late = given.watermark, given.keep_late
         super().__init__(1 if watching is None else watching.buckets)
-        terms = replace(given.terms, policy=given.terms.policy.recalling(progress.memory))
+        terms = given.terms
+        policy = terms.policy.recalling(progress.memory).serving(terms.how, terms.windows)
+        terms = replace(terms, policy=policy)
         self._terms, self._before = terms, progress
         self.settled = Fates(terms, progress, given.hashes, self.counts)
         self._pools = (0, 0) if terms.pooled else (0, 1)
-        self._watermark, self._keep_late = watermark, keep_late
+        self._watermark, self._keep_late = given.watermark, given.keep_late
         self._clock, self._seen = progress.clock, list(progress.seen)
         self._given_up = [GivenUp(list(thresholds)) for thresholds in progress.thresholds]
         self._at_first = sum(1 for change in terms.changes if change <= progress.clock >> 1)
@@ -72,6 +73,7 @@ class PlainStep(PlainOutcome):
         for row in self._ghosts:
             row.watch = Watch.OPEN
         self.held = [row for row in rows if not (row.arriving or row in self._ghosts)]
+        self._newest = NewestOfKeys(terms, self.held)
         if watching is not None:
             choose_watched(rows, watching)
         skip_parts(self.by_side, arriving, terms, self._at_first)
@@ -119,6 +121,8 @@ class PlainStep(PlainOutcome):
 
     def _restore(self) -> None:
         """Drop rows behind the watermark, then evict down to the budget."""
+        for row in self.held:
+            self._newest.supersede(row)
         for row in list(self._ghosts):
             if not row.by_rows and row.end <= self._watermark:
                 self._finish(row)
@@ -127,10 +131,10 @@ class PlainStep(PlainOutcome):
                 self._let_go(row, Count.EXPIRED)
         for pool in (0, 1):
             while self._is_over(pool):
-                if past := self._past_rows(pool):
-                    self._let_go(past[0], Count.RETIRED)
+                if retired := self._next_retired(pool):
+                    self._let_go(retired, Count.RETIRED)
                 else:
-                    worst = self._worst(pool) or self._oldest(pool)
+                    worst = self._worst(pool) or oldest_of(self._in_pool(pool))
                     self._give_up(pool, worst)
                     self._let_go(worst, Count.SHED)
         self.note_peak()
@@ -208,7 +212,6 @@ class PlainStep(PlainOutcome):
                 self._ghosts.append(row)
         elif row.skip & Skip.STORE:
             self.counts[Count.UNSTORED, row.side] += 1
-            self.settled.leaves(row, in_time=False)
             if row.watch == Watch.OPEN:
                 self._ghosts.append(row)
         elif self._find_room(row):
@@ -285,11 +288,13 @@ class PlainStep(PlainOutcome):
     def _note_met(self, row: PlainRow, watched: PlainRow, times: int = 1) -> None:
         """Count a match of a watched row with an arrival that stands for ``times`` arrivals."""
         stands_for = 1.0 / self._terms.let_in
+        has_met = watched.matched or watched.met > 0
         watched.met += times * self._pair_worth(row, watched) * stands_for
         buckets = self.ages.shape[1]
         width = -(-max(self._terms.windows[watched.side].span, 1) // buckets)
         bucket = min(max(row.time - watched.time, 0) // width, buckets - 1)
-        self.ages[watched.side, bucket] += times
+        if not (has_met and self._terms.how.frees_left and watched.side == LEFT):
+            self.ages[watched.side, bucket] += times
 
     def _meet(self, row: PlainRow, stored: PlainRow) -> bool:
         """Whether an arrival and a stored row are partners."""
@@ -305,20 +310,21 @@ class PlainStep(PlainOutcome):
         if self._terms.policy.samples and self._worth(row)[0] <= 0.0:
             self.counts[Count.UNCHOSEN, row.side] += 1
             return False
+        self._newest.supersede(row)
         while self._is_over(pool, row):
-            if past := self._past_rows(pool):
-                self._let_go(past[0], Count.RETIRED)
+            if retired := self._next_retired(pool):
+                self._let_go(retired, Count.RETIRED)
                 continue
             if self._is_past(row):
                 self.counts[Count.RETIRED, row.side] += 1
                 return False
             if self._is_fair_turn(row):
-                self._let_go(self._oldest(pool), Count.SHED)
+                self._let_go(oldest_of(self._in_pool(pool)), Count.SHED)
                 continue
             worst = self._worst(pool, None if self._terms.policy.takes_newcomers else row)
             if worst is not None:
-                refused = self._terms.policy.refuses_equals and not self._is_above(row, worst)
-                worst = row if refused else worst
+                is_above = self._worth(row)[0] > self._worth(worst)[0]
+                worst = row if self._terms.policy.refuses_equals and not is_above else worst
                 self._give_up(pool, worst)
             if worst is row or worst is None:
                 self.counts[Count.REFUSED, row.side] += 1
@@ -331,12 +337,6 @@ class PlainStep(PlainOutcome):
         worst = self._score.least(pool, self._in_pool(pool), newcomer, self._now)
         self.counts[Count.RECOMPUTED] = self._score.computed
         return worst
-
-    def _is_above(self, row: PlainRow, other: PlainRow) -> bool:
-        return self._worth(row)[0] > self._worth(other)[0]
-
-    def _oldest(self, pool: int) -> PlainRow:
-        return oldest_of(self._in_pool(pool))
 
     def _is_fair_turn(self, row: PlainRow) -> bool:
         """Whether fairness evicts the oldest row, regardless of scores."""
@@ -360,10 +360,11 @@ class PlainStep(PlainOutcome):
         """Whether no in-order arrival from now on can match the row."""
         return is_past(row, self._seen, self._clock)
 
-    def _past_rows(self, pool: int) -> list[PlainRow]:
-        """Stored rows that only an out-of-order arrival could match, in order of eviction."""
+    def _next_retired(self, pool: int) -> PlainRow | None:
+        """The first stored row to go of those that only an out-of-order arrival could need."""
         past = [row for row in self._in_pool(pool) if self._is_past(row)]
-        return sorted(past, key=past_order)
+        superseded = self._newest.next_superseded() if pool == self._pools[RIGHT] else None
+        return min(past, key=past_order, default=superseded)
 
     def _worth(self, row: PlainRow) -> tuple[float, int]:
         """Score now, and order among equals."""

@@ -112,3 +112,36 @@ class Fates:
         word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & WORD
         word = (word ^ (word >> 27)) * 0x94D049BB133111EB & WORD
         return word ^ (word >> 31)
+
+
+class NewestOfKeys:
+    """Semi and anti joins: right rows that are needed no more, as a newer one of their key came.
+
+    Parameters
+    ----------
+    stored
+        The stored rows, which change as the step goes on.
+    """
+
+    def __init__(self, terms: Terms, stored: list[PlainRow]) -> None:
+        self._applies, self._stored = terms.supersedes, stored
+        self._newest: dict[int, PlainRow] = {}
+        self._superseded: list[PlainRow] = []
+
+    def supersede(self, row: PlainRow) -> None:
+        """Before a row is stored: the older of its key, or it, is needed no more."""
+        if not self._applies or row.side == LEFT:
+            return
+        other = self._newest.get(row.code)
+        self._newest[row.code] = row
+        if other is not None and other in self._stored:
+            older, newer = sorted([other, row], key=lambda one: one.position)
+            self._newest[row.code] = newer
+            if row is not other:
+                self._superseded.append(older)
+
+    def next_superseded(self) -> PlainRow | None:
+        """The first of them that is stored."""
+        while self._superseded and self._superseded[0] not in self._stored:
+            del self._superseded[0]
+        return self._superseded[0] if self._superseded else None

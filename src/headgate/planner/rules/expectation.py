@@ -6,7 +6,7 @@ from headgate.planner.draft import Draft, Expectation
 from headgate.planner.model_estimates import recall_by_model
 from headgate.planner.planning_case import Case
 from headgate.planner.rules.effort import cost_within_memory
-from headgate.spec import MaxImportance
+from headgate.spec import How, MaxImportance
 
 TRIED = "tried on the profile's rows"
 BY_MODEL = "by the model alone"
@@ -42,7 +42,13 @@ def _recall(case: Case, draft: Draft) -> tuple[float | None, float | None, float
         value, low, high, basis = found.value, found.low, found.high, TRIED
     else:
         model = draft.model.name if draft.model else "none"
-        value, low, high, basis = recall_by_model(case, model), None, None, BY_MODEL
+        inner = case.request.how == How.INNER
+        value, low, high, basis = (
+            recall_by_model(case, model) if inner else None,
+            None,
+            None,
+            BY_MODEL,
+        )
     if draft.effort is not None and draft.effort.plan is not None:
         most = draft.effort.plan.recall
         return most if value is None else min(value, most), None, None, BY_WORK

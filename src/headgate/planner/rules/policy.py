@@ -102,8 +102,8 @@ def _without_rows(case: Case, draft: Draft) -> Draft:
     wanted = case.request.policy.asked_name
     told: dict[str, Policy] = {
         Age.name: Age(case.ages),
-        Prob.name: Prob(case.profile.frequencies),
-        Life.name: Life(case.profile.frequencies),
+        Prob.name: Prob(case.frequencies),
+        Life.name: Life(case.frequencies),
     }
     if wanted != "auto":
         return replace(draft, policy=told[wanted], as_asked=True)

@@ -15,7 +15,7 @@ from headgate.compiling import compiled, inlined
 from headgate.policies.kinds.kind import Given, Kind
 from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
 from headgate.policies.policy import Policy
-from headgate.policies.structures import lists
+from headgate.policies.structures import lists, marks
 from headgate.policies.structures.no_row import LAST, NONE
 from headgate.spec import Window
 
@@ -40,8 +40,9 @@ class Piece(NamedTuple):
 class Ages(NamedTuple):
     """The kind's own arrays."""
 
-    pieces: np.ndarray  # PIECE (side, piece)
+    pieces: np.ndarray  # PIECE (side, then side once the score fell; piece)
     edges: np.ndarray  # int64 (group, piece): youngest stored row of that age; not for the first
+    fallen: marks.Marks  # listed rows whose score fell, by position; where scores fall
 
 
 @inlined
@@ -57,10 +58,18 @@ def score_at(piece: Any, age: int) -> float:
 
 
 @inlined
-def moved_edge(arrays: Any, own: Ages, side: int, group: int, at: int, now: int) -> np.int64:
+def curve_of(arrays: Any, side: int, group: int) -> Any:
+    """The place of a group's pieces: its side, and after both sides those of rows that fell."""
+    if arrays.terms[0].falls and 4 * group >= (2 * side + 1) * arrays.groups.size:
+        return np.int64(side + 2)
+    return np.int64(side)
+
+
+@inlined
+def moved_edge(arrays: Any, own: Ages, curve: int, group: int, at: int, now: int) -> np.int64:
     """The youngest stored row at least as old as a piece, from the last edge on. Amortised O(1)."""
     rows = arrays.rows
-    age = own.pieces[side, at].age
+    age = own.pieces[curve, at].age
     edge = own.edges[group, at]
     younger = np.int64(arrays.groups[group].eldest if edge == NONE else rows[edge].younger)
     while younger != NONE and now - rows[younger].time >= age:
@@ -85,11 +94,12 @@ def worst_by_age(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np
             edge = np.int64(group.youngest)
             if edge == NONE:
                 continue
+            curve = curve_of(arrays, side, number)
             for at in range(pieces):
-                piece = own.pieces[side, at]
+                piece = own.pieces[curve, at]
                 beyond = np.int64(NONE)
                 if at + 1 < pieces:
-                    beyond = moved_edge(arrays, own, side, number, at + 1, now)
+                    beyond = moved_edge(arrays, own, curve, number, at + 1, now)
                 if edge == beyond:
                     continue
                 row = edge
@@ -107,6 +117,8 @@ def worst_by_age(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np
 def enter(arrays: Any, own: Ages, row: int) -> None:
     """Insert a row into its list, which is in event order."""
     lists.join(arrays, row, False)
+    if curve_of(arrays, np.int64(arrays.links[row].side), arrays.rows[row].group) >= 2:
+        marks.take(own.fallen, row)
 
 
 @inlined
@@ -117,6 +129,28 @@ def leave(arrays: Any, own: Ages, row: int) -> None:
         if own.edges[group, piece] == row:
             own.edges[group, piece] = arrays.rows[row].elder
     lists.leave(arrays, row)
+    if curve_of(arrays, np.int64(arrays.links[row].side), group) >= 2:
+        marks.free(own.fallen, row)
+
+
+@inlined
+def fall(arrays: Any, own: Ages, row: int) -> None:
+    """Move a row to the list of those whose score fell.
+
+    O(log rows), for rows of equal importance: the next older row there is found in a bitmap.
+    """
+    group = arrays.rows[row].group + arrays.groups.size // 4
+    pool = arrays.sides[arrays.links[row].side].pool
+    if not (arrays.links[row].alive and arrays.pools[pool].ranked):
+        arrays.rows[row].group = group
+        return
+    leave(arrays, own, row)
+    arrays.rows[row].group = group
+    elder = marks.last_taken(own.fallen, row)
+    while elder >= 0 and arrays.rows[elder].group != group:
+        elder = marks.last_taken(own.fallen, elder - 1)
+    lists.insert_after(arrays, row, np.int64(NONE) if elder < 0 else elder)
+    marks.take(own.fallen, row)
 
 
 @inlined
@@ -131,12 +165,12 @@ def build(arrays: Any, own: Ages, pool: int) -> None:
 def standing(arrays: Any, own: Ages, row: int) -> tuple[float, np.int64]:
     """The score of an arrival by its age, which is above 0 for a late row."""
     newcomer = arrays.rows[row]
-    side = arrays.links[row].side
+    curve = curve_of(arrays, np.int64(arrays.links[row].side), newcomer.group)
     age = (arrays.terms[0].clock >> 1) - newcomer.time
     at = 0
-    while at + 1 < own.pieces.shape[1] and age >= own.pieces[side, at + 1].age:
+    while at + 1 < own.pieces.shape[1] and age >= own.pieces[curve, at + 1].age:
         at += 1
-    piece = own.pieces[side, at]
+    piece = own.pieces[curve, at]
     score = arrays.groups[newcomer.group].weight * score_at(piece, age)
     return score, tie(row, piece.slope)
 
@@ -145,6 +179,7 @@ def standing(arrays: Any, own: Ages, row: int) -> tuple[float, np.int64]:
 def forget(arrays: Any, own: Ages, definition: int) -> None:
     """Clear the lists, to be rebuilt."""
     own.edges[:] = NONE
+    own.fallen.words[:] = 0
 
 
 class PlainAgeScore(PlainScore):
@@ -153,7 +188,8 @@ class PlainAgeScore(PlainScore):
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
         """Among equals the older row is evicted first; the younger where scores rise with age."""
         age = now.time - row.time
-        first, *more = self.policy.pieces(row.side, self.terms.windows[row.side])
+        of_side = self.policy.fallen_pieces if self.has_fallen(row) else self.policy.pieces
+        first, *more = of_side(row.side, self.terms.windows[row.side])
         piece = [first, *(piece for piece in more if age >= piece.age)][-1]
         score = piece.start + piece.slope * (age - piece.age)
         order = -row.position if piece.slope > 0 else row.position
@@ -167,24 +203,28 @@ class AgeKind(Kind):
     uses_heap = False
     plain = PlainAgeScore
     enter, leave, build = enter, leave, build
-    worst, standing, forget = worst_by_age, standing, forget
+    worst, standing, forget, fall = worst_by_age, standing, forget, fall
 
     @staticmethod
     def arrays(given: Given) -> Ages:
         """The pieces of both sides."""
-        by_side = [given.policy.pieces(side, given.windows[side]) for side in (0, 1)]
-        pieces = np.zeros((2, max(len(side) for side in by_side)), PIECE)
+        policy, sides = given.policy, tuple(enumerate(given.windows))
+        curves = [policy.pieces(*side) for side in sides]
+        if policy.falls:
+            curves += [policy.fallen_pieces(*side) for side in sides]
+        pieces = np.zeros((len(curves), max(len(curve) for curve in curves)), PIECE)
         pieces["age"] = np.inf
-        for side, told in enumerate(by_side):
+        for which, told in enumerate(curves):
             for place, piece in enumerate(told):
-                pieces[side, place] = tuple(piece)
-        return Ages(pieces, np.full((2 * given.levels, pieces.shape[1]), NONE, np.int64))
+                pieces[which, place] = tuple(piece)
+        edges = np.full((2 * given.levels, pieces.shape[1]), NONE, np.int64)
+        return Ages(pieces, edges, marks.no_marks(len(given.rows) if policy.falls else 0))
 
     @staticmethod
     @cache
     def no_arrays() -> Ages:
         """No pieces."""
-        return Ages(np.zeros((2, 0), PIECE), np.zeros((0, 0), np.int64))
+        return Ages(np.zeros((2, 0), PIECE), np.zeros((0, 0), np.int64), marks.no_marks(0))
 
 
 @dataclass(frozen=True)
@@ -196,3 +236,7 @@ class AgeScore(Policy):
     @abstractmethod
     def pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
         """The score's pieces for rows of a side, the first from age 0."""
+
+    def fallen_pieces(self, side: int, window: Window) -> tuple[Piece, ...]:
+        """The score's pieces for rows that have met a partner, or may have lost one."""
+        return self.pieces(side, window)

@@ -2,13 +2,26 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Kind
 from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as_arrivals
 from headgate.policies.policy import Arrivals, Policy
+from headgate.policies.structures import heap
+
+
+@inlined
+def fall(arrays: Any, own: Any, row: int) -> None:
+    """Give a row its lower score; where it is in the heap, enter it again. O(log rows)."""
+    if not arrays.worth.fallen.shape[1]:
+        return  # all rows fit
+    arrays.rows[row].score = arrays.worth.fallen[arrays.terms[0].definition, row]
+    pool = arrays.sides[arrays.links[row].side].pool
+    if arrays.links[row].alive and arrays.pools[pool].ranked:
+        heap.enter(arrays, pool, row)
 
 
 class PlainFixedScore(PlainScore):
@@ -16,12 +29,14 @@ class PlainFixedScore(PlainScore):
 
     def redefine(self, definition: int) -> None:
         """Recompute the scores, which may depend on importance."""
-        told = self.policy.score(as_arrivals(self.rows, definition))
-        self._scores = [float(score) for score in told]
+        arrivals = as_arrivals(self.rows, definition)
+        self._scores = [float(score) for score in self.policy.score(arrivals)]
+        self._fallen = [float(score) for score in self.policy.fallen_score(arrivals)]
 
     def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
         """The fixed score; among equals the older row is evicted first."""
-        return self._scores[row.position], row.position
+        scores = self._fallen if self.has_fallen(row) else self._scores
+        return scores[row.position], row.position
 
 
 class FixedKind(Kind):
@@ -29,11 +44,19 @@ class FixedKind(Kind):
 
     name = "fixed"
     plain = PlainFixedScore
+    fall = fall
 
     @staticmethod
     def scores(policy: "FixedScore", arrivals: Arrivals, importance: np.ndarray) -> np.ndarray:
         """The scores under each definition of importance."""
         return np.stack([policy.score(arrivals._replace(importance=told)) for told in importance])
+
+    @staticmethod
+    def fallen(policy: "FixedScore", arrivals: Arrivals, importance: np.ndarray) -> np.ndarray:
+        """Likewise, of rows that cannot come out without a partner any more."""
+        return np.stack(
+            [policy.fallen_score(arrivals._replace(importance=told)) for told in importance]
+        )
 
 
 @dataclass(frozen=True)
@@ -45,3 +68,7 @@ class FixedScore(Policy):
     @abstractmethod
     def score(self, arrivals: Arrivals) -> np.ndarray:
         """The score of each arriving row."""
+
+    def fallen_score(self, arrivals: Arrivals) -> np.ndarray:
+        """The score of rows that have met a partner, or may have lost one; see `Policy.falls`."""
+        return self.score(arrivals)

@@ -116,6 +116,11 @@ class Kind:
         return np.empty((len(importance), 0))
 
     @staticmethod
+    def fallen(policy: Any, arrivals: "Arrivals", importance: np.ndarray) -> np.ndarray:
+        """Likewise, of rows that cannot come out without a partner any more."""
+        return np.empty((len(importance), 0))
+
+    @staticmethod
     def classes(policy: Any, arrivals: "Arrivals") -> tuple[np.ndarray, np.ndarray] | None:
         """The class of each row and the weights of classes, where each class has its own list."""
         return None
@@ -161,6 +166,8 @@ class Kind:
     """(row) An arrival's score, and its order among equals."""
     forget: ClassVar[Any] = nothing
     """(definition) Called when importance is redefined; structures will be rebuilt."""
+    fall: ClassVar[Any] = nothing
+    """(row) Called when a row cannot come out without a partner any more, if the policy `falls`."""
     on_arrival: ClassVar[Any] = nothing
     """(row) Called when a row arrives, before the clock moves."""
     on_pairs: ClassVar[Any] = all_pairs

@@ -109,6 +109,10 @@ class PlainScore:
             return 1.0
         return rounded_importance(row.importance[definition])
 
+    def has_fallen(self, row: PlainRow) -> bool:
+        """Whether a row is worth less than at first, as it cannot come out without a partner."""
+        return bool(self.policy.falls and (row.matched or row.doubtful))
+
     def hears(self, row: PlainRow, clock: int) -> None:
         """Called when a row arrives, before the clock (an event key) moves."""
 

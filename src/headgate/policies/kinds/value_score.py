@@ -1,20 +1,33 @@
 """Scores of a row's key and remaining window: class weight × remaining window.
 
-Rows of one side, class and importance form a list, oldest first; the oldest has the lowest score.
+Rows of one side, class and importance form a list, oldest first; the oldest has the lowest score,
+or in an anti join, whose rows are to have no match, the youngest.
 """
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.policies.kinds.kind import Kind
+from headgate.policies.kinds.kind import Given, Kind
 from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as_arrivals
-from headgate.policies.policy import Arrivals, Policy
+from headgate.policies.policy import ONLY_PAIRS, Arrivals, Policy
 from headgate.policies.structures import lists
 from headgate.policies.structures.no_row import LAST, NONE
+from headgate.spec import Brings
+
+FIRST, ALONE, NOTHING = int(Brings.FIRST), int(Brings.ALONE), int(Brings.NOTHING)
+
+
+class Values(NamedTuple):
+    """The kind's own arrays."""
+
+    brings: np.ndarray  # int64, by side: see `Brings`
+    matches: np.ndarray  # float64, by side: expected of weight × remaining window 1; 0 if not known
 
 
 @inlined
@@ -26,17 +39,34 @@ def remaining(arrays: Any, row: int) -> int:
 
 
 @inlined
-def value_order(arrays: Any, row: int) -> np.int64:
-    """Order among equal scores: the older row first, by the window's own scale."""
-    own = arrays.links[row]
-    if arrays.sides[own.side].by_rows:
-        return np.int64(2 * own.mark + own.side)
-    return np.int64(row)
+def value_order(arrays: Any, own: Values, row: int) -> np.int64:
+    """Order among equal scores: the older row first, by the window's own scale; the younger where
+    rows are to stay to the end."""
+    link = arrays.links[row]
+    order = np.int64(row)
+    if arrays.sides[link.side].by_rows:
+        order = np.int64(2 * link.mark + link.side)
+    return -order if own.brings[link.side] == ALONE else order
+
+
+@inlined
+def value_of(arrays: Any, own: Values, row: int) -> float:
+    """The score: class weight × remaining window, or what that brings to the kind of join."""
+    side = arrays.links[row].side
+    value = arrays.groups[arrays.rows[row].group].weight * remaining(arrays, row)
+    brings, matches = own.brings[side], own.matches[side]
+    if brings == FIRST and matches > 0.0:
+        return -math.expm1(-matches * value) / matches
+    if brings == ALONE:
+        return -value
+    if brings == NOTHING:
+        return -np.inf
+    return float(value)
 
 
 @compiled
-def worst_by_value(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, np.int64]:
-    """The lowest score among the oldest rows of each class and side. O(classes)."""
+def worst_by_value(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
+    """The lowest score among the oldest (or youngest) rows of each class and side. O(classes)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     classes = arrays.groups.size // 2
     for side in range(2):
@@ -46,8 +76,10 @@ def worst_by_value(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, n
             row = np.int64(arrays.groups[at].eldest)
             if row == NONE:
                 continue
-            score = arrays.groups[at].weight * remaining(arrays, row)
-            order = value_order(arrays, row)
+            if own.brings[side] == ALONE:
+                row = np.int64(arrays.groups[at].youngest)
+            score = value_of(arrays, own, row)
+            order = value_order(arrays, own, row)
             if score < least or (score == least and order < least_order):
                 least, least_order, worst = score, order, row
     return worst, least, least_order
@@ -76,8 +108,7 @@ def build(arrays: Any, own: Any, pool: int) -> None:
 @inlined
 def standing(arrays: Any, own: Any, row: int) -> tuple[float, np.int64]:
     """The score of an arrival, by its remaining window."""
-    weight = arrays.groups[arrays.rows[row].group].weight
-    return weight * remaining(arrays, row), value_order(arrays, row)
+    return value_of(arrays, own, row), value_order(arrays, own, row)
 
 
 class PlainValueScore(PlainScore):
@@ -93,7 +124,13 @@ class PlainValueScore(PlainScore):
         remaining = row.end - (now.seen[row.side] if row.by_rows else now.time)
         order = 2 * row.sequence + row.side if row.by_rows else row.position
         weight = self._weights[row.position] * self.importance(row, now.definition)
-        return weight * remaining, order
+        value = weight * remaining
+        brings, matches = self.policy.brings[row.side], self.policy.matches_a_unit[row.side]
+        if brings == Brings.ALONE:
+            return -value, -order
+        if brings == Brings.FIRST and matches > 0:
+            value = -math.expm1(-matches * value) / matches
+        return (-math.inf if brings == Brings.NOTHING else value), order
 
 
 class ValueKind(Kind):
@@ -106,6 +143,18 @@ class ValueKind(Kind):
     worst, standing = worst_by_value, standing
 
     @staticmethod
+    def arrays(given: Given) -> Values:
+        """What rows of each side bring."""
+        policy = given.policy
+        return Values(np.array(policy.brings, np.int64), np.array(policy.matches_a_unit))
+
+    @staticmethod
+    @cache
+    def no_arrays() -> Values:
+        """Nothing."""
+        return Values(np.zeros(2, np.int64), np.zeros(2))
+
+    @staticmethod
     def classes(policy: "ValueScore", arrivals: Arrivals) -> tuple[np.ndarray, np.ndarray]:
         """The policy's classes and their weights."""
         return policy.classify(arrivals), policy.class_weights()
@@ -114,6 +163,11 @@ class ValueKind(Kind):
 @dataclass(frozen=True)
 class ValueScore(Policy):
     """Base of policies that score class weight × remaining window."""
+
+    brings: tuple[Brings, Brings] = field(default=ONLY_PAIRS, repr=False, kw_only=True)
+    """What rows of each side bring to the join."""
+    matches_a_unit: tuple[float, float] = field(default=(0.0, 0.0), repr=False, kw_only=True)
+    """By side: matches expected of weight × remaining window 1; 0 where that is not known."""
 
     kind: ClassVar[type[Kind]] = ValueKind
     weighs_importance: ClassVar[bool] = True

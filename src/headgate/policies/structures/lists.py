@@ -32,18 +32,11 @@ def is_younger(arrays: Any, one: int, row: int, by_mark: bool) -> bool:
 
 
 @inlined
-def join(arrays: Any, row: int, by_mark: bool) -> None:
-    """Insert a row in order: at the young end, unless it is out of order.
-
-    With ``by_mark``, rows of a row window are in order of sequence, not in event order.
-    """
+def insert_after(arrays: Any, row: int, elder: int) -> None:
+    """Insert a row after the one that is to be its elder, or as the eldest. O(1)."""
     rows = arrays.rows
     group = arrays.groups[rows[row].group]
-    elder = group.youngest
-    younger = NONE
-    while elder != NONE and is_younger(arrays, elder, row, by_mark):
-        younger = elder
-        elder = rows[elder].elder
+    younger = group.eldest if elder == NONE else rows[elder].younger
     rows[row].elder = elder
     rows[row].younger = younger
     if elder == NONE:
@@ -54,6 +47,20 @@ def join(arrays: Any, row: int, by_mark: bool) -> None:
         group.youngest = row
     else:
         rows[younger].elder = row
+
+
+@inlined
+def join(arrays: Any, row: int, by_mark: bool) -> None:
+    """Insert a row in order: at the young end, unless it is out of order.
+
+    With ``by_mark``, rows of a row window are in order of sequence, not in event order.
+    """
+    rows = arrays.rows
+    group = arrays.groups[rows[row].group]
+    elder = group.youngest
+    while elder != NONE and is_younger(arrays, elder, row, by_mark):
+        elder = rows[elder].elder
+    insert_after(arrays, row, np.int64(elder))
 
 
 @inlined
