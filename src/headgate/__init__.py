@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from headgate.api import estimate as estimate
     from headgate.api.cached_lookup import CachedLookup as CachedLookup
     from headgate.api.cached_lookup import LookupOutcome as LookupOutcome
+    from headgate.api.checkpoints import adopt as adopt
+    from headgate.api.checkpoints import built_in as built_in
+    from headgate.api.checkpoints import release as release
+    from headgate.api.checkpoints import reshard as reshard
+    from headgate.api.checkpoints import state as state
     from headgate.api.join_group import GroupPlan as GroupPlan
     from headgate.api.join_group import JoinGroup as JoinGroup
     from headgate.api.page_watch import Watch as Watch
@@ -112,6 +117,8 @@ _MODULES = {
     "Watch": "headgate.api.page_watch",
     "WhatIf": "headgate.sizing.findings",
     "WindowJoin": "headgate.api.window_join",
+    "adopt": "headgate.api.checkpoints",
+    "built_in": "headgate.api.checkpoints",
     "choose_sample": "headgate.api.sample_choice",
     "configure": "headgate.spark.configuration",
     "estimate": "headgate.api.estimate",
@@ -119,7 +126,10 @@ _MODULES = {
     "profile": "headgate.api.profiler",
     "progress": "headgate.api.query_progress",
     "read_changes": "headgate.spec.importance.redefinition",
+    "release": "headgate.api.checkpoints",
+    "reshard": "headgate.api.checkpoints",
     "session": "headgate.spark.session",
+    "state": "headgate.api.checkpoints",
     "watch": "headgate.api.page_watch",
     "whatif": "headgate.api.whatif",
 }

@@ -35,6 +35,24 @@ WHATIF = ending(
     "headgate whatif --checkpoint checkpoints/shop --on product --left-time clicked_at "
     f"--right-time ordered_at {WINDOWS}",
 )
+STATE = ending(
+    "headgate state checkpoints/shop",
+    "headgate state checkpoints/shop --json --values",
+    "headgate state checkpoints/shop --rows rows.parquet",
+)
+RESHARD = ending(
+    "headgate reshard checkpoints/shop --shards 32 --to checkpoints/shop-32",
+    'headgate reshard checkpoints/shop --shards 8 --partitions 4 --memory "1 GB" --to new',
+)
+ADOPT = ending(
+    "headgate adopt checkpoints/shop job.toml",
+    "headgate adopt checkpoints/shop job.toml --to checkpoints/shop-headgate",
+    codes=(DONE, FAILED, "2 wrong arguments, or the job file is wrong"),
+)
+RELEASE = ending(
+    "headgate release job.toml --to checkpoints/shop-spark",
+    codes=(DONE, FAILED, "2 wrong arguments, or the job file is wrong"),
+)
 CALIBRATE = ending("headgate calibrate --quick", "headgate calibrate --out weights.json")
 BENCH = ending("headgate bench --part kernel", "headgate bench --part batches --rounds 1")
 REPRODUCE = ending(

@@ -16,7 +16,7 @@ except ModuleNotFoundError as missing:
         f'{missing.name} is missing, and the command line needs it: pip install "headgate[cli]"'
     )
 
-from headgate.cli import help_texts
+from headgate.cli import checkpoint_verbs, help_texts
 from headgate.cli.plain_errors import plain_errors
 from headgate.cli.plain_help import PlainCommand, PlainGroup
 
@@ -237,6 +237,9 @@ def whatif(
             ),
             Console(highlight=False),
         )
+
+
+checkpoint_verbs.add_to(app)
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.CALIBRATE)

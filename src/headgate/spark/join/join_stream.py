@@ -18,6 +18,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.definitions import nothing_to_redefine
 from headgate.engine.request import Request
 from headgate.engine.shape import CERTAIN, Shape
@@ -111,16 +112,8 @@ def stream(
         balance_shards(session, name, most, count, place)
     held = watermark and any(isinstance(window, TimeWindow) for window in join.windows)
     partitions = shuffle_partitions(session, count, stores=1 + STORES * held)
-    plan = shard_plan(
-        join,
-        bound,
-        shard_labels(count, partitions),
-        live=True,
-        partitions=partitions,
-        columns=_described(frames),
-        sharing=None if limits is None else Sharing(most),
-        split=SplitKeys.of(join, shape, split_keys),
-    )
+    sharing = None if limits is None else Sharing(most)
+    plan = stream_plan(join, bound, frames, (count, partitions), sharing, split_keys)
     plan = replace(plan, row_bytes=bytes_a_row(session))
     forget_when_queries_end(session)
     warm_kernel(plan.terms)
@@ -137,6 +130,28 @@ def stream(
         later = held_back(blobs, packed, join.windows, partitions) if held else blobs
         marked = _unpacked(later, plan, _shown(shape, frames, _marks(join, delays)))
         return joined_frame(marked, at_once) if held else batched_frame(marked)
+
+
+def stream_plan(
+    join: Request,
+    bound: BoundColumns,
+    frames: tuple[DataFrame, DataFrame],
+    parts: tuple[int, int],
+    sharing: Sharing | None = None,
+    split_keys: Sequence[Any] = (),
+) -> ShardPlan:
+    """The plan of a stream with so many shards and shuffle partitions."""
+    shards, partitions = parts
+    return shard_plan(
+        join,
+        bound,
+        shard_labels(shards, partitions),
+        live=True,
+        partitions=partitions,
+        columns=_described(frames),
+        sharing=sharing,
+        split=SplitKeys.of(join, bound.shape, split_keys),
+    )
 
 
 def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:

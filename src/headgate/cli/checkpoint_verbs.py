@@ -1,0 +1,98 @@
+"""The verbs that work on the checkpoints of stopped queries."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from headgate.cli import help_texts
+from headgate.cli.plain_errors import plain_errors
+from headgate.cli.plain_help import PlainCommand
+
+Checkpoint = Annotated[
+    Path, typer.Argument(help="What the query has as checkpointLocation: a local folder.")
+]
+To = Annotated[Path, typer.Option(help="The new checkpoint: a folder that does not exist.")]
+Memory = Annotated[str, typer.Option(help="What each worker may hold of rows at a time.")]
+Job = Annotated[Path, typer.Argument(help="A job file with the join and both streams.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the verbs to the command."""
+    app.command(cls=PlainCommand, epilog=help_texts.STATE)(state)
+    app.command(cls=PlainCommand, epilog=help_texts.RESHARD)(reshard)
+    app.command(cls=PlainCommand, epilog=help_texts.ADOPT)(adopt)
+    app.command(cls=PlainCommand, epilog=help_texts.RELEASE)(release)
+
+
+def state(
+    checkpoint: Checkpoint,
+    rows: Annotated[
+        Path | None, typer.Option(help="Parquet file for the stored rows, with all their columns.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    values: Annotated[
+        bool,
+        typer.Option(
+            "--values", help="Show values: of keys, definitions of importance, and offsets."
+        ),
+    ] = False,
+    top_keys: Annotated[
+        int, typer.Option(min=0, help="How many of the most frequent keys to name.")
+    ] = 10,
+) -> None:
+    """Tell what is in the checkpoint of a join; the query may run meanwhile."""
+    with plain_errors():
+        from headgate.cli.checkpoint_commands import show_state
+
+        asked = {"rows": rows, "values": values, "top_keys": top_keys}
+        show_state(checkpoint, json, Console(highlight=False), asked)
+
+
+def reshard(
+    checkpoint: Checkpoint,
+    shards: Annotated[int, typer.Option(min=1, help="How many shards there will be.")],
+    to: To,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Shuffle partitions; as many as shards if not given.")
+    ] = None,
+    memory: Memory = "256 MB",
+) -> None:
+    """Write the checkpoint of a stopped join anew, for another number of shards."""
+    with plain_errors():
+        from headgate.cli.checkpoint_commands import run_reshard
+
+        asked = {"shards": shards, "partitions": partitions, "memory": memory}
+        run_reshard(checkpoint, to, Console(highlight=False), asked)
+
+
+def adopt(
+    checkpoint: Annotated[
+        Path, typer.Argument(help="The checkpoint of Spark's own stream-stream join.")
+    ],
+    job: Job,
+    to: Annotated[
+        Path | None, typer.Option(help="The new checkpoint; that of the job if not given.")
+    ] = None,
+    memory: Memory = "256 MB",
+) -> None:
+    """Take over a stopped query that ran on Spark's own join, to go on as a job."""
+    with plain_errors():
+        from headgate.cli.checkpoint_commands import run_adopt
+
+        run_adopt(checkpoint, job, to, memory, Console(highlight=False))
+
+
+def release(
+    job: Job,
+    to: To,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The checkpoint to give back; the job's if not given.")
+    ] = None,
+) -> None:
+    """Give a stopped job back to Spark's own join, with the rows that it stores."""
+    with plain_errors():
+        from headgate.cli.checkpoint_commands import run_release
+
+        run_release(job, checkpoint, to, Console(highlight=False))
