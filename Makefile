@@ -13,7 +13,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel java postgres demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel java postgres browser demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ kernel: venv ## build the library of machine code, if its sources have changed
 java: ## check for Java 17 or newer; install it when root on Debian
 	@tools/setup-java.sh
 
+browser: ## check for a browser, for tests of the live page; install it when root on Debian
+	@tools/setup-browser.sh
+
 postgres: ## check for a PostgreSQL server, for tests; install it when root on Debian
 	@tools/setup-postgres.sh
 
@@ -41,9 +44,9 @@ test: venv ## check, then the usual round of tests
 	@echo "== tests and doctests, in two processes side by side"
 	@$(BIN)/pytest --numprocesses=2 --dist=worksteal --doctest-modules tests src/headgate
 
-# One after the other: both may install packages.
+# One after the other: all may install packages.
 servers:
-	@$(MAKE) --no-print-directory --jobs=1 java postgres
+	@$(MAKE) --no-print-directory --jobs=1 java postgres browser
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 
@@ -53,7 +56,7 @@ test-jit: venv ## the kernel as Numba compiles it here, against its twin
 test-plain: kernel ## the kernel as plain Python, without compilation, against its twin
 	@HEADGATE_KERNEL=python $(BIN)/pytest -m "not slow and not long and not spark" $(UNCOMPILED)
 
-test-long: kernel java postgres ## every night: all policies and studies, ten times the inputs, drawn anew
+test-long: kernel java postgres browser ## every night: all policies and studies, ten times the inputs, drawn anew
 	@HEADGATE_TESTS=long $(BIN)/pytest -m "not slow"
 
 test-matrix: kernel java ## the Spark tests on each version of Spark; VERSION=4.1, ON=python3.13, ALL=1
@@ -98,9 +101,10 @@ golden: venv ## accept changed results: write the files that tests compare them 
 golden-checkpoints: kernel java ## write checkpoints of the present state format, to be taken up for ever
 	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.checkpoint_cases
 
-docs: kernel ## write the page of metrics from their declarations, and the pictures
+docs: kernel java browser ## write the page of metrics from their declarations, and the pictures
 	@$(BIN)/python -m headgate.metrics.metrics_page > docs/metrics.md
 	@$(BIN)/python tools/docs_images.py
+	@$(BIN)/python tools/page_images.py
 
 MACHINE ?= $(shell uname -m)
 

@@ -131,7 +131,7 @@ def hours(
         try:
             for progress in _progress(query, last):
                 batch = progress["batchId"]
-                figures = progress["observedMetrics"]["headgate"].asDict()
+                figures = hg.progress(progress).figures
                 yield Hour(batch, progress["runId"], figures, results[batch])
                 if batch + 1 == changed_after:
                     EVENING.publish(place / "desk")

@@ -106,7 +106,7 @@ class _Ear(StreamingQueryListener):
         progress = event.progress
         for name in self._names:
             if name in progress.observedMetrics:
-                figures = progress.observedMetrics[name].asDict()
+                figures = hg.progress(progress, name).figures
                 if figures["limit"]:
                     self.heard.put(Heard(name, progress.batchId, str(progress.runId), figures))
 

@@ -18,3 +18,6 @@ def test_the_wheel_says_that_it_is_typed(tmp_path: Path) -> None:
         typed = "Classifier: Typing :: Typed" in packed.read(metadata).decode()
     assert typed
     assert "headgate/py.typed" in names
+    page = {"index.html", "page.js", "page.css", "vendor/uPlot.min.js", "vendor/uPlot.LICENSE"}
+    assert {f"headgate/watching/page/{name}" for name in page} <= set(names)
+    assert "headgate/watching/alert_rules.yml" in names

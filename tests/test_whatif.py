@@ -23,7 +23,7 @@ from headgate.sizing.strongest import rounded_up
 from headgate.spec import TimeWindow
 from headgate.studies.streams import aging, zipf
 
-STREAMS = zipf(20_000, seconds=200, seed=4, keys=2000, window=10)
+STREAMS = zipf(12_000, seconds=120, seed=4, keys=2000, window=10)
 JOIN = STREAMS.request("fifo", hg.Budget(rows=1))
 
 

@@ -64,7 +64,7 @@ FAULTS = {
         "columns/key_codes.py", "* more_count + more", "* more_count + 0 * more"
     ),
     "evidence of recall is not scaled up": Fault(
-        "learning/recall.py", "[met / share, made / share,", "[met, made,"
+        "learning/recall.py", "                met * stands_for,\n", "                met,\n"
     ),
     "an interval of recall is half as wide": Fault(
         "learning/recall.py", "CONFIDENCE = 1.96", "CONFIDENCE = 0.98"
@@ -75,10 +75,10 @@ FAULTS = {
         "np.maximum(weight / threshold, 1.0)",
     ),
     "a restart forgets the clock": Fault(
-        "spark/state/shard_state.py", 'clock=facts["clock"]', "clock=0"
+        "spark/state/shard_head.py", 'clock=facts["clock"]', "clock=0"
     ),
     "a restart forgets what was counted of keys": Fault(
-        "spark/state/learned_state.py", "    _recall_counts(monitor, counts)\n", ""
+        "spark/state/learned_state.py", "monitor.counts = known[:", "monitor.counts = 0 * known[:"
     ),
     "dead rows come back": Fault(
         "spark/state/segments.py",
@@ -86,7 +86,7 @@ FAULTS = {
         "physical[held.place] = True",
     ),
     "histories of stored rows are lost": Fault(
-        "spark/state/shard_state.py",
+        "spark/state/history_log.py",
         'rows.matches[at[at_hand]] = log.column("matches").to_numpy()[mine][at_hand]',
         "pass",
     ),

@@ -36,7 +36,7 @@ def check(count: int) -> Callable[[Test], Test]:
     return lambda test: every_policy(examples(count)(given(data=st.data())(test)))
 
 
-@check(25)
+@check(18)
 def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
     """The kernel agrees with plain Python; a split input, or pairs in blocks of any size, give the
     same answer; the budget is kept, no pair invented, every loss counted."""

@@ -40,7 +40,7 @@ def weighted(draw: st.DrawFn, policy: type[Policy]) -> Case:
 
 
 @every_kind
-@examples(60)
+@examples(40)
 @given(data=st.data())
 def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
     """The kernel agrees with plain Python; a split input gives the same answer, whichever levels
@@ -66,7 +66,7 @@ def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
 
 
 @every_kind
-@examples(60)
+@examples(40)
 @given(data=st.data())
 def test_kernel_agrees_with_plain_python_out_of_order(
     policy: type[Policy], data: st.DataObject
@@ -89,7 +89,7 @@ def test_what_matters_more_stays() -> None:
     assert run(case).alive == [0, 3, 6, 7]
 
 
-@examples(100)
+@examples(60)
 @given(
     importance=st.lists(st.floats(1e-30, 1e30) | st.sampled_from((0.0, 1.0)), max_size=60),
     cut=st.integers(0, 60),

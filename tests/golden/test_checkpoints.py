@@ -28,7 +28,10 @@ from tests.spark.streams import multiset
 
 pytestmark = pytest.mark.spark
 
-FORMATS = tuple(range(OLDEST, FORMAT + 1))
+VERSIONS = [
+    pytest.param(version, marks=[] if version < FORMAT else pytest.mark.long)
+    for version in range(OLDEST, FORMAT + 1)
+]
 USUAL = ("full",)
 """Kinds of checkpoints that the usual round takes up on Spark."""
 
@@ -44,7 +47,7 @@ def uninterrupted(kind: str) -> list[pa.Table]:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *MORE_KINDS])
-@pytest.mark.parametrize("version", FORMATS)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_shard_of_an_earlier_format_carries_on(version: int, kind: str) -> None:
     state = states_of(version)[kind]
     assert ShardHead.read(state["head"][0]).format == version
@@ -61,10 +64,7 @@ def test_a_shard_of_an_earlier_format_carries_on(version: int, kind: str) -> Non
     "kind",
     [kind if kind in USUAL else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS],
 )
-@pytest.mark.parametrize(
-    "version",
-    [pytest.param(each, marks=[] if each < FORMAT else pytest.mark.long) for each in FORMATS],
-)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_checkpoint_of_an_earlier_format_carries_on(
     spark: SparkSession, tmp_path: Path, version: int, kind: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import headgate as hg
 from headgate.columns.plain_form import no_rows
-from headgate.spark.join.join_metrics import SHARD
+from headgate.engine.shard_layout import join_layout
 from headgate.spark.join.join_processor import JoinProcessor
 from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
 from headgate.spark.join.shard_plan import Sharing, shard_plan
@@ -97,8 +97,7 @@ class OneShard:
         figures = rows[rows["blob"].isna()].iloc[0]
         return ShardBatch(
             pa.concat_tables([self._empty, *results]),
-            dict(zip(SHARD.counts, figures["counts"], strict=True))
-            | dict(zip((*SHARD.own, *SHARD.reals), _reals(figures["reals"]), strict=True)),
+            join_layout().by_name(figures["figures"]),
         )
 
     def state(self) -> ShardState:
@@ -129,11 +128,6 @@ class OneShard:
             batches = table.add_column(0, SHARD_COLUMN, shard).to_batches()
         frames = pd.concat([out.to_pandas() for out in pack(batches)], ignore_index=True)
         return frames[frames["shard"] == LABEL]
-
-
-def _reals(told: Sequence[float]) -> list[float]:
-    """The shard's own figures, then those that are summed: of the same name, they are the same."""
-    return [*told[len(SHARD.reals) :], *told[: len(SHARD.reals)]]
 
 
 def _unmonitored(budget: hg.Budget) -> hg.Budget:

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
+from headgate.spark.spark_versions import figures_of
 from tests.thoroughness import LONG
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("batches_without_rows")]
@@ -119,7 +120,7 @@ class Batches:
         self._seen = len(reports)
 
     def _check(self, report: dict[str, Any], what: str) -> None:
-        ample, short = (report["observedMetrics"][name].asDict() for name in (AMPLE, SHORT))
+        ample, short = (figures_of(report["observedMetrics"][name]) for name in (AMPLE, SHORT))
         upto = range(report["batchId"] + 1)
         made = sum((self._made[number] for number in upto), Counter())
         assert ample["stored_rows"] == stored_by_spark(report), what
@@ -199,7 +200,7 @@ def test_a_lookup_says_what_it_caches_in_every_batch(
         query.awaitTermination()
         for report in query.recentProgress:
             if report["observedMetrics"]:
-                figures = report["observedMetrics"]["lookup"]
+                figures = figures_of(report["observedMetrics"]["lookup"])
                 said.append((figures["rows"], figures["stored_rows"], figures["held_bytes"] > 0))
 
     inputs.rows("left", 1, range(5))

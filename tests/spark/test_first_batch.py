@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import headgate as hg
+from headgate.engine.shard_layout import DOUBT, EVIDENCE
 from headgate.learning.recall import MOST_ERROR, Evidence
-from headgate.spark.join.join_metrics import DOUBT, EVIDENCE
 from headgate.studies.streams import zipf
 from tests.spark.one_shard import OneShard
 from tests.thoroughness import LONG

@@ -19,6 +19,7 @@ from headgate.planner.balancer import Member
 from headgate.spark.join.join_stream import stream
 from headgate.spark.join.limits_folder import KEPT, members_before
 from headgate.spark.join.published_changes import publish_limit
+from headgate.spark.spark_versions import figures_of
 from headgate.spark.state.blobs import from_blob, to_blob
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
@@ -209,7 +210,7 @@ class Running:
     def figures(self, name: str) -> list[dict[str, Any]]:
         """Of every batch that had something to say."""
         told = [
-            progress["observedMetrics"][name].asDict()
+            figures_of(progress["observedMetrics"][name])
             for progress in self.queries[name].recentProgress
             if name in progress["observedMetrics"]
         ]

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import headgate as hg
 from headgate.policies import Greedy, Ijoin, Policy
+from headgate.spark.spark_versions import figures_of
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, Collected, multiset, timestamps, write_side
 from tests.thoroughness import usually
@@ -258,7 +259,7 @@ def into_files(frame: DataFrame, checkpoint: Path, folder: Path) -> Collected:
     )
     query.awaitTermination()
     metrics = [
-        progress["observedMetrics"]["headgate"].asDict()
+        figures_of(progress["observedMetrics"]["headgate"])
         for progress in query.recentProgress
         if "headgate" in progress["observedMetrics"]
     ]

@@ -1,34 +1,31 @@
 """Recall in the metrics of a real query: the same figures as in process, null where unknown."""
 
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.types import Row
 
 import headgate as hg
+from headgate.engine.observed_figures import SHARDS, by_name
+from headgate.engine.shard_layout import DOUBT, EVIDENCE, join_layout
 from headgate.learning.recall import Evidence
 from headgate.metrics import names_of
 from headgate.metrics.metric_groups import JOIN_SUMS
-from headgate.spark.join.join_metrics import DOUBT, EVIDENCE, SHARD, doubt, observed
-from headgate.spark.shard_output import SCHEMA
+from headgate.spark.join.join_metrics import doubt
 from headgate.studies.streams import zipf
 from tests.spark.streams import collect, read_side, write_side
 from tests.thoroughness import usually
 
 pytestmark = pytest.mark.spark
 
-NAMES = (*SHARD.counts, *SHARD.reals)
 
-
-def summed(spark: SparkSession, shards: list[dict[str, float]]) -> Row:
-    """What ``observe`` would make of the rows of some shards."""
-    told = [dict.fromkeys(NAMES, 0) | shard for shard in shards]
-    rows = pd.concat([SHARD.figures(figures | {DOUBT: doubt(figures)}) for figures in told])
-    emitted = spark.createDataFrame([tuple(row) for row in rows.to_numpy()], SCHEMA)
-    return emitted.agg(*observed()).collect()[0]
+def summed(shards: list[dict[str, float]]) -> dict[str, Any]:
+    """What is read of the figures of some shards."""
+    told = [dict.fromkeys(join_layout().names, 0) | shard for shard in shards]
+    arrays = [join_layout().array(figures | {DOUBT: doubt(figures)}) for figures in told]
+    return by_name({"left_rows": 0, SHARDS: arrays})
 
 
 def figures_of(batch: Evidence, total: Evidence, **more: float) -> dict[str, float]:
@@ -45,10 +42,10 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_recall_is_what_the_evidence_says(spark: SparkSession, case: str) -> None:
+def test_recall_is_what_the_evidence_says(case: str) -> None:
     evidence = CASES[case]
     more = {"pairs": 20, "shed": 5, "total_pairs": 40, "total_lost": 9}
-    row = summed(spark, [figures_of(evidence, evidence, **more)] * 2)
+    row = summed([figures_of(evidence, evidence, **more)] * 2)
     expected = (evidence + evidence).recall()
     for prefix in ("", "total_"):
         got = [row[f"{prefix}{name}"] for name in ("recall", "recall_low", "recall_high")]
@@ -58,26 +55,24 @@ def test_recall_is_what_the_evidence_says(spark: SparkSession, case: str) -> Non
     assert row["total_exact_pairs"] == (pytest.approx(80 / expected.value) if known else None)
 
 
-def test_every_figure_is_summed_over_shards(spark: SparkSession) -> None:
+def test_every_figure_is_summed_over_shards() -> None:
     figures = names_of(*JOIN_SUMS)
     shards = [
         {name: 2 * place + 1 for place, name in enumerate(figures)},
         dict.fromkeys(figures, 7),
     ]
-    row = summed(spark, shards)
+    row = summed(shards)
     assert [row[name] for name in figures] == [2 * place + 8 for place in range(len(figures))]
 
 
-def test_recall_is_sure_while_nothing_is_lost_and_unknown_without_a_monitor(
-    spark: SparkSession,
-) -> None:
-    sure = summed(spark, [figures_of(CASES["plain"], CASES["plain"], pairs=20, total_pairs=40)])
+def test_recall_is_sure_while_nothing_is_lost_and_unknown_without_a_monitor() -> None:
+    sure = summed([figures_of(CASES["plain"], CASES["plain"], pairs=20, total_pairs=40)])
     assert (sure["recall"], sure["recall_low"], sure["total_recall"]) == (1.0, 1.0, 1.0)
     assert (sure["exact_pairs"], sure["total_exact_pairs"]) == (20, 40)
-    without = summed(spark, [{"pairs": 20, "shed": 5}])
+    without = summed([{"pairs": 20, "shed": 5}])
     assert without["recall"] is None
     assert without["total_exact_pairs"] is None
-    untold = summed(spark, [figures_of(Evidence(), Evidence(), total_lost=3)])
+    untold = summed([figures_of(Evidence(), Evidence(), total_lost=3)])
     assert untold["recall"] is None
 
 

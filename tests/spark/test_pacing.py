@@ -12,6 +12,7 @@ import headgate as hg
 from headgate.kernel.pace import Costs
 from headgate.spark.join import shard_pacing
 from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
+from headgate.spark.spark_versions import figures_of
 from tests.spark.one_shard import OneShard, ShardBatch
 from tests.spark.streams import (
     START_US,
@@ -194,7 +195,7 @@ def test_a_stream_with_no_time_says_what_it_left_undone(
         )
         query.awaitTermination()
         metrics += [
-            progress["observedMetrics"]["headgate"].asDict()
+            figures_of(progress["observedMetrics"]["headgate"])
             for progress in query.recentProgress
             if "headgate" in progress["observedMetrics"]
         ]

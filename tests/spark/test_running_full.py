@@ -21,6 +21,7 @@ from pyspark.sql.streaming import StreamingQuery
 import headgate as hg
 from headgate.learning.rivals import RivalRows
 from headgate.learning.room import KEYS_A_ROW
+from headgate.spark.spark_versions import figures_of
 from headgate.spark.state.blobs import to_blob
 from headgate.spark.state.learned_state import rival_table
 from headgate.spec.budget import AMPLE
@@ -298,7 +299,7 @@ def test_the_join_that_is_written_first_goes_on_when_memory_runs_full_and_after_
 def metrics_of(query: StreamingQuery, name: str) -> list[dict[str, Any]]:
     """The figures of the batches that had rows."""
     progress = [batch["observedMetrics"] for batch in query.recentProgress]
-    metrics = [batch[name].asDict() for batch in progress if name in batch]
+    metrics = [figures_of(batch[name]) for batch in progress if name in batch]
     return [figures for figures in metrics if figures["left_rows"] + figures["right_rows"]]
 
 

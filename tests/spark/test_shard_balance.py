@@ -15,6 +15,7 @@ from headgate.spark.join.join_metrics import of_shard
 from headgate.spark.join.limits_folder import KEPT
 from headgate.spark.join.shard_balance import ShardLimits, balance_shards
 from headgate.spark.join.split_keys import SplitKeys
+from headgate.spark.spark_versions import figures_of
 from tests.spark.one_shard import OneShard
 from tests.spark.streams import START_US, multiset, timestamps, write_side
 
@@ -176,10 +177,10 @@ def test_a_query_with_moving_memory_tells_each_shards_figures_and_goes_on_after_
         )
         query.processAllAvailable()
         query.stop()
-        return [progress["observedMetrics"]["moved"] for progress in query.recentProgress]
+        return [figures_of(each["observedMetrics"]["moved"]) for each in query.recentProgress]
 
     first = batches()[0]
-    told = [of_shard(first.asDict(), number) for number in range(shards)]
+    told = [of_shard(first, number) for number in range(shards)]
     assert all(own is not None and own["limit"] == 2 * rows for own in told)
     for name in ("left_rows", "right_rows", "pairs"):
         assert sum(own[name] for own in told if own is not None) == first[name]
@@ -198,7 +199,7 @@ def test_a_query_with_moving_memory_tells_each_shards_figures_and_goes_on_after_
     for name, table in zip(("left", "right"), tables, strict=True):
         write_side(tmp_path / name, [table.slice(rows // 2)], first=1)
     last = batches()[-1]
-    told = [of_shard(last.asDict(), number) for number in range(shards)]
+    told = [of_shard(last, number) for number in range(shards)]
     assert [own and own["limit"] for own in told] == [100, 2 * rows]
     assert last["limit"] == 2 * rows + 100
     assert last["stored_rows"] <= 2 * rows + 100

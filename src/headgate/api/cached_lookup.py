@@ -197,7 +197,7 @@ class CachedLookup(LookupRequest):
     ) -> "DataFrame":
         """Look up the rows of a streaming DataFrame: another streaming DataFrame.
 
-        Metrics of every batch are in ``query.lastProgress["observedMetrics"][name]``.
+        `progress` tells the metrics of every batch.
 
         Parameters
         ----------

@@ -206,9 +206,8 @@ class JoinGroup:
         Start a query on each returned DataFrame, in this process. Each query reports its figures
         with every batch; when another division would be better for the worst join, the limits
         change without a restart. A join that loses memory evicts rows first; only then does
-        another join receive it, so together they never store more than the budget. Metrics of
-        every batch are in ``query.lastProgress["observedMetrics"][name]``, with the ``limit`` in
-        force.
+        another join receive it, so together they never store more than the budget. `progress`
+        tells the metrics of every batch, with the ``limit`` in force.
 
         Parameters
         ----------

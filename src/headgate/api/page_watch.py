@@ -77,6 +77,7 @@ def watch(
     port: int | None = None,
     token: str | None = None,
     hosts: Iterable[str] = (),
+    telemetry: bool = False,
 ) -> Watch:
     """Show a session's joins and lookups on a live page, from now on.
 
@@ -100,13 +101,14 @@ def watch(
         none is asked for unless given.
     hosts
         Further names under which browsers reach the page.
+    telemetry
+        Offer the same figures to OpenTelemetry, too, through the program's own meter provider.
 
     Examples
     --------
     ``print(hg.watch(spark).link)`` before starting a query.
     """
-    needed = ("starlette", "uvicorn", "prometheus_client")
-    assert set(needed) <= set(EXTRAS["watch"])
+    needed = (*EXTRAS["watch"], *(EXTRAS["telemetry"] if telemetry else ()))
     missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise SpecError(f"the page needs {missing[0]}, which is missing: {to_install(missing[0])}")
@@ -119,6 +121,10 @@ def watch(
     place = Path(folder)
     guard = Guard.of(host, token or os.environ.get(TOKEN_VARIABLE) or None, hosts)
     history = History(place)
+    if telemetry:
+        from headgate.watching.telemetry import Telemetry
+
+        Telemetry(history)
     server = PageServer(history, guard, host, port)
     recorder = Recorder(history)
     unlisten = listen(session, recorder.hear)

@@ -102,17 +102,19 @@ def progress(query: Any, name: str = "headgate") -> Progress | None:
     Parameters
     ----------
     query
-        A running or ended ``StreamingQuery`` with a join or lookup of Headgate in it.
+        A running or ended ``StreamingQuery`` with a join or lookup of Headgate in it, or the report
+        of one batch: of ``query.recentProgress``, or the ``event.progress`` of a listener.
     name
         The name given to `WindowJoin.stream` or `CachedLookup.stream`.
 
     Examples
     --------
-    ``print(hg.progress(query))`` while a query runs, or ``hg.progress(query)`` alone in a notebook.
+    ``print(hg.progress(query))`` while a query runs, or ``hg.progress(query)`` alone in a notebook;
+    ``hg.progress(event.progress).figures["recall"]`` in a ``StreamingQueryListener``.
     """
     from headgate.spark.spark_versions import figures_of
 
-    reports = query.recentProgress
+    reports = query.recentProgress if hasattr(query, "recentProgress") else [query]
     for report in reversed(reports):
         observed = report["observedMetrics"]
         if name in observed:

@@ -318,8 +318,8 @@ class WindowJoin(Request):
     ) -> "DataFrame":
         """Join two streaming DataFrames into one streaming DataFrame.
 
-        Both need a watermark on their time column. Metrics of every batch are in
-        ``query.lastProgress["observedMetrics"][name]``. Operators after the join get the same
+        Both need a watermark on their time column. `progress` tells the metrics of
+        every batch. Operators after the join get the same
         watermark as after Spark's own join: that of the inputs minus the longer window.
 
         Parameters

@@ -26,6 +26,7 @@ from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measu
 from headgate.bench.stage_times import measure_stages, stage_lines
 from headgate.bench.whatif_bench import show_whatif
 from headgate.spark.session import check_ready, start_session
+from headgate.spark.spark_versions import figures_of
 from headgate.spec import Budget, SpecError
 from headgate.spec.quantity import format_bytes
 
@@ -187,7 +188,7 @@ def _cpu(console: Console, session: SparkSession, place: Path) -> None:
 
 def _held_row(held: Held) -> list[str]:
     stretch = held.stretch
-    estimate = stretch.batches[-1]["observedMetrics"]["headgate"]["recall"]
+    estimate = figures_of(stretch.batches[-1]["observedMetrics"]["headgate"])["recall"]
     rows = max(stretch.total("left_rows") + stretch.total("right_rows"), 1)
     return [
         held.what,

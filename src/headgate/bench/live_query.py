@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate import Budget, Side, WindowJoin
+from headgate.spark.spark_versions import figures_of
 
 EVERY_S = 0.5
 NOTES = 1
@@ -141,7 +142,9 @@ class Stretch:
 
     def total(self, figure: str) -> int:
         """Sum one of the join's metrics over all batches."""
-        return sum(int(batch["observedMetrics"]["headgate"][figure]) for batch in self.batches)
+        return sum(
+            int(figures_of(batch["observedMetrics"]["headgate"])[figure]) for batch in self.batches
+        )
 
     @property
     def longest_batch_s(self) -> float:

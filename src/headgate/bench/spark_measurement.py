@@ -8,6 +8,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from headgate.spark.spark_versions import figures_of
+
 WARM_UP_BATCHES = 3
 
 
@@ -71,5 +73,8 @@ def measure(
         batch_seconds=batch_seconds,
         state_rows=sum(o["numRowsTotal"] for o in operators),
         state_bytes=sum(o["memoryUsedBytes"] for o in operators),
-        metrics=tuple(dict(p.get("observedMetrics") or {}) for p in steady),
+        metrics=tuple(
+            {name: figures_of(told) for name, told in (p.get("observedMetrics") or {}).items()}
+            for p in steady
+        ),
     )

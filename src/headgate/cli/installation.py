@@ -11,6 +11,7 @@ OLDEST_PYTHON = (3, 11)
 EXTRAS = {
     "jit": ("numba", "scores of your own, and other platforms"),
     "connect": ("grpc", "sessions of Spark Connect"),
+    "watch": ("starlette", "the live page (hg.watch) and figures for Prometheus"),
     "lookup": ("psycopg", "lookups in PostgreSQL and DuckDB"),
     "importance": ("sqlglot", "importance by an expression"),
     "offline": ("ortools", "offline plans, and the best any policy could do"),

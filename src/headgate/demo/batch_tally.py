@@ -7,6 +7,7 @@ from typing import Any
 
 from headgate.demo.shop import ShopStream
 from headgate.learning import Estimate
+from headgate.spark.spark_versions import figures_of
 
 METRICS = "headgate"
 """The name the join's metrics are observed under."""
@@ -51,7 +52,8 @@ class Tally:
             if report["batchId"] <= self._last_id:
                 continue
             self._last_id = report["batchId"]
-            figures = report["observedMetrics"].get(METRICS)
+            observed = report["observedMetrics"].get(METRICS)
+            figures = None if observed is None else figures_of(observed)
             # A batch without rows only moves the watermark.
             if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
                 self._add(figures, report["durationMs"]["triggerExecution"] / 1000)

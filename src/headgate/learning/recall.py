@@ -94,6 +94,17 @@ class Evidence:
     def __add__(self, other: "Evidence") -> "Evidence":
         return Evidence(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
+    def __sub__(self, other: "Evidence") -> "Evidence":
+        return Evidence(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def known(self) -> Estimate | None:
+        """Recall, or None where watched rows have met too little to tell it (`MOST_ERROR`)."""
+        if self.met <= 0:
+            return None
+        told = self.recall()
+        error = max(told.high - told.value, told.value - told.low)
+        return told if error <= MOST_ERROR else None
+
     def recall(self) -> Estimate:
         """The share of the exact result that was produced."""
         if self.met <= 0:

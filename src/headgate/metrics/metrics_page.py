@@ -15,12 +15,16 @@ from headgate.metrics.metric_groups import (
 INTRODUCTION = """\
 # Metrics
 
-Every batch of a streaming query puts these into `query.lastProgress["observedMetrics"][name]`,
-summed up over the shards. Ratios are computed from such sums; peaks are sums of the shards' peaks,
-so the true peak is no greater. The last column says how batches combine: add up (sum), take the
-last or the greatest (max), or neither (ratio). Beside them are `by_shard`, an array a shard of the
-figures in `headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join
-or lookup is; `headgate watch` shows both ([docs/watching.md](watching.md)). `Outcome.stats` of a
+`hg.progress(query).figures` has these of the last batch, and `hg.progress(report)` of any report in
+`query.recentProgress` or of a `StreamingQueryListener`, summed up over the shards. The report
+itself, `report["observedMetrics"][name]`, has a few counts by name and, in `shards`, all figures of
+each shard in an array, from which the others are computed when they are read: Spark plans every sum
+anew in every batch, and a hundred of them took a fifth of the processor time of a small one. Ratios
+are computed from sums; peaks are sums of the shards' peaks, so the true peak is no greater. The
+last column says how batches combine: add up (sum), take the last or the greatest (max), or neither
+(ratio). Beside them are `by_shard`, an array a shard of the figures in
+`headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join or lookup
+is; `headgate watch` shows both ([docs/watching.md](watching.md)). `Outcome.stats` of a
 join in process has the first group.
 
 This page is written by `make docs`.

@@ -8,6 +8,7 @@ with the measured recall.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from headgate.metrics import names_of
 from headgate.metrics.metric_groups import ExpectedFigures
 from headgate.models import AgeCurves, MemoryCurve, together
 from headgate.planner.quality_curve import QualityCurve
-from headgate.policies.policy import RanksBy
+
+if TYPE_CHECKING:
+    from headgate.policies.policy import RanksBy
 
 TIMES = {"quarter": 0.25, "half": 0.5, "now": 1.0, "double": 2.0, "fourfold": 4.0}
 """Factors of the present memory."""
@@ -55,7 +58,7 @@ class Streams:
         """Rows that the exact join holds."""
         return sum(rate * span for rate, span in zip(self.rates, self.spans_us, strict=True))
 
-    def output(self, by: RanksBy) -> MemoryCurve | None:
+    def output(self, by: "RanksBy") -> MemoryCurve | None:
         """Matches per microsecond against stored rows; None where nothing is known.
 
         Parameters
@@ -63,6 +66,8 @@ class Streams:
         by
             The model that ranks rows; models without a formula count as "neither".
         """
+        from headgate.policies.policy import RanksBy  # a page that draws curves needs no policies
+
         if self.curves is None or self.rows <= 0:
             return None
         if by == RanksBy.RECENCY:
@@ -70,7 +75,9 @@ class Streams:
         left, right = (self._of_side(side, by, self.curves) for side in (0, 1))
         return together(left, right)
 
-    def _of_side(self, side: int, by: RanksBy, curves: AgeCurves) -> MemoryCurve:
+    def _of_side(self, side: int, by: "RanksBy", curves: AgeCurves) -> MemoryCurve:
+        from headgate.policies.policy import RanksBy
+
         rate, span = self.rates[side], self.spans_us[side]
         full, whole = rate * span, rate * curves[side].total
         if by == RanksBy.AGE:
@@ -100,7 +107,7 @@ class Streams:
 
 
 def expected_figures(
-    streams: Streams, by: RanksBy, rows: float, row_bytes: float | None, passed_us: float = 0.0
+    streams: Streams, by: "RanksBy", rows: float, row_bytes: float | None, passed_us: float = 0.0
 ) -> dict[str, float]:
     """The figures a shard reports about itself.
 

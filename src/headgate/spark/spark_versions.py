@@ -13,7 +13,7 @@ import pyspark
 from pyspark.sql.pandas import types as spark_types
 from pyspark.sql.types import DataType, StructType
 
-from headgate.metrics.observed_figures import by_name
+from headgate.engine.observed_figures import by_name
 from headgate.spark.installed_packages import PROTOBUF, Package, Version, numbers
 from headgate.spark.session_access import is_connect
 from headgate.spec import SpecError

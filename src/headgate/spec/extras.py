@@ -8,6 +8,7 @@ EXTRAS = {
     "lookup": ("duckdb", "psycopg"),
     "jit": ("numba", "llvmlite"),
     "watch": ("starlette", "uvicorn", "prometheus_client"),
+    "telemetry": ("opentelemetry",),
 }
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from headgate.engine.shard_layout import UNSETTLED
 from headgate.learning import Evidence
-from headgate.learning.recall import MOST_ERROR, Estimate
 from headgate.metrics import LAST, MAX, SUM, metrics_of, names_of
 from headgate.metrics.metric_groups import (
     BY_SHARD,
@@ -24,7 +24,6 @@ from headgate.metrics.metric_groups import (
     Qualities,
     ShardFigures,
 )
-from headgate.metrics.observed_figures import by_name
 
 EVIDENCE = tuple(f"batch_{entry.name}" for entry in fields(Evidence))
 SHARD_KEPT = (
@@ -148,22 +147,21 @@ def recall_of(shards: Sequence[Sequence[float]], figures: Mapping[str, float | N
     if not shards:
         return None, None, None
     place = SHARD_KEPT.index("doubt")
-    if all(row[place] == 0 for row in shards):
+    doubt = sum(row[place] for row in shards)
+    if doubt == 0:
         return 1.0, 1.0, 1.0
     first = SHARD_KEPT.index(EVIDENCE[0])
     found = Evidence(*(sum(row[first + at] for row in shards) for at in range(len(EVIDENCE))))
-    told = found.recall()
-    if found.met <= 0 or figures.get("shards_settling") or _error(told) > MOST_ERROR:
-        return None, None, None
-    return told.value, told.low, told.high
-
-
-def _error(told: Estimate) -> float:
-    return max(told.high - told.value, told.value - told.low)
+    unsettled = figures.get("shards_settling") or doubt >= UNSETTLED
+    told = None if unsettled else found.known()
+    return (None, None, None) if told is None else (told.value, told.low, told.high)
 
 
 def records_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
     """Each join and lookup in a query's report: name, what it is (JSON), and its record."""
+    # A page of its own reads records alone, and is spared the engine.
+    from headgate.engine.observed_figures import by_name
+
     for name, observed in (report.get("observedMetrics") or {}).items():
         figures = by_name(observed)
         if "by_shard" in figures and "about" in figures:

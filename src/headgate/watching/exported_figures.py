@@ -18,7 +18,7 @@ COUNTER, GAUGE = "counter", "gauge"
 MOST_JOINS = 50
 STALE_S = 3600.0
 """Joins that ended longer ago are left out."""
-_DECLARED = {each.name: each for each in metrics_of(*JOIN_SUMS, *LOOKUP_SUMS, Qualities)}
+_DECLARED = {each.name: each for each in metrics_of(*LOOKUP_SUMS, *JOIN_SUMS, Qualities)}
 
 Labels = tuple[tuple[str, str], ...]
 

@@ -5,6 +5,7 @@ everything anew, once it takes something again.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -22,6 +23,7 @@ MOST_AT_ONCE = 40
 MOST_READERS = 64
 BREATHES_S = 15.0
 """How often a silent stream says that it is alive."""
+END = ""
 RELOAD = json.dumps({"reload": True})
 _log = logging.getLogger("headgate.watching")
 
@@ -34,6 +36,19 @@ class LiveFeed:
         self._readers: set[asyncio.Queue[str]] = set()
         self._seen: dict[int, tuple[int, str]] = {}
         self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = asyncio.Event()
+        """Set once it is known what is no news."""
+
+    def close(self) -> None:
+        """End what readers are sent; may be called from any thread."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._tell, END)
+
+    def _tell(self, message: str) -> None:
+        for waiting in self._readers:
+            _put(waiting, message)
 
     @property
     def is_full(self) -> bool:
@@ -41,17 +56,21 @@ class LiveFeed:
         return len(self._readers) >= MOST_READERS
 
     async def messages(self) -> AsyncIterator[str]:
-        """What a new reader is sent, as server-sent events; never ends by itself."""
+        """What a new reader is sent, as server-sent events, until the page ends."""
+        self._loop = asyncio.get_running_loop()
         waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
-        if not self._readers:
-            self._seen = await asyncio.to_thread(self._history.versions)
-            self._task = asyncio.create_task(self._look())
         self._readers.add(waiting)
+        if self._task is None or self._task.done():
+            self._ready = asyncio.Event()
+            self._task = asyncio.create_task(self._look())
         try:
+            await self._ready.wait()
             yield "retry: 2000\n\n"
             while True:
                 try:
                     message = await asyncio.wait_for(waiting.get(), BREATHES_S)
+                    if message == END:
+                        return
                     yield f"data: {message}\n\n"
                 except TimeoutError:
                     yield ": alive\n\n"
@@ -59,14 +78,20 @@ class LiveFeed:
             self._readers.discard(waiting)
             if not self._readers and self._task is not None:
                 self._task.cancel()
+                self._task = None
 
     async def _look(self) -> None:
+        try:
+            self._seen = await asyncio.to_thread(self._history.versions)
+        except Exception as error:
+            _log.warning("the history cannot be read: %s: %s", type(error).__name__, error)
+            self._seen = {}
+        self._ready.set()
         while True:
             await asyncio.sleep(EVERY_S)
             try:
                 for message in await asyncio.to_thread(self._news):
-                    for waiting in self._readers:
-                        _put(waiting, message)
+                    self._tell(message)
             except Exception as error:
                 _log.warning("no news for readers: %s: %s", type(error).__name__, error)
 
@@ -99,5 +124,5 @@ def _put(waiting: "asyncio.Queue[str]", message: str) -> None:
     if waiting.full():
         while not waiting.empty():
             waiting.get_nowait()
-        message = RELOAD
+        message = END if message == END else RELOAD
     waiting.put_nowait(message)

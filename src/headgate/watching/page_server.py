@@ -60,7 +60,10 @@ class Answers:
         return JSONResponse([described(each) for each in watched])
 
     async def data(self, request: Request) -> Response:
-        """What is shown of one: ``join`` is its number, ``seconds`` how far to look back."""
+        """What is shown of one: ``join`` is its number, ``seconds`` how far to look back.
+
+        Without a number it is the first, and null where there is none yet.
+        """
         asked = request.query_params
         try:
             seconds = float(asked.get("seconds", "3600"))
@@ -72,6 +75,8 @@ class Answers:
         seconds = min(max(seconds, SHORTEST_S), LONGEST_S)
         watched = await run_in_threadpool(self._history.watched)
         mine = next((each for each in watched if number in (0, each.number)), None)
+        if mine is None and number == 0:
+            return JSONResponse(None)  # nothing to show yet
         if mine is None:
             return PlainTextResponse("there is no such join\n", 404)
         body = await run_in_threadpool(self._view, mine, watched, seconds)
@@ -138,9 +143,8 @@ class Answers:
         return answer
 
 
-def make_app(history: History, guard: Guard) -> Any:
-    """The page of a history, as an ASGI application."""
-    answers = Answers(history, guard)
+def make_app(answers: Answers, guard: Guard) -> Any:
+    """The page as an ASGI application."""
     routes = [
         Route("/", answers.index),
         Route("/joins", answers.joins),
@@ -174,8 +178,9 @@ class PageServer:
         ports = range(PORT, PORT + PORTS) if port is None else (port,)
         self._socket = _bound(host, ports)
         self.port = int(self._socket.getsockname()[1])
+        self._answers = Answers(history, guard)
         config = uvicorn.Config(
-            make_app(history, guard),
+            make_app(self._answers, guard),
             access_log=False,  # links have codes in them
             log_config=None,
             log_level="error",
@@ -213,6 +218,7 @@ class PageServer:
     def stop(self) -> None:
         """End the page."""
         self._server.should_exit = True
+        self._answers.feed.close()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
         self._socket.close()

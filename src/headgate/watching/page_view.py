@@ -1,6 +1,7 @@
 """What the page shows: series over time, the latest figures, and the state of every shard."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from headgate.metrics.metric_groups import FOLLOWED
@@ -88,10 +89,11 @@ def _short(value: Any) -> Any:
 def view(history: History, watched: Watched, seconds: float) -> dict[str, Any]:
     """All that the page shows of a join over the latest so many seconds."""
     ring, since = _ring_for(history, watched.number, seconds)
-    records = list(history.records(watched.number, ring, since))
-    shards = max((len(each.shards) for each in records), default=1)
+    shards = int(watched.about.get("shards") or 1)
     most = max(MOST_POINTS * MANY_SHARDS // max(shards, MANY_SHARDS), FEWEST_POINTS)
-    points = [point_of(each, watched.about) for each in _at_most(records, most)]
+    size = -(-history.count(watched.number, ring, since) // most) or 1
+    records = history.records(watched.number, ring, since)
+    points = [point_of(each, watched.about) for each in _merged_by(records, size)]
     names = list(dict.fromkeys(name for point in points for name in point))
     return {
         "join": described(watched),
@@ -153,8 +155,7 @@ def _ring_for(history: History, number: int, seconds: float) -> tuple[int, float
     return len(RINGS) - 1, since
 
 
-def _at_most(records: list[Record], most: int) -> Iterator[Record]:
-    """So many records at most: neighbours are merged."""
-    size = -(-len(records) // most) or 1
-    for first in range(0, len(records), size):
-        yield merged(records[first : first + size])
+def _merged_by(records: Iterator[Record], size: int) -> Iterator[Record]:
+    """Every so many neighbours as one; records are read as they are needed."""
+    for first in records:
+        yield merged([first, *islice(records, size - 1)])

@@ -57,7 +57,7 @@ from headgate.spark.requirements import (
     shuffle_partitions,
 )
 from headgate.spark.session_access import access_to
-from headgate.spark.shard_output import MOST_SHARDS, SCHEMA
+from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
@@ -218,14 +218,7 @@ def _joined(packed: DataFrame, plan: ShardPlan, name: str, about: str) -> DataFr
         outputMode="append",
         timeMode="EventTime",
     )
-    shared = plan.allowance is not None
-    figures = join_metrics.observed(
-        shared=shared,
-        # All that memory moves between must be heard.
-        most_shards=max(len(plan.labels) if shared else 0, MOST_SHARDS),
-        how=plan.terms.how,
-        about=about,
-    )
+    figures = join_metrics.observed(about)
     return join_metrics.observe(joined, name, figures).select("blob")
 
 

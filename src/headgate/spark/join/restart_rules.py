@@ -230,7 +230,7 @@ def _type_of(column: Facts) -> str:
     """A column's type as Spark shows it, or as Arrow does where that is all that is known."""
     if column["type"] is not None:
         return str(spark_columns([column]).fields[0].dataType.simpleString())
-    kind = column["arrow"]
+    kind = str(column["arrow"])
     return _ARROW.get(kind, kind.replace("decimal128", "decimal"))
 
 

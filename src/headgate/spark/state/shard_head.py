@@ -6,13 +6,13 @@ wrote it; docs/state-format.md specifies it.
 """
 
 import json
+import sys
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-import headgate
 from headgate.kernel.progress import Progress
 from headgate.policies.kinds.residence_score import Residing
 from headgate.spark.state.blobs import FORMAT, Prefix, damaged, from_checked_blob, to_blob
@@ -20,6 +20,8 @@ from headgate.spark.state.settled_fates import pack_fates, unpack_fates
 from headgate.spark.state.stored_tables import Stored
 from headgate.spark.state.unsettled import ArrivalMarks, Unsettled
 
+RELEASE: str = sys.modules["headgate"].__version__
+"""Of this Headgate; the package itself is above all its rooms, and not imported in them."""
 _DIRECTORY = pa.schema(
     [
         ("name", pa.string()),
@@ -118,7 +120,7 @@ class ShardHead:
     lost_us: int | None = None
     unsettled: Unsettled | None = None
     format: int = FORMAT
-    release: str = headgate.__version__
+    release: str = RELEASE
 
     def to_blob(self) -> bytes:
         """The head as it is stored, with its checksum."""
@@ -142,7 +144,7 @@ class ShardHead:
         progress = self.progress
         return {
             "format": FORMAT,
-            "release": headgate.__version__,
+            "release": RELEASE,
             "shard": None if self.place is None else self.place._asdict(),
             "description": self.description,
             "batches": self.batches,

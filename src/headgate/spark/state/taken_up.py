@@ -204,16 +204,18 @@ def _filters(state: "ShardState", restart: Restart, gone: Marks) -> tuple[bytes,
     how, before = state.plan.terms.how, How(restart.before.get("how", state.plan.terms.how))
     found = []
     for side, kept in enumerate(state.progress.given_up):
-        marks = [gone[side]] if gone[side] is not None else []
+        marks = [gone[side]]
         if needs_filter(how, side) and not needs_filter(before, side) and state.lost_us is not None:
             marks.append(
                 place_of(state.plan.terms.windows, state.lost_us, state.progress.seen)[side]
             )
         if not needs_filter(how, side):
             found.append(b"")
-        elif marks:
+        elif any(mark is not None for mark in marks):
             slots = np.frombuffer(kept, np.int64) if kept else np.full(1, -(1 << 63), np.int64)
-            found.append(np.maximum(slots, max(marks)).tobytes())
+            found.append(
+                np.maximum(slots, max(mark for mark in marks if mark is not None)).tobytes()
+            )
         else:
             found.append(kept)
     return found[0], found[1]

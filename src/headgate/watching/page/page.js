@@ -139,9 +139,11 @@ async function load() {
   const asked = new URLSearchParams({ join: new URLSearchParams(location.hash.slice(1)).get("join") || "0", seconds: $("seconds").value });
   try {
     const answer = await fetch(`data?${asked}`);
-    if (answer.status === 404) { setTimeout(load, 1500); return; }
+    if (answer.status === 404) { location.hash = ""; setTimeout(load, 1500); return; }
     if (!answer.ok) throw new Error(await answer.text());
-    data = await answer.json();
+    const found = await answer.json();
+    if (!found) { $("status").querySelector(".word").textContent = "waiting for a query"; setTimeout(load, 1500); return; }
+    data = found;
   } catch (error) {
     $("status").querySelector(".word").textContent = `page disconnected: ${error.message}`;
     setTimeout(load, 3000);
@@ -174,6 +176,9 @@ function hear(message) {
     return;
   }
   const isNew = data.join.state !== told.state;
+  // One that was done between loading and listening is missing here.
+  const first = told.points.length ? told.points[0].batch : null;
+  if (first !== null && last("batch") !== null && first > last("batch") + 1) { load(); return; }
   data.join.state = told.state; data.now = told.now;
   // What a panel is made for may have come with this batch.
   const before = LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s");
