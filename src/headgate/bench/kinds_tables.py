@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from headgate.bench.kinds_bench import measure_filter, measure_release
+from headgate.bench.kinds_recall import POLICIES, measure_recall
 
 
 def kinds_tables() -> Iterator[Table]:
-    """What the filter saves, then what early release is worth."""
+    """What the filter saves, what early release is worth, and what policies make of each kind."""
     table = Table(title="A left join within a part of its memory: left rows without a partner")
     for heading in ("", "policy", "memory", "in truth", "filter", "certain", "undecided"):
         table.add_column(heading, justify="left" if heading in ("", "policy") else "right")
@@ -31,4 +32,11 @@ def kinds_tables() -> Iterator[Table]:
             f"{release.without:.3f}",
             f"{release.released:.3f}",
         )
+    yield table
+    table = Table(title="Each kind within a tenth of its memory: recall of its own result")
+    for heading in ("", "windows", "how", "memory", *POLICIES):
+        table.add_column(heading, justify="left" if heading in ("", "windows", "how") else "right")
+    for found in measure_recall():
+        recalls = (f"{found.recall[policy]:.3f}" for policy in POLICIES)
+        table.add_row(found.stream, found.waits, found.how, f"{found.memory:,} rows", *recalls)
     yield table

@@ -323,8 +323,8 @@ class PlainStep(PlainOutcome):
                 continue
             worst = self._worst(pool, None if self._terms.policy.takes_newcomers else row)
             if worst is not None:
-                is_above = self._worth(row)[0] > self._worth(worst)[0]
-                worst = row if self._terms.policy.refuses_equals and not is_above else worst
+                if self._terms.policy.refuses_equals:
+                    worst = row if self._worth(row)[0] <= self._worth(worst)[0] else worst
                 self._give_up(pool, worst)
             if worst is row or worst is None:
                 self.counts[Count.REFUSED, row.side] += 1
