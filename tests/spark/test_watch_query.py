@@ -142,13 +142,12 @@ def check_page(browser: Reader, scheme: str, width: int) -> None:
 
 
 @pytest.mark.long
-def test_a_page_survives_restarts_of_the_query_and_of_itself(
+def test_a_page_goes_on_with_a_query_that_starts_again(
     spark: SparkSession, tmp_path: Path, browser: Reader
 ) -> None:
     write_files(tmp_path, 0, FILES)
     folder = tmp_path / "watch"
     with hg.watch(spark, folder=folder, port=0) as watch:
-        port = int(watch.address.rpartition(":")[2])
         browser.open(watch.link)
         query = start(spark, tmp_path, "restarted")
         query.processAllAvailable()
@@ -161,14 +160,6 @@ def test_a_page_survives_restarts_of_the_query_and_of_itself(
         browser.until("the query goes on", lambda: batches_on(browser) == before + FILES)
         assert "the query goes on" in browser.text("#panel-events")
         query.stop()
-    with hg.watch(spark, folder=folder, port=port):
-        write_files(tmp_path, 2 * FILES, 1)
-        query = start(spark, tmp_path, "restarted")
-        query.processAllAvailable()
-        browser.until("the page is back", lambda: batches_on(browser) == before + FILES + 1)
-        query.stop()
-    shown = browser.run("return document.querySelectorAll('#panel-events li').length")
-    assert shown >= 5, "three starts, two ends"
 
 
 def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
