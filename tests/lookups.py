@@ -36,7 +36,7 @@ CONSUMPTION = pa.table(
     }
 )
 every_policy = pytest.mark.parametrize("policy", list(POLICIES))
-careful = examples(40)
+careful = examples(20)
 keys_of_streams = st.lists(st.integers(0, KEYS - 1), max_size=60)
 rooms = st.integers(1, 8)
 

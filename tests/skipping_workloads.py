@@ -15,8 +15,8 @@ from tests.thoroughness import examples
 
 Strategy = Callable[[Workload], Plan]
 EXACTLY = 1e-9
-many = examples(50)
-few = examples(25)
+many = examples(25)
+few = examples(15)
 
 
 def some(most: float) -> st.SearchStrategy[float]:

@@ -41,7 +41,7 @@ POLICIES: tuple[type[Policy], ...] = (
 )
 """One of each kind of score, and the samples."""
 PAIRS_OF_INDEXES = [(left, right) for left in Structure for right in Structure]
-careful = examples(30)
+careful = examples(15)
 
 
 def kept_in(case: Case, left: Structure, right: Structure, node: int, bucket: int) -> Case:

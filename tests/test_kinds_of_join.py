@@ -22,7 +22,7 @@ from tests.kinds_of_join import (
 from tests.thoroughness import LONG
 from tests.ways import POLICIES
 
-SEEDS = range(20 if LONG else 3)
+SEEDS = range(20 if LONG else 2)
 
 
 @pytest.mark.parametrize("how", KINDS)

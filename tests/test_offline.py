@@ -23,13 +23,13 @@ from tests.offline_cases import NULL, Case, cases, exhaustive
 from tests.thoroughness import examples
 
 
-@examples(300)
+@examples(80)
 @given(case=cases())
 def test_opt_makes_what_exhaustive_search_makes(case: Case) -> None:
     assert case.plan().value == exhaustive(case)
 
 
-@examples(150)
+@examples(80)
 @given(case=cases(), data=st.data())
 def test_opt_makes_the_most_of_importance(case: Case, data: st.DataObject) -> None:
     count = len(case.rows)
@@ -46,13 +46,13 @@ def test_opt_makes_the_most_of_importance(case: Case, data: st.DataObject) -> No
     assert case.plan(lesser).value == case.plan(sides).value
 
 
-@examples(150)
+@examples(80)
 @given(case=cases(most=40, keys=5))
 def test_both_flows_agree_where_all_pairs_count_alike(case: Case) -> None:
     assert case.plan().value == case.plan(lambda left, _: np.ones(len(left))).value
 
 
-@examples(150)
+@examples(80)
 @given(case=cases(most=40, keys=4))
 def test_the_join_makes_what_opt_planned(case: Case) -> None:
     opt = case.plan()

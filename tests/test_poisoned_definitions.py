@@ -244,7 +244,7 @@ KINDS = st.one_of(
     st.builds(lambda value: {"kind": "source", "value": value}, VALUES),
     VALUES,
 )
-SLOW = settings(examples(300), suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(examples(120), suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW

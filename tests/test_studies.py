@@ -145,6 +145,7 @@ class TestFrame:
         names = {path.name for path in (tmp_path / "new").iterdir()}
         assert names == {"made-up.csv", "made-up.png", "made-up.svg", "verdicts.csv"}
 
+    @pytest.mark.long
     def test_many_processes_find_what_one_finds(self) -> None:
         studies = chosen(["vldb04-ex3.3"])
         one, two = (run(studies, None, True, jobs, quiet()) for jobs in (1, 2))

@@ -35,7 +35,7 @@ def curve_of(points: list[tuple[int, float]], policy: str = "FIFO") -> WhatIf:
 
 @pytest.fixture(scope="module")
 def found() -> WhatIf:
-    return hg.whatif(*STREAMS.tables, join=JOIN, policies=["prob", "fifo", "auto"])
+    return hg.whatif(*STREAMS.tables, join=JOIN, policies=["prob", "fifo"])
 
 
 def test_curves_are_those_of_the_join_itself(found: WhatIf) -> None:

@@ -65,7 +65,7 @@ def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
         assert_same_rows_left(split.steps[-1], whole.steps[-1])
 
 
-@check(30)
+@check(20)
 def test_out_of_order(policy: type[Policy], data: st.DataObject) -> None:
     """The kernel agrees with plain Python after every step; watching rows changes nothing; the
     budget is kept when it changes on the way, no pair invented, every loss counted."""
@@ -92,7 +92,7 @@ def test_out_of_order(policy: type[Policy], data: st.DataObject) -> None:
     assert [_seen(step) for step in unwatched.steps] == [_seen(step) for step in kernel.steps]
 
 
-@check(15)
+@check(10)
 def test_ample_memory(policy: type[Policy], data: st.DataObject) -> None:
     """Nothing is missed, in order or not; a smaller budget is met before the next arrival."""
     case = data.draw(cases(policy)).with_ample_memory()
@@ -110,7 +110,7 @@ def test_ample_memory(policy: type[Policy], data: st.DataObject) -> None:
         assert sorted(late.pairs) == exact
 
 
-@check(15)
+@check(10)
 def test_late_rows_within_a_budget(policy: type[Policy], data: st.DataObject) -> None:
     """Watched rows meet all they would have met; pairs are missing only where a loss was counted;
     the same input gives the same output."""

@@ -25,7 +25,7 @@ from tests.thoroughness import examples
 
 POLICIES = [policy for policy in ALL_POLICIES if not policy.is_offline and not policy.learns]
 each_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-few_examples = examples(15)
+few_examples = examples(10)
 SHARES = (0.0, 0.25, 0.5, 0.9, 1.0)
 
 

@@ -32,8 +32,8 @@ VERSIONS = [
     pytest.param(version, marks=[] if version < FORMAT else pytest.mark.long)
     for version in range(OLDEST, FORMAT + 1)
 ]
-USUAL = ("full",)
-"""Kinds of checkpoints that the usual round takes up on Spark."""
+USUAL = ()
+"""Kinds of checkpoints that the usual round takes up on Spark: those of shards are tried by all."""
 
 
 @cache

@@ -135,7 +135,7 @@ class TestOneShard:
         head = from_blob(shard.tester.peekValueState("head", LABEL)[0])
         facts = {**json.loads(head.schema.metadata[b"facts"]), "limit": -1}
         poisoned = head.replace_schema_metadata({"facts": json.dumps(facts)})
-        shard.tester.updateValueState("head", LABEL, (to_blob(poisoned),))
+        shard.tester.updateValueState("head", LABEL, (to_blob(poisoned, checked=True),))
         figures = shard.batch(self.SIDES[0][1], self.SIDES[1][1]).metrics
         assert (figures["limit"], figures["misdefined"]) == (150, 1)
 

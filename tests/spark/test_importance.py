@@ -266,6 +266,7 @@ def into_files(frame: DataFrame, checkpoint: Path, folder: Path) -> Collected:
     return Collected(multiset(frame.sparkSession.read.parquet(str(folder))), metrics)
 
 
+@pytest.mark.long
 def test_a_running_query_hears_of_a_folder_and_remembers_over_a_restart(
     spark: SparkSession, inputs: Path
 ) -> None:

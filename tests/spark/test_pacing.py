@@ -164,6 +164,7 @@ def test_a_bounded_join_takes_its_part_of_event_time(spark: SparkSession) -> Non
     assert 0 < some.total() < 0.9 * exact.total()
 
 
+@pytest.mark.long
 def test_a_stream_with_no_time_says_what_it_left_undone(
     spark: SparkSession, tmp_path: Path
 ) -> None:

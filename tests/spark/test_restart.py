@@ -84,7 +84,7 @@ def own_copy(inputs: Path, folder: Path) -> Path:
 @pytest.mark.parametrize(
     "policy",
     [
-        "auto",
+        pytest.param("auto", marks=pytest.mark.long),
         pytest.param("sample", marks=pytest.mark.long),
         pytest.param("hist", marks=pytest.mark.slow),
     ],

@@ -14,7 +14,7 @@ from tests.spark.streams import read_side, schema_of, write_side
 
 pytestmark = pytest.mark.spark
 
-STREAMS = zipf(15_000, seconds=300, seed=1, keys=300, exponent=0.8, window=30)
+STREAMS = zipf(9_000, seconds=180, seed=1, keys=300, exponent=0.8, window=30)
 MEMORY = [150, 500, 1500, 2500]
 ASKED: dict[str, Any] = {
     "left": hg.Side("lt", "30 seconds"),
