@@ -125,6 +125,7 @@ def test_without_library_and_numba_the_error_says_what_to_install(tmp_path: Path
     assert "pip install headgate[jit]" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_the_library_is_loaded_from_a_zip_file(tmp_path: Path) -> None:
     zipped = Path(shutil.make_archive(str(tmp_path / "files"), "zip", PACKAGE.parent, "headgate"))
     assert joined("no numba", package=zipped / "headgate") == joined("no numba")

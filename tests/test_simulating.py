@@ -17,7 +17,7 @@ from tests.thoroughness import LONG
 
 NAMES = ("auto", *(policy.name for policy in ALL_POLICIES))
 SKEWED = zipf(4000, seconds=100, seed=3, keys=400, window=20)
-SEEDS = 12 if LONG else 6
+SEEDS = 12 if LONG else 4
 LARGE = zipf(60_000, seconds=300, seed=5, keys=20_000, exponent=0.8, window=20)
 
 

@@ -346,6 +346,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
         hg.whatif(*(table.slice(0, 0) for table in STREAMS.tables), join=JOIN)
 
 
+@pytest.mark.long
 def test_several_processes_tell_the_same(found: WhatIf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headgate.sizing.grid.WORTH_A_PROCESS", 1)
     memory = list(found.memory[:2])

@@ -193,7 +193,7 @@ def test_a_query_is_adopted_looked_into_and_resharded(
     store("files", 1)
     life = Life(spark, tmp_path / "life", 55)
     whole = Life(spark, tmp_path / "whole", 55)
-    whole.bring(FILES)
+    whole.bring(FIRST_FILES + 1)
     want = whole.run(built_in("inner"), whole.folder / "checkpoint")
     life.bring(FIRST_FILES - 1)
     life.run(built_in("inner"), life.folder / "first")
@@ -209,7 +209,7 @@ def test_a_query_is_adopted_looked_into_and_resharded(
     hg.reshard(life.folder / "second", life.folder / "third", spark, shards=2)
     assert listing(life.folder / "second") == before
     store("rocksdb", 2)
-    life.bring(FILES)
+    life.bring(FIRST_FILES + 1)
     assert life.run(headgates("inner", 2), life.folder / "third") == want
     assert sum(moved.rows) > 200
     assert want.total() > 1000

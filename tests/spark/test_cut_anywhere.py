@@ -40,6 +40,7 @@ KINDS: dict[str, Any] = {
     "full outer": {"policy": "auto", "how": "full"},
     "semi": {"policy": "age", "how": "semi"},
 }
+USUAL = ("prob", "age", "auto", "hist", "age by importance", "sample", "full outer")
 
 
 class Stream(NamedTuple):

@@ -220,6 +220,7 @@ assert "pyspark" not in sys.modules
     assert done.stdout.strip() == "1", done.stderr
 
 
+@pytest.mark.long
 class TestRestarts:
     """A checkpoint is taken up only by the join that wrote it."""
 

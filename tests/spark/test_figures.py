@@ -156,13 +156,14 @@ def test_figures_are_true_in_every_batch_also_in_one_without_rows(
         batches.check("rows on both sides, then the watermark alone")
         inputs.put("other", "7\n")
         batches.check("rows of another stream alone")
-        inputs.put("left", "")
-        batches.check("a file without a byte")
+        if LONG:
+            inputs.put("left", "")
+            batches.check("a file without a byte")
         inputs.rows("left", 9, range(10, 30))
         batches.check("rows on one side")
         inputs.rows("right", 16, range(15))
         batches.check("the watermark lets rows expire")
-    assert len(set(batches.empty)) >= 4, batches.empty
+    assert len(set(batches.empty)) >= (4 if LONG else 3), batches.empty
     if not LONG:
         return
     with batches.of(three_joins(spark, inputs)):

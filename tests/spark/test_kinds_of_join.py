@@ -246,6 +246,7 @@ def test_under_pressure_certain_rows_are_right_and_the_others_marked(how: str) -
         assert sum(n for row, n in every.items() if not row[-1]) == again["undecided"]
 
 
+@pytest.mark.long
 def test_a_restart_goes_on_with_what_was_known(spark: SparkSession, tmp_path: Path) -> None:
     """Who has met a partner is not forgotten; and one that lets rows go sooner is refused."""
     batches = made_batches(seed=11, late=0.0)

@@ -109,6 +109,7 @@ def written_per_batch(batches: list[dict[str, int]]) -> float:
     return float(np.mean([batch["written_bytes"] for batch in batches]))
 
 
+@pytest.mark.long
 def test_a_batch_writes_a_small_part_of_what_is_stored(
     steady: dict[int, list[dict[str, int]]],
 ) -> None:
