@@ -15,7 +15,7 @@ from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint.checkpoint_files import CheckpointFiles
 from headgate.spark.checkpoint.described_join import HIDDEN, INNER
 from headgate.spark.checkpoint.row_file import write_rows
-from headgate.spark.checkpoint.state_wording import Shown, sections
+from headgate.spark.checkpoint.state_wording import sections
 from headgate.spark.checkpoint.stored_rows import (
     SHARD,
     SIZE,
@@ -135,8 +135,7 @@ class CheckpointState:
 
     def sections(self) -> tuple[Section, ...]:
         """The report, section by section."""
-        shown = Shown(**{name: getattr(self, name) for name in Shown.__dataclass_fields__})
-        return sections(shown)
+        return sections(self)
 
     def __str__(self) -> str:
         return as_text(self.sections())

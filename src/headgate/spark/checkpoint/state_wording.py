@@ -1,11 +1,13 @@
 """The report on what a checkpoint holds, in words and tables."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.report.sections import Section
 from headgate.spec.quantity import format_bytes
+
+if TYPE_CHECKING:
+    from headgate.spark.checkpoint.checkpoint_state import CheckpointState
 
 PARTITIONS, PROVIDER = (
     "spark.sql.shuffle.partitions",
@@ -13,25 +15,7 @@ PARTITIONS, PROVIDER = (
 )
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the report is made of; fields as in `CheckpointState`."""
-
-    path: str
-    format: int
-    batch: int
-    unfinished: tuple[int, ...]
-    watermark_us: int | None
-    clock_us: int
-    join: dict[str, Any]
-    settings: dict[str, str]
-    offsets: tuple[str, ...]
-    shards: tuple[Any, ...]
-    sides: tuple[Any, Any]
-    top_keys: tuple[Any, ...]
-
-
-def sections(state: Shown) -> tuple[Section, ...]:
+def sections(state: "CheckpointState") -> tuple[Section, ...]:
     """The report, section by section."""
     parts = [_overview(state), _join(state), _rows(state), _shards(state)]
     parts += [_keys(state)] if state.top_keys else []
@@ -39,7 +23,7 @@ def sections(state: Shown) -> tuple[Section, ...]:
     return tuple(parts)
 
 
-def _overview(state: Shown) -> Section:
+def _overview(state: "CheckpointState") -> Section:
     begun = ", ".join(map(str, state.unfinished))
     unfinished = f"; {begun} began and did not end: a restart runs it again" if begun else ""
     limits = {shard.limit for shard in state.shards if shard.limit is not None}
@@ -55,7 +39,7 @@ def _overview(state: Shown) -> Section:
     return Section(f"Checkpoint {state.path}", above=tuple(lines))
 
 
-def _join(state: Shown) -> Section:
+def _join(state: "CheckpointState") -> Section:
     width = max(map(len, state.join))
     lines = (
         f"{name.ljust(width)}  {_told(told)}"
@@ -85,7 +69,7 @@ def _told(value: Any) -> str:
     return str(value)
 
 
-def _rows(state: Shown) -> Section:
+def _rows(state: "CheckpointState") -> Section:
     return Section(
         "Stored rows",
         heads=("", "rows", "bytes", "oldest", "median", "newest"),
@@ -105,7 +89,7 @@ def _rows(state: Shown) -> Section:
     )
 
 
-def _shards(state: Shown) -> Section:
+def _shards(state: "CheckpointState") -> Section:
     return Section(
         "Shards",
         heads=("", "left rows", "right rows", "bytes", "segments", "dead rows", "rows so far"),
@@ -124,7 +108,7 @@ def _shards(state: Shown) -> Section:
     )
 
 
-def _keys(state: Shown) -> Section:
+def _keys(state: "CheckpointState") -> Section:
     return Section(
         "Most frequent keys",
         heads=("", "left rows", "right rows"),
@@ -132,7 +116,7 @@ def _keys(state: Shown) -> Section:
     )
 
 
-def _learned(state: Shown) -> Section:
+def _learned(state: "CheckpointState") -> Section:
     return Section(
         "Learned",
         heads=("shard", "policy followed", "arrivals watched", "pairs", "given up", "bytes"),
