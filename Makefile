@@ -11,6 +11,8 @@ CODE  := src $(wildcard tests tools examples docs)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 # Progress is shown as it is made, also through a pipe.
 export PYTHONUNBUFFERED := 1
+# Modules are compiled once, not by every worker and every process of a test.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: check-code check-doctests servers help venv kernel wheel java postgres browser demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
@@ -22,6 +24,7 @@ venv: $(STAMP) ## create .venv with the locked packages and Headgate itself
 
 $(STAMP): requirements.lock pyproject.toml tools/setup-venv.sh
 	@tools/setup-venv.sh $(VENV)
+	@tools/compile-modules.sh $(VENV)
 	@touch $@
 
 kernel: venv ## build the library of machine code, if its sources have changed
