@@ -64,6 +64,10 @@ Keys = Annotated[
 ]
 LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left side.")]
 RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
+LeftImportance = Annotated[
+    str | None, typer.Option(help="Column or SQL: how much a left row matters.")
+]
+RightImportance = Annotated[str | None, typer.Option(help="The same of a right row.")]
 Sizes = Annotated[
     list[str] | None,
     typer.Option(
@@ -193,6 +197,8 @@ def whatif(
     how: Annotated[
         str, typer.Option(help="The kind of join: inner, left, right, full, semi or anti.")
     ] = "inner",
+    left_importance: LeftImportance = None,
+    right_importance: RightImportance = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this policy; may be given several times.")
     ] = None,
@@ -226,6 +232,7 @@ def whatif(
                     (on, left_on, right_on),
                 ),
                 how=how,
+                importance=(left_importance, right_importance),
                 policies=policy,
                 memory=memory,
                 checkpoint=checkpoint,
