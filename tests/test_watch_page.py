@@ -145,9 +145,15 @@ def test_a_link_works_once(folder: Path, caplog: pytest.LogCaptureFixture) -> No
         assert TOKEN not in cookie
         session = cookie.partition(";")[0]
         assert ask(server, "/data", Cookie=session)[0].status == 200
-        assert ask(server, "/data", Cookie="headgate=guessed")[0].status == 401
+        later = session.replace("=", "=9", 1)
+        for wrong in ("headgate=guessed", "headgate=", "headgate=1-2-3", f"{session}0", later):
+            assert ask(server, "/data", Cookie=wrong)[0].status == 401, wrong
         assert ask(server, link)[0].status == 401, "used up"
         assert used == [server.link] != [link]
+    with served(folder, Guard.of("0.0.0.0", TOKEN)) as again:
+        assert ask(again, "/data", Cookie=session)[0].status == 200, "a page started again"
+    with served(folder, Guard.of("0.0.0.0", None)) as other:
+        assert ask(other, "/data", Cookie=session)[0].status == 401, "with another token"
     code = link.partition("=")[2]
     assert not any(secret in caplog.text for secret in (TOKEN, code, session))
 
@@ -169,7 +175,7 @@ def test_a_reader_who_takes_nothing_makes_nobody_wait(folder: Path, tmp_path: Pa
         for batch in range(BATCHES, BATCHES + 4):
             recorder.hear("reported", join_report(batch, time.time()))
             line = live.readline()
-            while not line.startswith(b"data:"):
+            while not line.startswith(b"data: {"):
                 line = live.readline()
             told = json.loads(line[5:])
             seen += len(told["points"])
@@ -180,6 +186,20 @@ def test_a_reader_who_takes_nothing_makes_nobody_wait(folder: Path, tmp_path: Pa
         quick.close()
     recorder.stop()
     assert MOST_WAITING < 100
+
+
+def test_who_is_told_of_a_batch_can_load_it(folder: Path, tmp_path: Path) -> None:
+    """Also right after others have loaded the page, whose answer is kept for a moment."""
+    shutil.copytree(folder, tmp_path / "own")
+    with served(tmp_path / "own") as server:
+        joins = json.loads(ask(server, "/joins")[1])
+        mine = next(each["id"] for each in joins if each["name"] == "headgate")
+        loaded = []
+        for batch in (BATCHES, BATCHES + 1):
+            recorded(tmp_path / "own", join_report(batch, time.time()))
+            data = json.loads(ask(server, f"/data?join={mine}")[1])
+            loaded.append(data["series"]["batch"][-1])
+    assert loaded == [BATCHES, BATCHES + 1]
 
 
 def test_prometheus_reads_what_is_told(folder: Path) -> None:

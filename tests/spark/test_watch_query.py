@@ -12,8 +12,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate as hg
+from headgate.watching.history import History
+from headgate.watching.page_guard import Guard
+from headgate.watching.page_server import PageServer
 from tests.browser.reader import Reader, reader
 from tests.spark.streams import START_US, read_side, timestamps, write_side
+from tests.test_watch_history import recorded
+from tests.watched_reports import ABOUT, join_report, lookup_report
 
 pytestmark = pytest.mark.spark
 
@@ -142,12 +147,13 @@ def check_page(browser: Reader, scheme: str, width: int) -> None:
 
 
 @pytest.mark.long
-def test_a_page_goes_on_with_a_query_that_starts_again(
+def test_a_page_survives_restarts_of_the_query_and_of_itself(
     spark: SparkSession, tmp_path: Path, browser: Reader
 ) -> None:
     write_files(tmp_path, 0, FILES)
     folder = tmp_path / "watch"
     with hg.watch(spark, folder=folder, port=0) as watch:
+        port = int(watch.address.rpartition(":")[2])
         browser.open(watch.link)
         query = start(spark, tmp_path, "restarted")
         query.processAllAvailable()
@@ -160,16 +166,18 @@ def test_a_page_goes_on_with_a_query_that_starts_again(
         browser.until("the query goes on", lambda: batches_on(browser) == before + FILES)
         assert "the query goes on" in browser.text("#panel-events")
         query.stop()
+    with hg.watch(spark, folder=folder, port=port):
+        write_files(tmp_path, 2 * FILES, 1)
+        query = start(spark, tmp_path, "restarted")
+        query.processAllAvailable()
+        browser.until("the page is back", lambda: batches_on(browser) == before + FILES + 1)
+        query.stop()
+    shown = browser.run("return document.querySelectorAll('#panel-events li').length")
+    assert shown >= 5, "three starts, two ends"
 
 
 def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
     """Of a made-up history: joins that share a budget, a lookup, a sample, a CPU budget."""
-    from headgate.watching.history import History
-    from headgate.watching.page_guard import Guard
-    from headgate.watching.page_server import PageServer
-    from tests.test_watch_history import recorded
-    from tests.watched_reports import ABOUT, join_report, lookup_report
-
     now = clock() - 60
     kinds = {
         "clicks": {**ABOUT, "cpu": 0.5},
@@ -205,5 +213,18 @@ def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
             browser.until("panels are drawn", lambda: is_drawn(browser))
             assert not browser.barriers()
         assert not browser.complaints()
+        server = restarted(server, tmp_path)
+        recorded(tmp_path, lookup_report(30, clock()))
+        browser.until("the open tab goes on", lambda: batches_on(browser) == 31)
     finally:
         server.stop()
+
+
+def restarted(server: PageServer, folder: Path) -> PageServer:
+    """A page that ends and starts again, at the same address."""
+    server.stop()
+    again = PageServer(
+        History(folder, read_only=True), Guard.of("127.0.0.1", None), port=server.port
+    )
+    again.start()
+    return again

@@ -81,8 +81,7 @@ class Recorder:
     def _end(self, told: Mapping[str, Any]) -> None:
         query, run = str(told["id"]), str(told["runId"])
         state = "failed" if told.get("failed") else "ended"
-        for number in self._history.ended(query, run, state):
-            self._history.note(number, time.time(), f"the query {state}")
+        self._history.ended(query, run, state, time.time())
 
     def _report(self, told: Mapping[str, Any]) -> None:
         query, run = str(told["id"]), str(told["runId"])
@@ -96,9 +95,10 @@ class Recorder:
                 again = "the query goes on" if joined.totals else "the query starts"
                 self._history.note(number, record.at - record.seconds, again)
             record = joined.placed(record)
-            self._history.add(joined.number, record, joined.counted(record))
+            # Before the batch: readers are told of events with the batch that brought them.
             for what in joined.changes(record):
                 self._history.note(joined.number, record.at, what)
+            self._history.add(joined.number, record, joined.counted(record))
 
 
 class _Joined:

@@ -1,5 +1,6 @@
 // Loads what the chosen join has reported, draws it, and adds every new batch.
 import * as show from "./format.js";
+import { LiveStream } from "./live.js";
 import { CurvePanel, EventPanel, HeatPanel, RivalPanel, TimePanel, element } from "./panels.js";
 
 const $ = (id) => document.getElementById(id);
@@ -9,7 +10,9 @@ const LOSSES = [
   ["undecided", "undecided", "c6"], ["unchosen", "not in the sample", "c8"], ["retired", "past their window", "c7"],
 ];
 const QUIET_S = 60, MOST_POINTS = 720;
-let data = null, panels = [], source = null, waiting = false;
+const AGAIN_MS = 1500;
+let data = null, panels = [], waiting = false, loads = 0, isLoading = false, hasNews = false, mayRead = true, timer = 0;
+const live = new LiveStream("live", hear, load, status);
 
 const line = (key, label, paint, more = {}) => ({ key, label, colour: paint, ...more });
 const has = (key) => (data.series[key] || []).some((value) => value);
@@ -111,9 +114,9 @@ function status() {
   const words = { running: "running", ended: "ended", failed: "ended with an error: see the query's own log" };
   const text = quiet ? `no batch for ${show.seconds(Date.now() / 1000 - at)}` : words[state] || state;
   const node = $("status"), word = node.querySelector(".word");
-  const live = source && source.readyState === 2 ? ", page disconnected" : "";
-  const told = text + live;
-  node.dataset.state = quiet ? "quiet" : state;
+  const cut = mayRead ? "page disconnected" : "the page was started again: open its new link";
+  const told = live.isCutOff ? `${text} when last heard of; ${cut}` : text;
+  node.dataset.state = quiet || live.isCutOff ? "quiet" : state;
   if (word.textContent !== told) word.textContent = told;
   $("fold").textContent = `${data.join.title} · ${data.join.name}${at ? ` · last batch ${show.ago(at)}` : ""}`;
 }
@@ -135,21 +138,35 @@ function choices() {
   $("join-choice").hidden = data.joins.length < 2;
 }
 
+// What was asked for last is shown, whichever answer comes first; a failed load is tried again, once.
 async function load() {
+  const mine = (loads += 1);
+  const again = (word) => {
+    if (mine !== loads) return;
+    isLoading = false;
+    if (!data) $("status").querySelector(".word").textContent = word;
+    if (data && live.lost) return; // the stream loads when it is back, and when it tries
+    clearTimeout(timer);
+    timer = setTimeout(load, AGAIN_MS);
+  };
+  isLoading = true; hasNews = false;
   const asked = new URLSearchParams({ join: new URLSearchParams(location.hash.slice(1)).get("join") || "0", seconds: $("seconds").value });
   try {
     const answer = await fetch(`data?${asked}`);
-    if (answer.status === 404) { location.hash = ""; setTimeout(load, 1500); return; }
+    if (answer.status === 404) { location.hash = ""; again("waiting for a query"); return; }
+    mayRead = answer.status !== 401;
     if (!answer.ok) throw new Error(await answer.text());
     const found = await answer.json();
-    if (!found) { $("status").querySelector(".word").textContent = "waiting for a query"; setTimeout(load, 1500); return; }
+    if (mine !== loads) return;
+    if (!found) { again("waiting for a query"); return; }
     data = found;
   } catch (error) {
-    $("status").querySelector(".word").textContent = `page disconnected: ${error.message}`;
-    setTimeout(load, 3000);
+    again(`page disconnected: ${error.message}`);
     return;
   }
+  isLoading = false;
   choices(); build(); draw();
+  if (hasNews) load();
 }
 
 // A batch at a time; the oldest go, so that a page that stays open for days does not grow.
@@ -166,10 +183,12 @@ function add(point) {
   return series.t.length <= MOST_POINTS;
 }
 
-function hear(message) {
-  const told = JSON.parse(message.data);
+function hear(told) {
+  if (isLoading) { hasNews = true; return; }
   if (!data || told.reload) { load(); return; }
   if (told.id !== data.join.id) {
+    const changed = data.joins.find((each) => each.id === told.id && each.state !== told.state);
+    if (changed) { changed.state = told.state; choices(); }
     const other = (data.others || []).find((each) => each.id === told.id);
     const limit = told.points.length && told.points[told.points.length - 1].limit;
     if (other && limit && data.series[`limit_${other.id}`]) data.series[`limit_${other.id}`].splice(-1, 1, limit);
@@ -180,19 +199,14 @@ function hear(message) {
   const first = told.points.length ? told.points[0].batch : null;
   if (first !== null && last("batch") !== null && first > last("batch") + 1) { load(); return; }
   data.join.state = told.state; data.now = told.now;
+  const known = new Set(data.events.map(String));
+  data.events.push(...told.events.filter((event) => !known.has(String(event))));
   // What a panel is made for may have come with this batch.
   const before = LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s");
   const fits = told.points.every((point) => add(point));
   if (!fits || isNew) { load(); return; }
   if (LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s") !== before) build();
   soon();
-}
-
-function listen() {
-  source = new EventSource("live");
-  source.onmessage = hear;
-  source.onerror = () => { status(); if (source.readyState === 2) setTimeout(listen, 3000); };
-  source.onopen = () => { if (data) load(); };
 }
 
 $("join").addEventListener("change", () => { location.hash = `join=${$("join").value}`; load(); });
@@ -207,5 +221,4 @@ $("theme").addEventListener("change", () => {
 $("theme").value = document.documentElement.dataset.theme || "auto";
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (data) { build(); draw(); } });
 setInterval(status, 1000);
-load();
-listen();
+live.listen();
