@@ -52,6 +52,12 @@ class Reader:
         features = [{"name": "prefers-color-scheme", "value": name}]
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
+    def save_to(self, folder: Path) -> None:
+        """Save what the page offers in a folder."""
+        folder.mkdir()
+        given = {"behavior": "allow", "downloadPath": str(folder)}
+        self._driver.execute_cdp_cmd("Browser.setDownloadBehavior", given)
+
     def press(self, selector: str, *keys: str) -> None:
         """Type keys with an element in focus."""
         from selenium.webdriver.common.by import By

@@ -23,7 +23,6 @@ from tests.watched_reports import ABOUT, join_report, lookup_report
 pytestmark = pytest.mark.spark
 
 ROWS, FILES, SHARDS = 4000, 3, 2
-JOINS = "return document.querySelector('#join').options.length"
 HOSTILE = '<img src=x onerror="document.title=1">'
 SCHEMAS = (("left", "lt"), ("right", "rt"))
 
@@ -76,10 +75,22 @@ def batches_on(page: Reader) -> int:
     return int(told) + 1 if told and told.strip().isdigit() else 0
 
 
-def has_all(page: Reader, panels: list[str]) -> bool:
+def choose(page: Reader, name: str) -> None:
+    """Show the join or lookup with this name in its title."""
+    page.until(f"{name} to choose", lambda: name in page.text("#join"))
+    page.run(
+        "const choice = document.querySelector('#join');"
+        "const mine = (option) => option.text.includes(arguments[0]);"
+        "choice.value = [...choice.options].find(mine).value;"
+        "choice.dispatchEvent(new Event('change'))",
+        name,
+    )
+
+
+def has_all(page: Reader, panels: set[str]) -> bool:
     """Whether the page has these panels."""
     found = page.run("return [...document.querySelectorAll('.panel')].map((p) => p.id)")
-    return set(panels) <= set(found)
+    return {f"panel-{each}" for each in panels} <= set(found)
 
 
 def is_drawn(page: Reader) -> bool:
@@ -200,16 +211,8 @@ def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
         browser.size(1280, 720)
         browser.open(server.link)
         for name, panels in shown.items():
-            browser.until("joins to choose", lambda: bool(browser.run(JOINS)))
-            browser.run(
-                "const choice = document.querySelector('#join');"
-                "const mine = (option) => option.text.includes(arguments[0]);"
-                "choice.value = [...choice.options].find(mine).value;"
-                "choice.dispatchEvent(new Event('change'))",
-                name,
-            )
-            wanted = [f"panel-{each}" for each in panels]
-            browser.until(f"panels of {name}", partial(has_all, browser, wanted))
+            choose(browser, name)
+            browser.until(f"panels of {name}", partial(has_all, browser, panels))
             browser.until("panels are drawn", lambda: is_drawn(browser))
             assert not browser.barriers()
         assert not browser.complaints()
