@@ -1,6 +1,8 @@
 """The page server: who may read, what it answers, and that nobody can make it wait."""
 
+import inspect
 import json
+import logging
 import re
 import shutil
 import socket
@@ -9,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hmac import compare_digest
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from headgate.metrics import metrics_of
 from headgate.metrics.metric_groups import JOIN_SUMS, Qualities
 from headgate.watching.alert_rules import RULES, alert_rules
 from headgate.watching.exported_figures import exported_name
+from headgate.watching.exposition import exposition
 from headgate.watching.grafana_dashboard import WIDTH, dashboard, dashboard_json
 from headgate.watching.history import History
 from headgate.watching.live_feed import MOST_WAITING
@@ -100,6 +104,26 @@ def test_answers_say_what_browsers_may_do(folder: Path) -> None:
             assert "server" not in headers
 
 
+def test_without_being_told_otherwise_only_this_machine_can_read(folder: Path) -> None:
+    assert inspect.signature(hg.watch).parameters["host"].default == "127.0.0.1"
+    with served(folder) as server:
+        assert server._socket.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(ConnectionError):  # another address of the same machine
+            socket.create_connection(("127.0.0.2", server.port), timeout=5)
+
+
+def test_names_cannot_break_out_of_what_prometheus_reads(tmp_path: Path) -> None:
+    hostile = 'a"} 1\nheadgate_recall{query="b\\<img src=x>'
+    history = recorded(tmp_path, join_report(30, time.time(), title=hostile, name=hostile))
+    families = list(text_string_to_metric_families(exposition(history).decode()))
+    told = {
+        (sample.labels["query"], sample.labels["join"])
+        for family in families
+        for sample in family.samples
+    }
+    assert told == {(hostile, hostile)}
+
+
 def test_there_is_nothing_to_write_to(folder: Path) -> None:
     with served(folder) as server:
         for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
@@ -134,7 +158,25 @@ def test_elsewhere_a_token_is_needed(folder: Path) -> None:
         assert ask(server, "/metrics", Authorization=f"Bearer {TOKEN}")[0].status == 200
 
 
+def test_secrets_are_compared_in_constant_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[bytes] = []
+
+    def compare(given: bytes, known: bytes) -> bool:
+        compared.append(given)
+        return compare_digest(given, known)
+
+    monkeypatch.setattr("headgate.watching.page_guard.hmac.compare_digest", compare)
+    with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
+        ask(server, "/data", Authorization="Bearer guessed-token")
+        ask(server, "/enter?code=guessed-code")
+        ask(server, "/data", Cookie="headgate=1-2-signature")
+    assert compared == [b"guessed-token", b"guessed-code", b"signature"]
+
+
 def test_a_link_works_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     used: list[str] = []
     with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
         server.guard.on_link_used = lambda: used.append(server.link)

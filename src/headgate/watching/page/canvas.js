@@ -75,11 +75,12 @@ function drawTimes(draw, times, across, height) {
 export function drawCurve(canvas, width, points, format) {
   const height = 200, draw = sized(canvas, width, height);
   const box = { left: 52, right: width - 26, top: 24, bottom: height - 42 };
-  const low = Math.max(Math.floor((Math.min(...points.map((each) => each[2])) - 0.08) * 10) / 10, 0);
+  const least = Math.min(...points.map((each) => each[2])) - 0.05, step = least < 0.5 ? 0.2 : 0.1;
+  const low = Math.max(Math.floor(least / step) * step, 0);
   const x = (place) => box.left + ((box.right - box.left) * (place + 0.15)) / (points.length - 0.7);
   const y = (recall) => box.bottom - ((recall - low) / (1 - low)) * (box.bottom - box.top);
   draw.textAlign = "right"; draw.lineWidth = 1;
-  for (let tick = low; tick <= 1.001; tick += (1 - low) / 4) {
+  for (let tick = low; tick <= 1.001; tick += step) {
     draw.strokeStyle = colour("grid"); draw.fillStyle = colour("soft");
     draw.beginPath(); draw.moveTo(box.left, y(tick)); draw.lineTo(box.right, y(tick)); draw.stroke();
     draw.fillText(tick.toFixed(2), box.left - 8, y(tick) + 4);

@@ -50,7 +50,7 @@ function joinPanels(about) {
   made.push(new HeatPanel("shards", about.goal === "Sample" ? ["stored", "time", "rows"] : ["recall", "stored", "time", "rows"]));
   made.push(timePanel("rates", "Rows a second", "Rows that came on both sides, and result rows.", { lines: [line("rows_s", "rows in", "c1"), line("results_s", "results", "c2", { dash: 1 })], format: show.rate }));
   if (about.policy === "auto") made.push(new RivalPanel("rivals", about.policy));
-  if (about.cpu) made.push(timePanel("cpu", "Processor time", "Cores that the join's tasks took, under their budget.", { lines: [line("cpu", "used", "c1"), line("cpu_budget", "budget", "c7", { dash: 1 })], format: show.cores }));
+  if (about.cpu) made.push(timePanel("cpu", "Processor time", "Cores that the join's tasks took, under their budget.", { lines: [line("cpu", "used", "c1"), line("cpu_budget", "budget", "c7", { dash: 1 })], format: show.cores, axisFormat: (tick) => String(Number(tick.toPrecision(3))) }));
   if (has("limit")) made.push(limitPanel());
   return made;
 }

@@ -226,7 +226,7 @@ export class RivalPanel extends Panel {
 // Starts, ends, changes of policy and of limits.
 export class EventPanel extends Panel {
   constructor(id) {
-    super(id, "What happened", "Starts and ends of the query, other policies, other limits; flags in the charts mark the same moments.");
+    super(id, "What happened", "Starts and ends of the query, other policies, other limits; flags in the charts mark the same moments.", true);
     this.list = element("ul", { class: "events", tabindex: "0", "aria-label": "Events, latest first" });
     this.body.append(this.list);
     this.saves.lastChild.remove();
