@@ -13,7 +13,7 @@ import headgate as hg
 from tests.postgres import Server
 from tests.spark.streams import START_US, read_side, timestamps, write_side
 
-ROWS, FILES, SECONDS = 3000, 10, 30
+ROWS, FILES, SECONDS = 3000, 6, 30
 """Rows a side and batch, batches, and how many seconds of the stream a batch has."""
 Keys = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 """Keys of rows, from their times in seconds."""

@@ -95,7 +95,9 @@ export function drawCurve(canvas, width, points, format) {
     draw.fillStyle = colour(isNow ? "c2" : "c1"); draw.fill();
     if (isNow) { draw.strokeStyle = colour("card"); draw.lineWidth = 2; draw.stroke(); }
     draw.fillStyle = colour("ink"); draw.font = `${isNow ? "700 " : ""}12px system-ui, sans-serif`;
-    draw.fillText(`${recall.toFixed(2)}${isNow ? " now" : ""}`, x(place), y(recall) - 12);
+    draw.strokeStyle = colour("card"); draw.lineWidth = 4; // lines end where a number stands
+    const told = `${recall.toFixed(2)}${isNow ? " now" : ""}`;
+    draw.strokeText(told, x(place), y(recall) - 12); draw.fillText(told, x(place), y(recall) - 12);
     draw.fillStyle = colour(isNow ? "ink" : "soft");
     draw.fillText(times < 1 ? `÷ ${1 / times}` : `× ${times}`, x(place), box.bottom + 17);
     draw.fillText(format(memory), x(place), box.bottom + 33);

@@ -28,8 +28,10 @@ function timePanel(id, title, why, spec) { return new TimePanel(id, title, why, 
 
 function memoryPanel() {
   const inBytes = data.now.use ? data.now.use[2] : true;
-  const lines = [line("used", inBytes ? "stored, with reserve and monitor" : "stored rows", "c1"), line("budget", "budget", "c7", { dash: 1 })];
-  return timePanel("memory", inBytes ? "Memory under its budget" : "Stored rows under their budget", "What the join holds, and what it may hold.", { lines, format: inBytes ? show.bytes : show.count });
+  const isCache = data.join.about.kind === "lookup";
+  const used = isCache ? "cached" : inBytes ? "stored, with reserve and monitor" : "stored rows";
+  const lines = [line("used", used, "c1"), line("budget", "budget", "c7", { dash: 1 })];
+  return timePanel("memory", inBytes ? "Memory under its budget" : `${isCache ? "Cached" : "Stored"} rows under their budget`, `What the ${isCache ? "cache" : "join"} holds, and what it may hold.`, { lines, format: inBytes ? show.bytes : show.count });
 }
 
 function joinPanels(about) {
