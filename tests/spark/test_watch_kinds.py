@@ -36,7 +36,7 @@ def run_all(spark: SparkSession, folder: Path) -> None:
     """A query of every kind."""
     run_alone(spark, folder, "moving", moving, join_of(hg.Budget(rows=2500)))
     run_alone(spark, folder, "sample", zipf, join_of(hg.Budget(rows=600), goal=hg.Sample()))
-    run_alone(spark, folder, "cpu", zipf, join_of(hg.Budget(cpu=0.02)))
+    run_alone(spark, folder, "cpu", zipf, join_of(hg.Budget(cpu=0.2)))
     run_group(spark, folder)
     run_lookup(spark, folder)
 

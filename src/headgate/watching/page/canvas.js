@@ -19,7 +19,7 @@ function mixed(from, to, part) {
 
 const LEFT = 70, RIGHT = 124, BOTTOM = 24, TOP = 4;
 
-// grid: {t, shards: [numbers], values: [shard][time], low, high, format, hot: index or -1, word}
+// grid: {t, shards: [numbers], values: [shard][time], latest: [shard], low, high, format, hot: index or -1, word}
 export function drawHeat(canvas, width, grid, chosen) {
   const rowHeight = Math.max(Math.min(26, 260 / Math.max(grid.shards.length, 1)), 5);
   const height = TOP + rowHeight * grid.shards.length + BOTTOM;
@@ -44,8 +44,8 @@ export function drawHeat(canvas, width, grid, chosen) {
       draw.textAlign = "right";
       draw.fillText(`shard ${number}`, LEFT - 8, y + rowHeight / 2 + 4);
       draw.textAlign = "left";
-      const last = grid.values[row].findLast((value) => value !== null && value !== undefined);
-      draw.fillText(`${last === undefined ? "–" : grid.format(last)}${isHot ? ` ◀ ${grid.word}` : ""}`, LEFT + across + 8, y + rowHeight / 2 + 4);
+      const latest = grid.latest[row];
+      draw.fillText(`${latest === null ? "–" : grid.format(latest)}${isHot ? ` ◀ ${grid.word}` : ""}`, LEFT + across + 8, y + rowHeight / 2 + 4);
     }
   });
   drawTimes(draw, grid.t, across, height);

@@ -30,6 +30,7 @@ function memoryPanel() {
   const inBytes = data.now.use ? data.now.use[2] : true;
   const isCache = data.join.about.kind === "lookup";
   const used = isCache ? "cached" : inBytes ? "stored, with reserve and monitor" : "stored rows";
+  if (!has("budget")) return timePanel("memory", "Memory", "What the join holds; nothing limits it.", { lines: [line("used", used, "c1")], format: show.bytes });
   const lines = [line("used", used, "c1"), line("budget", "budget", "c7", { dash: 1 })];
   return timePanel("memory", inBytes ? "Memory under its budget" : `${isCache ? "Cached" : "Stored"} rows under their budget`, `What the ${isCache ? "cache" : "join"} holds, and what it may hold.`, { lines, format: inBytes ? show.bytes : show.count });
 }
@@ -48,10 +49,10 @@ function joinPanels(about) {
   made.push(timePanel("losses", "Why rows are missing", "Rows a second that were given up or dropped, by cause, stacked. Not each of them costs a result.", {
     lines: LOSSES.filter(([key], place) => place < 2 || has(`${key}_s`)).map(([key, label, paint]) => line(`${key}_s`, label, paint)), format: show.rate, stacked: true }));
   if (about.goal === "Sample") made.push(timePanel("weights", "Weights", "How many rows of the exact result a sampled row stands for.", { lines: [line("mean_weight", "rows a sampled row stands for", "c2")], format: show.count }));
-  else made.push(new CurvePanel("curve"));
+  else if (has("budget")) made.push(new CurvePanel("curve"));
   made.push(new HeatPanel("shards", about.goal === "Sample" ? ["stored", "time", "rows"] : ["recall", "stored", "time", "rows"]));
   made.push(timePanel("rates", "Rows a second", "Rows that came on both sides, and result rows.", { lines: [line("rows_s", "rows in", "c1"), line("results_s", "results", "c2", { dash: 1 })], format: show.rate }));
-  if (about.policy === "auto") made.push(new RivalPanel("rivals", about.policy));
+  if (about.policy === "auto" && about.goal !== "Sample" && has("budget")) made.push(new RivalPanel("rivals", about.policy));
   if (about.cpu) made.push(timePanel("cpu", "Processor time", "Cores that the join's tasks took, under their budget.", { lines: [line("cpu", "used", "c1"), line("cpu_budget", "budget", "c7", { dash: 1 })], format: show.cores, axisFormat: (tick) => String(Number(tick.toPrecision(3))) }));
   if (has("limit")) made.push(limitPanel());
   return made;
@@ -100,7 +101,7 @@ function tiles() {
   const { about } = data.join, use = data.now.use || [null, null, true];
   const amount = use[2] ? show.bytes : show.count;
   const lost = LOSSES.filter(([key]) => key !== "retired").reduce((sum, [key]) => sum + (last(`${key}_s`) || 0), 0);
-  const told = [["Stored", amount(use[0]), use[1] ? `of ${amount(use[1])}${use[2] ? "" : " rows"}` : use[2] ? "" : "rows"],
+  const told = [[about.kind === "lookup" ? "Cached" : "Stored", amount(use[0]), use[1] ? `of ${amount(use[1])}${use[2] ? "" : " rows"}` : use[2] ? "" : "rows"],
     ["Rows in", show.rate(last("rows_s")), ""]];
   if (about.kind === "lookup") told.push(["Hit rate", show.share(last("hit_rate")), ""], ["Queries", show.rate(last("queries_s")), ""]);
   else told.push(["Results", show.rate(last("results_s")), ""], ["Missing rows", show.rate(lost), ""]);
@@ -185,6 +186,9 @@ function add(point) {
   return series.t.length <= MOST_POINTS;
 }
 
+// What decides which panels and lines there are.
+const shape = () => [...LOSSES.map(([key]) => `${key}_s`), "limit", "lag_s", "budget"].map(has).join();
+
 function hear(told) {
   if (isLoading) { hasNews = true; return; }
   if (!data || told.reload) { load(); return; }
@@ -204,10 +208,10 @@ function hear(told) {
   const known = new Set(data.events.map(String));
   data.events.push(...told.events.filter((event) => !known.has(String(event))));
   // What a panel is made for may have come with this batch.
-  const before = LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s");
+  const before = shape();
   const fits = told.points.every((point) => add(point));
   if (!fits || isNew) { load(); return; }
-  if (LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s") !== before) build();
+  if (shape() !== before) build();
   soon();
 }
 

@@ -79,7 +79,7 @@ const HEATS = {
   time: { column: 3, label: "time a batch", format: (value) => show.seconds(value / 1000), worst: Math.max, word: "slowest", limits: (values) => [0, Math.max(...values, 1)] },
   rows: { column: 4, label: "rows a batch", format: show.count, worst: Math.max, word: "most", limits: (values) => [0, Math.max(...values, 1)] },
 };
-const HOT = 1.5;
+const HOT = 1.5, LATEST = 20;
 
 // Shards against time; read with the mouse or with the arrow keys.
 export class HeatPanel extends Panel {
@@ -111,7 +111,8 @@ export class HeatPanel extends Panel {
     shards.forEach((rows, column) => (rows || []).forEach((row) => { values[place.get(row[0])][column] = row[kind.column]; }));
     const all = values.flat().filter((value) => value !== null);
     const [low, high] = kind.limits(all);
-    return { t, shards: numbers, values, low, high, format: kind.format, word: kind.word, hot: hottest(values, kind) };
+    const latest = values.map(latestOf);
+    return { t, shards: numbers, values, latest, low, high, format: kind.format, word: kind.word, hot: hottest(latest, kind) };
   }
   redraw() {
     if (!this.data || this.body.clientWidth < 60) return;
@@ -128,7 +129,7 @@ export class HeatPanel extends Panel {
     const value = at && values[at.row] && values[at.row][at.column];
     this.readout.textContent = at && values[at.row] && t[at.column] !== undefined
       ? `${show.moment(t[at.column])}, shard ${shards[at.row]}: ${label} ${value === null ? "not known" : format(value)}`
-      : `${spot}. From ${format(low)} (faint) to ${format(high)} (strong).`;
+      : `${spot}. From ${format(low)} (faint) to ${format(high)} (strong)${values.flat().includes(null) ? ", blank where not known" : ""}; on the right the mean of the latest ${Math.min(LATEST, t.length)}.`;
   }
   choose(at) { this.chosen = at; this.redraw(); }
   key(event) {
@@ -151,10 +152,13 @@ export class HeatPanel extends Panel {
   destroy() { this.observer.disconnect(); }
 }
 
+function latestOf(row) {
+  const told = row.slice(-LATEST).filter((value) => value !== null);
+  return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null;
+}
+
 // The shard that is far from the others of late, or none.
-function hottest(values, kind) {
-  if (values.length < 2) return -1;
-  const latest = values.map((row) => { const told = row.slice(-20).filter((value) => value !== null); return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null; });
+function hottest(latest, kind) {
   const told = latest.filter((value) => value !== null);
   if (told.length < 2) return -1;
   const worst = kind.worst(...told), place = latest.indexOf(worst);

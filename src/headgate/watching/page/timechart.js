@@ -96,7 +96,7 @@ export class TimeChart {
     if (band) bands.push({ series: band.map((key) => 1 + lines.findIndex((line) => line.key === key)), fill: colour("band") });
     const options = {
       width: Math.max(this.place.clientWidth, 120), height,
-      legend: { show: false },
+      legend: { show: false }, padding: [null, 22, null, null],
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: range || ((u, low, high) => [0, high > 0 ? high * 1.08 : 1]) } },
       axes: [{ ...axis, space: 70, values: (u, ticks) => this.times(u, ticks) }, { ...axis, size: 62, values: (u, ticks) => ticks.map((tick) => axisFormat(tick)) }],
