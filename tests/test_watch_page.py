@@ -232,6 +232,19 @@ def test_a_reader_who_takes_nothing_makes_nobody_wait(folder: Path, tmp_path: Pa
     assert MOST_WAITING < 100
 
 
+def test_a_page_that_is_interrupted_lets_its_readers_go(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(folder) as server:
+        reader = HTTPConnection("127.0.0.1", server.port, timeout=20)
+        reader.request("GET", "/live", headers={"Host": "localhost"})
+        live = reader.getresponse()
+        assert live.readline().startswith(b"retry:")
+        server._server.should_exit = True  # what Ctrl-C does
+        assert live.read().endswith(b"data: 1\n\n"), "an end, not a broken connection"
+    assert not caplog.text
+
+
 def test_who_is_told_of_a_batch_can_load_it(folder: Path, tmp_path: Path) -> None:
     """Also right after others have loaded the page, whose answer is kept for a moment."""
     shutil.copytree(folder, tmp_path / "own")

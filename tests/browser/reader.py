@@ -64,6 +64,12 @@ class Reader:
 
         self._driver.find_element(By.CSS_SELECTOR, selector).send_keys(*keys)
 
+    def click(self, selector: str) -> None:
+        """Click like a person: a page may save only so many files that nobody asked for."""
+        from selenium.webdriver.common.by import By
+
+        self._driver.find_element(By.CSS_SELECTOR, selector).click()
+
     def complaints(self) -> list[str]:
         """Errors and warnings in the console since the last time they were asked for."""
         logged = self._driver.get_log("browser")

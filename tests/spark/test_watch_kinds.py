@@ -67,17 +67,13 @@ def check_saving(browser: Reader, folder: Path) -> None:
     for label in buttons:
         for old in folder.glob("*"):
             old.unlink()
-        browser.run(
-            "[...document.querySelectorAll('.saves button')]"
-            ".find((b) => b.ariaLabel === arguments[0]).click()",
-            label,
-        )
+        browser.click(f'.saves button[aria-label="{label}"]')
         browser.until(f"{label}: a file", partial(_has_file, folder))
         (file,) = folder.iterdir()
         if file.suffix == ".csv":
             heads, *rows = csv.reader(file.open(newline=""))
             assert len(heads) >= 2, label
-            assert rows, label
+            assert rows or "on trial" in label, label
             assert all(len(row) == len(heads) for row in rows), label
         else:
             assert file.read_bytes().startswith(b"\x89PNG"), label

@@ -165,6 +165,19 @@ def make_app(answers: Answers, guard: Guard) -> Any:
     return Guarded(app, guard)
 
 
+class _Server(uvicorn.Server):
+    """Ends what readers are sent before it waits for them: they would stay for ever."""
+
+    def __init__(self, config: uvicorn.Config, feed: LiveFeed) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stopped, or interrupted."""
+        self._feed.close()
+        await super().shutdown(sockets)
+
+
 class PageServer:
     """The page on a thread of its own, or on this one.
 
@@ -183,9 +196,9 @@ class PageServer:
         ports = range(PORT, PORT + PORTS) if port is None else (port,)
         self._socket = _bound(host, ports)
         self.port = int(self._socket.getsockname()[1])
-        self._answers = Answers(history, guard)
+        answers = Answers(history, guard)
         config = uvicorn.Config(
-            make_app(self._answers, guard),
+            make_app(answers, guard),
             access_log=False,  # links have codes in them
             log_config=None,
             log_level="error",
@@ -193,7 +206,7 @@ class PageServer:
             timeout_graceful_shutdown=1,
             server_header=False,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config, answers.feed)
         self._thread: threading.Thread | None = None
 
     @property
@@ -223,7 +236,6 @@ class PageServer:
     def stop(self) -> None:
         """End the page."""
         self._server.should_exit = True
-        self._answers.feed.close()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
         self._socket.close()
