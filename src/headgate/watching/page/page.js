@@ -129,7 +129,7 @@ function draw() {
   $("sentence").textContent = data.now.sentence;
   document.title = `${data.now.sentence.split(/[;.](?:\s|$)/)[0]} – ${data.join.title}`;
   tiles(); status();
-  panels.forEach((panel) => panel.update(data));
+  panels.forEach((panel) => { panel.of = `${data.join.title} · ${data.join.name}`; panel.update(data); });
 }
 
 const soon = () => { if (!waiting) { waiting = true; requestAnimationFrame(draw); } };

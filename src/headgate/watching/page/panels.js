@@ -1,7 +1,7 @@
 // Every panel: a heading, what it tells, a chart, a legend with values, and CSV and PNG to save.
 import * as show from "./format.js";
 import { saveCsv, savePng } from "./saving.js";
-import { TimeChart, swatch } from "./timechart.js";
+import { TimeChart, colour, dashOf, hatch, swatch } from "./timechart.js";
 import { drawCurve, drawHeat } from "./canvas.js";
 
 export function element(kind, given = {}, ...children) {
@@ -25,12 +25,12 @@ export class Panel {
       element("div", { class: "top" }, element("h2", { id: `title-${id}`, text: title }), this.saves),
       element("p", { class: "why", text: why }), this.body, this.legend);
     this.button("CSV", () => saveCsv(`headgate-${id}`, ...this.table()));
-    this.button("PNG", () => this.canvas && savePng(`headgate-${id}`, title, this.words(), this.canvas));
+    this.button("PNG", () => this.canvas && savePng(`headgate-${id}`, `${title} – ${this.of}`, this.words(), this.canvas));
   }
   button(text, act) {
     this.saves.append(element("button", { type: "button", text, "aria-label": `Save ${this.title} as ${text}`, onclick: act }));
   }
-  words() { return [...this.legend.children].map((item) => item.textContent); }
+  words() { return []; }
   destroy() {}
 }
 
@@ -63,6 +63,13 @@ export class TimePanel extends Panel {
       const told = at === null || at === undefined ? found.findLast((each) => each !== null && each !== undefined) : found[at];
       value.textContent = (line.format || this.spec.format)(told ?? null);
     }
+  }
+  words() {
+    const { lines, stacked } = this.spec;
+    return this.values.map(({ line, value }) => {
+      const place = lines.indexOf(line);
+      return { text: `${line.label} ${value.textContent}`, colour: colour(line.colour), dash: stacked ? [] : dashOf(line.dash ?? place), fill: stacked ? hatch(colour(line.colour), place) : null };
+    });
   }
   table() {
     const { t = [] } = this.series || {};
@@ -143,7 +150,7 @@ export class HeatPanel extends Panel {
       row: within(now.row + moves[event.key][1], this.shown.shards.length),
     });
   }
-  words() { return [this.readout.textContent]; }
+  words() { return [{ text: this.readout.textContent }]; }
   table() {
     const { t, shards, values } = this.shown;
     return [["time", ...shards.map((number) => `shard ${number}`)], t.map((at, column) => [new Date(at * 1000).toISOString(), ...values.map((row) => row[column])])];

@@ -6,7 +6,7 @@ export const colour = (name) => getComputedStyle(document.documentElement).getPr
 export const dashOf = (place) => DASHES[place % DASHES.length];
 
 // Hatching tells stacked areas apart without their colours.
-function hatch(paint, place) {
+export function hatch(paint, place) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 10;
   const draw = tile.getContext("2d");
