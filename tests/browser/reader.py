@@ -23,7 +23,9 @@ class Reader:
         self._driver = driver
 
     def open(self, address: str) -> None:
-        """Go to a page."""
+        """Go to a page; complaints of the one before, whose server may have ended, are dropped."""
+        self._driver.get("about:blank")
+        self.complaints()
         self._driver.get(address)
 
     def run(self, script: str, *given: Any) -> Any:

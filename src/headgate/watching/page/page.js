@@ -7,7 +7,7 @@ const $ = (id) => document.getElementById(id);
 const LOSSES = [
   ["shed", "evicted within their window", "c1"], ["refused", "refused: worth less than stored rows", "c2"],
   ["late", "late", "c3"], ["unprobed", "not probed (CPU)", "c4"], ["unstored", "not stored (CPU)", "c5"],
-  ["undecided", "undecided", "c6"], ["unchosen", "not in the sample", "c8"], ["retired", "past their window", "c7"],
+  ["undecided", "undecided", "c6"], ["unchosen", "not in the sample", "c8"],
 ];
 const QUIET_S = 60, MOST_POINTS = 720;
 const AGAIN_MS = 1500;
@@ -100,7 +100,7 @@ function build() {
 function tiles() {
   const { about } = data.join, use = data.now.use || [null, null, true];
   const amount = use[2] ? show.bytes : show.count;
-  const lost = LOSSES.filter(([key]) => key !== "retired").reduce((sum, [key]) => sum + (last(`${key}_s`) || 0), 0);
+  const lost = LOSSES.reduce((sum, [key]) => sum + (last(`${key}_s`) || 0), 0);
   const told = [[about.kind === "lookup" ? "Cached" : "Stored", amount(use[0]), use[1] ? `of ${amount(use[1])}${use[2] ? "" : " rows"}` : use[2] ? "" : "rows"],
     ["Rows in", show.rate(last("rows_s")), ""]];
   if (about.kind === "lookup") told.push(["Hit rate", show.share(last("hit_rate")), ""], ["Queries", show.rate(last("queries_s")), ""]);
