@@ -269,7 +269,7 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
-            "cpu, shards, kinds or outer; or, on demand, flink, library or promised; may be "
+            "cpu, shards, kinds or outer; or, on demand, flink, library, promised or real; may be "
             "repeated."
         ),
     ] = None,
@@ -282,12 +282,23 @@ def bench(
             "Temperature) or of flights (origin, dest, time_hour, minute, dep_time).",
         ),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="With real: three short streams, fewer policies.")
+    ] = False,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
     with plain_errors():
+        chosen = tuple(part or ())
+        if "real" in chosen:
+            from headgate.studies.real.real_tables import show_real
+
+            show_real(Console(), quick)
+            chosen = tuple(name for name in chosen if name != "real")
+            if not chosen:
+                return
         from headgate.bench.bench_command import PARTS, run
 
-        run(tuple(part or PARTS), rounds, rows, tuple(data or ()))
+        run(chosen or PARTS, rounds, rows, tuple(data or ()))
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)
