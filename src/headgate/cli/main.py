@@ -102,7 +102,7 @@ def demo(
 
 @app.command(cls=PlainCommand, epilog=help_texts.RUN)
 def run(
-    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    job: Annotated[Path, typer.Argument(help="A job file, in TOML; docs/reference/job-file.md.")],
     check: Annotated[
         bool,
         typer.Option(
@@ -130,7 +130,7 @@ def run(
 
 @app.command(cls=PlainCommand, epilog=help_texts.PLAN)
 def plan(
-    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    job: Annotated[Path, typer.Argument(help="A job file, in TOML; docs/reference/job-file.md.")],
     look: Annotated[
         bool, typer.Option(help="Look at the data that is there, where sources are files.")
     ] = True,
@@ -269,7 +269,7 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
-            "cpu, shards, kinds or outer; or, on demand, flink, library or promised; may be "
+            "cpu, shards, kinds or outer; or, on demand, flink, library, promised or real; may be "
             "repeated."
         ),
     ] = None,
@@ -282,12 +282,23 @@ def bench(
             "Temperature) or of flights (origin, dest, time_hour, minute, dep_time).",
         ),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="With real: three short streams, fewer policies.")
+    ] = False,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
     with plain_errors():
+        chosen = tuple(part or ())
+        if "real" in chosen:
+            from headgate.studies.real.real_tables import show_real
+
+            show_real(Console(), quick)
+            chosen = tuple(name for name in chosen if name != "real")
+            if not chosen:
+                return
         from headgate.bench.bench_command import PARTS, run
 
-        run(tuple(part or PARTS), rounds, rows, tuple(data or ()))
+        run(chosen or PARTS, rounds, rows, tuple(data or ()))
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)
@@ -310,7 +321,7 @@ def reproduce(
     ] = None,
     temperatures: Annotated[
         Path | None,
-        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; see docs/papers.md."),
+        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; docs/papers."),
     ] = None,
 ) -> None:
     """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
