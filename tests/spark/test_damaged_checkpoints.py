@@ -123,8 +123,8 @@ def test_damage_at_every_file_never_makes_a_wrong_row(
 ) -> None:
     """Every file of a checkpoint, in every way.
 
-    Spark's usual file systems verify checksums of their own (LocalFs: .crc files). Where they do
-    not, what is altered or missing in Spark's own logs may not be noticed, and is printed.
+    What is altered in Spark's own logs may not be noticed, and is printed: nothing in a join's state
+    says what a source has read, and the .crc files that LocalFs writes did not tell either.
     """
     files_through(files)
     sound = Sound(spark, tmp_path)
