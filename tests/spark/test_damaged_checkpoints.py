@@ -123,7 +123,7 @@ def test_damage_at_every_file_never_makes_a_wrong_row(
 ) -> None:
     """Every file of a checkpoint, in every way.
 
-    What is altered in Spark's own logs may not be noticed, and is printed: nothing in a join's state
+    What is altered in Spark's own logs may not be noticed, and is printed: nothing in the state
     says what a source has read, and the .crc files that LocalFs writes did not tell either.
     """
     files_through(files)
