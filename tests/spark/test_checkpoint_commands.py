@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
     pytest.mark.skipif(ON_CONNECT, reason="checkpoints are read where their files are"),
-    pytest.mark.timeout(1800),
+    pytest.mark.timeout(3600),
 ]
 
 HOW = "full"
@@ -61,7 +62,7 @@ def command(*words: object) -> str:
         env=own_environment() | {"COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=4 * PATIENCE_SECONDS,
     )
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
@@ -147,7 +148,8 @@ def test_a_checkpoint_is_read_while_its_query_runs(
     seen: dict[int, int] = {}
     commits = life.folder / "checkpoint" / "commits"
     while not (commits / "0").exists():
-        assert query.isActive
+        assert query.isActive, query.exception()
+        time.sleep(0.2)
     while len(seen) < 3 or not (commits / str(FILES - 1)).exists():
         told = hg.state(life.folder / "checkpoint", spark)
         seen[told.batch] = told.rows
