@@ -13,6 +13,7 @@ from headgate.engine.shape import NO_RESULT, Shape
 from headgate.kernel.index_choice import cheapest_indexes
 from headgate.kernel.pace import USUAL_COSTS, Costs
 from headgate.kernel.terms import Terms
+from headgate.learning.result_rows import ResultRows
 from headgate.models.cost.calibration import load_calibration
 from headgate.models.cost.structure import Pair
 from headgate.pacing.pacer import Pacer
@@ -147,6 +148,11 @@ class Request:
         if self.how == How.INNER or not self.keys.left:
             return None
         return Filters.of(self.budget, self.windows, self.how, shards, live)
+
+    @property
+    def follows_keys(self) -> bool:
+        """Whether recall is told by keys that are followed; see `ResultRows`."""
+        return ResultRows.of_join(self.how, self.windows, where=self.where is not None).by_key
 
     def pacer(self, shards: int = 1) -> Pacer | None:
         """The pacer that keeps one of ``shards`` shards within its CPU budget; None without one.

@@ -111,6 +111,7 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
         where=bound.shape.relation,
         indexes=indexes,
         kept=request.filters(shards=1, live=False),
+        follows_keys=request.follows_keys,
     )
     terms = request.weighed(terms)
     return terms if bound.definitions is None else bound.definitions.applied(terms)
@@ -121,7 +122,15 @@ def _learner(request: Request, most_key_bytes: int) -> Learner | None:
     share = request.monitor_share(live=False)
     if not share:
         return None
-    room = room_for(request.budget, request.policy, 1, share, request.seed, request.windows)
+    room = room_for(
+        request.budget,
+        request.policy,
+        1,
+        share,
+        request.seed,
+        request.windows,
+        follows_keys=request.follows_keys,
+    )
     return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
 
 
