@@ -227,17 +227,6 @@ def shard_plan(
     allowance = None
     if sharing is not None:
         allowance = Allowance(request.budget, reserve, share, sharing.most)
-    room = None
-    if share:
-        room = room_for(
-            request.budget,
-            policy,
-            shards,
-            share,
-            request.seed,
-            request.windows,
-            follows_keys=request.follows_keys,
-        )
     description = describe_join(
         request, bound, shards, partitions, columns, None if split is None else split.text
     )
@@ -246,7 +235,7 @@ def shard_plan(
         shape=bound.shape,
         schemas=bound.schemas,
         most_dead_bytes=most_dead_bytes(terms, reserve),
-        room=room,
+        room=request.room(policy, shards, live),
         labels=labels,
         description=description,
         operator=operator or uuid.uuid4().hex[:16],
