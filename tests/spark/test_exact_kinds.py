@@ -30,9 +30,12 @@ from tests.spark.streams import (
     timestamps,
     write_side,
 )
-from tests.thoroughness import spread
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("batches_without_rows")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.long,
+    pytest.mark.usefixtures("batches_without_rows"),
+]
 
 SPARKS = {
     "left": "leftouter",
@@ -125,7 +128,8 @@ BOUNDED = {
 }
 
 
-@pytest.mark.parametrize(("case", "how"), spread(BOUNDED, KINDS, apart=17))
+@pytest.mark.parametrize("how", KINDS)
+@pytest.mark.parametrize("case", BOUNDED)
 def test_bounded_inputs(spark: SparkSession, case: str, how: str) -> None:
     """In process and on Spark, with both sides, and with either or both of them empty."""
     asked, join = BOUNDED[case], BOUNDED[case].join(how)
@@ -220,7 +224,6 @@ def by_batch(got: Collected) -> list[int]:
     return rows
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize("case", STREAMS)
 def test_streams(spark: SparkSession, tmp_path: Path, case: str, how: str) -> None:
@@ -242,7 +245,6 @@ def test_streams(spark: SparkSession, tmp_path: Path, case: str, how: str) -> No
     assert ours.total("undecided") + ours.total("shed") + ours.total("refused") == 0
 
 
-@pytest.mark.long
 def test_a_full_join_of_streams_with_null_keys_is_that_of_sql(
     spark: SparkSession, tmp_path: Path
 ) -> None:
