@@ -56,7 +56,8 @@ def run(
     known = (*PARTS, *ON_DEMAND)
     unknown = [part for part in parts if part not in known]
     if unknown:
-        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(known)}")
+        names = ", ".join((*known, "real"))
+        raise SpecError(f"--part {unknown[0]} is unknown: give one of {names}")
     if "library" in parts:
         show_library(console, rounds)
     if "flink" in parts:
