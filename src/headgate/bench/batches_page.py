@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from headgate.bench.batch_sizes import PEER, Batches
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 
 PAGE = Path("out/batches.md")
 """Where the page is written."""
@@ -51,7 +51,7 @@ def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str
     for (size, name), runs in found.items():
         if size != rows:
             continue
-        times = Spread.of([a.steady / b.steady for a, b in zip(peer, runs, strict=False)])
+        times = RatioSpread.of([a.steady / b.steady for a, b in zip(peer, runs, strict=False)])
         empty = [run.empty for run in runs if run.empty is not None]
         cells = (
             _milliseconds([run.first for run in runs]),
@@ -64,7 +64,7 @@ def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str
 
 
 def _milliseconds(values: Sequence[float]) -> str:
-    spread = Spread.of(values)
+    spread = RatioSpread.of(values)
     if spread.least == spread.most:
         return f"{spread.middle:,.0f}"
     return f"{spread.middle:,.0f} ({spread.least:,.0f} to {spread.most:,.0f})"

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from headgate.bench.batch_sizes import PHASES, SIZES, WARM_UP, in_a_process
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 
 PROFILED = ("Spark's join", "Headgate", "no join: state in Python")
 ROWS = (10_000, 800_000)
@@ -44,7 +44,7 @@ def measure_stages() -> Iterator[tuple[int, str, BatchTime, BatchTime]]:
     with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
         for rows in ROWS:
             place = Path(folder) / str(rows)
-            Workload((rows // 2,) * SIZES[rows]).write(place)
+            BenchWorkload((rows // 2,) * SIZES[rows]).write(place)
             for name in PROFILED:
                 events = Path(tempfile.mkdtemp(dir=folder))
                 in_a_process(name, place, events)
