@@ -282,12 +282,24 @@ def bench(
             "Temperature) or of flights (origin, dest, time_hour, minute, dep_time).",
         ),
     ] = None,
+    size: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="With batches or stages: rows of both sides in a batch, 10000, 100000, 800000 or "
+            "1600000; may be repeated."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="With batches: go on where a run was cut short."),
+    ] = False,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
     with plain_errors():
         from headgate.bench.bench_command import PARTS, run
 
-        run(tuple(part or PARTS), rounds, rows, tuple(data or ()))
+        chosen = tuple(part or PARTS)
+        run(chosen, rounds, rows, tuple(data or ()), sizes=tuple(size or ()), resume=resume)
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)
