@@ -5,7 +5,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Links for every Linux, and for other kinds of machines; too large for everybody's .venv.
 ZIG   := ziglang==0.17.0
-CODE  := src $(wildcard tests tools examples)
+CODE  := src $(wildcard tests tools examples docs)
 
 # Spark starts its workers with the first python3 on PATH unless told otherwise.
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
@@ -15,7 +15,7 @@ export PYTHONUNBUFFERED := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel java postgres browser demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ java: ## check for Java 17 or newer; install it when root on Debian
 browser: ## check for a browser, for tests of the live page; install it when root on Debian
 	@tools/setup-browser.sh
 
+promtool: venv ## check for promtool, for the test of alert rules; unpack it on Debian
+	@tools/setup-promtool.sh $(VENV)
+
 postgres: ## check for a PostgreSQL server, for tests; install it when root on Debian
 	@tools/setup-postgres.sh
 
@@ -49,7 +52,7 @@ test: venv ## check, then the usual round of tests
 
 # One after the other: all may install packages.
 servers:
-	@$(MAKE) --no-print-directory --jobs=1 java postgres browser
+	@$(MAKE) --no-print-directory --jobs=1 java postgres browser promtool
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)
 
@@ -59,7 +62,7 @@ test-jit: venv ## the kernel as Numba compiles it here, against its twin
 test-plain: kernel ## the kernel as plain Python, without compilation, against its twin
 	@HEADGATE_KERNEL=python $(BIN)/pytest -m "not slow and not long and not spark" $(UNCOMPILED)
 
-test-long: kernel java postgres browser ## every night: all policies and studies, ten times the inputs, drawn anew
+test-long: kernel java postgres browser promtool ## every night: all policies and studies, ten times the inputs, drawn anew
 	@HEADGATE_TESTS=long $(BIN)/pytest -m "not slow"
 
 test-matrix: kernel java ## the Spark tests on each version of Spark; VERSION=4.1, ON=python3.13, ALL=1
@@ -104,10 +107,24 @@ golden: venv ## accept changed results: write the files that tests compare them 
 golden-checkpoints: kernel java ## write checkpoints of the present state format, to be taken up for ever
 	@HEADGATE_CALIBRATION=not-calibrated.json $(BIN)/python -m tests.golden.checkpoint_cases
 
-docs: kernel java browser ## write the page of metrics from their declarations, and the pictures
-	@$(BIN)/python -m headgate.metrics.metrics_page > docs/metrics.md
+SITE := $(BIN)/sphinx-build -q -W --keep-going -j auto -d docs/_build/trees
+DOCS_PORT ?= 8000
+
+docs: kernel java browser ## the site in docs/_build/html, with all that it shows made anew
+	@$(BIN)/python -m headgate.metrics.metrics_page > docs/reference/metrics.md
 	@$(BIN)/python tools/docs_images.py
 	@$(BIN)/python tools/page_images.py
+	@$(MAKE) --no-print-directory docs-site
+
+docs-site: venv ## the site alone, from what is there: seconds
+	@$(SITE) -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+docs-serve: docs-site ## the site on http://localhost:8000; DOCS_PORT=8080 for another port
+	@$(BIN)/python -m http.server --bind localhost --directory docs/_build/html $(DOCS_PORT)
+
+docs-links: venv ## ask the servers of all links that lead elsewhere
+	@$(SITE) -b linkcheck docs docs/_build/links
 
 MACHINE ?= $(shell uname -m)
 

@@ -90,18 +90,24 @@ def test_names_are_no_riddles() -> None:
     assert defined == set()
 
 
+def pages() -> list[Path]:
+    """The project's pages, without what the site copies or builds."""
+    made = {ROOT / "docs" / name for name in ("project", "_build")}
+    inside = (path for path in (ROOT / "docs").rglob("*.md") if not made & set(path.parents))
+    return [*ROOT.glob("*.md"), *inside]
+
+
 def test_headings_are_no_riddles() -> None:
     """A heading says what the reader can do or find."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    headings = [line for page in pages for line in page.read_text().splitlines() if line[:1] == "#"]
+    lines = [line for page in pages() for line in page.read_text().splitlines()]
+    headings = [line for line in lines if line[:1] == "#"]
     assert not [line for line in headings if re.match(r"#+ (Who|Whoever|Rows that)\b", line)]
 
 
 def test_links_between_pages_lead_somewhere() -> None:
     """To a file that is there, and a heading that it has."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     astray = []
-    for page in pages:
+    for page in pages():
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
             path, _, anchor = link.partition("#")
             target = (page.parent / path).resolve() if path else page

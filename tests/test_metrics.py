@@ -20,7 +20,7 @@ from headgate.metrics.metric_groups import (
 from headgate.metrics.metrics_page import page
 from headgate.planner.live_curve import EXACT, FULL, PASSED, TIMES
 
-PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "metrics.md"
 EVERY = metrics_of(*JOIN_SUMS, Qualities, ExpectedFigures, ShardFigures, LookupCounts)
 
 

@@ -110,7 +110,7 @@ def test_changes_of_policy_and_limits_are_told(tmp_path: Path) -> None:
         tmp_path, *(join_report(b, START + b, more={"limit": limit}) for b, limit in told)
     )
     said = [event.what for event in history.events(history.watched()[0].number)]
-    assert said == ["the query starts", "now follows LIFE", "limit lowered"]
+    assert said == ["the query starts", "now follows LIFE", "limit lowered to 800 B"]
 
 
 def test_a_view_has_few_points_however_long_the_time(tmp_path: Path) -> None:
@@ -187,6 +187,20 @@ def test_what_cannot_be_read_costs_a_batch_and_nothing_else(
     history = recorded(tmp_path, *reports)
     assert history.watched()[0].written == 1
     assert "missing on the page" in caplog.text
+
+
+def test_a_history_that_is_lost_costs_batches_and_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    history = recorded(tmp_path, join_report(0, START))
+    recorder = Recorder(history)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    history.path.mkdir()
+    for batch in range(5):
+        recorder.hear("reported", join_report(batch, START + batch))
+    recorder.stop()
+    assert caplog.text.count("missing on the page") == 1, "told once, raised nowhere"
 
 
 def test_reports_that_nobody_writes_never_pile_up(tmp_path: Path) -> None:

@@ -1,17 +1,22 @@
 """The page server: who may read, what it answers, and that nobody can make it wait."""
 
+import inspect
 import json
+import logging
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hmac import compare_digest
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 import pytest
+from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client.parser import text_string_to_metric_families
 
 import headgate as hg
@@ -20,6 +25,7 @@ from headgate.metrics import metrics_of
 from headgate.metrics.metric_groups import JOIN_SUMS, Qualities
 from headgate.watching.alert_rules import RULES, alert_rules
 from headgate.watching.exported_figures import exported_name
+from headgate.watching.exposition import exposition
 from headgate.watching.grafana_dashboard import WIDTH, dashboard, dashboard_json
 from headgate.watching.history import History
 from headgate.watching.live_feed import MOST_WAITING
@@ -98,6 +104,26 @@ def test_answers_say_what_browsers_may_do(folder: Path) -> None:
             assert "server" not in headers
 
 
+def test_without_being_told_otherwise_only_this_machine_can_read(folder: Path) -> None:
+    assert inspect.signature(hg.watch).parameters["host"].default == "127.0.0.1"
+    with served(folder) as server:
+        assert server._socket.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(ConnectionError):  # another address of the same machine
+            socket.create_connection(("127.0.0.2", server.port), timeout=5)
+
+
+def test_names_cannot_break_out_of_what_prometheus_reads(tmp_path: Path) -> None:
+    hostile = 'a"} 1\nheadgate_recall{query="b\\<img src=x>'
+    history = recorded(tmp_path, join_report(30, time.time(), title=hostile, name=hostile))
+    families = list(text_string_to_metric_families(exposition(history).decode()))
+    told = {
+        (sample.labels["query"], sample.labels["join"])
+        for family in families
+        for sample in family.samples
+    }
+    assert told == {(hostile, hostile)}
+
+
 def test_there_is_nothing_to_write_to(folder: Path) -> None:
     with served(folder) as server:
         for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
@@ -132,7 +158,25 @@ def test_elsewhere_a_token_is_needed(folder: Path) -> None:
         assert ask(server, "/metrics", Authorization=f"Bearer {TOKEN}")[0].status == 200
 
 
+def test_secrets_are_compared_in_constant_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[bytes] = []
+
+    def compare(given: bytes, known: bytes) -> bool:
+        compared.append(given)
+        return compare_digest(given, known)
+
+    monkeypatch.setattr("headgate.watching.page_guard.hmac.compare_digest", compare)
+    with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
+        ask(server, "/data", Authorization="Bearer guessed-token")
+        ask(server, "/enter?code=guessed-code")
+        ask(server, "/data", Cookie="headgate=1-2-signature")
+    assert compared == [b"guessed-token", b"guessed-code", b"signature"]
+
+
 def test_a_link_works_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     used: list[str] = []
     with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
         server.guard.on_link_used = lambda: used.append(server.link)
@@ -145,9 +189,15 @@ def test_a_link_works_once(folder: Path, caplog: pytest.LogCaptureFixture) -> No
         assert TOKEN not in cookie
         session = cookie.partition(";")[0]
         assert ask(server, "/data", Cookie=session)[0].status == 200
-        assert ask(server, "/data", Cookie="headgate=guessed")[0].status == 401
+        later = session.replace("=", "=9", 1)
+        for wrong in ("headgate=guessed", "headgate=", "headgate=1-2-3", f"{session}0", later):
+            assert ask(server, "/data", Cookie=wrong)[0].status == 401, wrong
         assert ask(server, link)[0].status == 401, "used up"
         assert used == [server.link] != [link]
+    with served(folder, Guard.of("0.0.0.0", TOKEN)) as again:
+        assert ask(again, "/data", Cookie=session)[0].status == 200, "a page started again"
+    with served(folder, Guard.of("0.0.0.0", None)) as other:
+        assert ask(other, "/data", Cookie=session)[0].status == 401, "with another token"
     code = link.partition("=")[2]
     assert not any(secret in caplog.text for secret in (TOKEN, code, session))
 
@@ -169,7 +219,7 @@ def test_a_reader_who_takes_nothing_makes_nobody_wait(folder: Path, tmp_path: Pa
         for batch in range(BATCHES, BATCHES + 4):
             recorder.hear("reported", join_report(batch, time.time()))
             line = live.readline()
-            while not line.startswith(b"data:"):
+            while not line.startswith(b"data: {"):
                 line = live.readline()
             told = json.loads(line[5:])
             seen += len(told["points"])
@@ -180,6 +230,33 @@ def test_a_reader_who_takes_nothing_makes_nobody_wait(folder: Path, tmp_path: Pa
         quick.close()
     recorder.stop()
     assert MOST_WAITING < 100
+
+
+def test_a_page_that_is_interrupted_lets_its_readers_go(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(folder) as server:
+        reader = HTTPConnection("127.0.0.1", server.port, timeout=20)
+        reader.request("GET", "/live", headers={"Host": "localhost"})
+        live = reader.getresponse()
+        assert live.readline().startswith(b"retry:")
+        server._server.should_exit = True  # what Ctrl-C does
+        assert live.read().endswith(b"data: 1\n\n"), "an end, not a broken connection"
+    assert not caplog.text
+
+
+def test_who_is_told_of_a_batch_can_load_it(folder: Path, tmp_path: Path) -> None:
+    """Also right after others have loaded the page, whose answer is kept for a moment."""
+    shutil.copytree(folder, tmp_path / "own")
+    with served(tmp_path / "own") as server:
+        joins = json.loads(ask(server, "/joins")[1])
+        mine = next(each["id"] for each in joins if each["name"] == "headgate")
+        loaded = []
+        for batch in (BATCHES, BATCHES + 1):
+            recorded(tmp_path / "own", join_report(batch, time.time()))
+            data = json.loads(ask(server, f"/data?join={mine}")[1])
+            loaded.append(data["series"]["batch"][-1])
+    assert loaded == [BATCHES, BATCHES + 1]
 
 
 def test_prometheus_reads_what_is_told(folder: Path) -> None:
@@ -267,16 +344,16 @@ def test_the_dashboard_is_one_of_grafanas() -> None:
         taken |= cells
         assert panel["targets"]
         assert all({"refId", "expr", "legendFormat"} <= set(each) for each in panel["targets"])
-    # Its own library reads and writes it, where that is installed.
-    model = pytest.importorskip("grafana_foundation_sdk.models.dashboard")
-    read = model.Dashboard.from_json(board)
+    # Grafana's own library, made from its schema, reads it.
+    read = Dashboard.from_json(board)
     assert [panel.title for panel in read.panels] == [panel["title"] for panel in board["panels"]]
 
 
 def test_promtool_accepts_the_rules() -> None:
-    tool = shutil.which("promtool")
+    own = Path(sys.executable).parent
+    tool = shutil.which("promtool") or shutil.which("promtool", path=own)
     if tool is None:
-        pytest.skip("no promtool: apt-get install prometheus")
+        pytest.skip("no promtool: make promtool, or install Prometheus")
     told = subprocess.run([tool, "check", "rules", str(RULES)], capture_output=True, text=True)
     assert told.returncode == 0, told.stdout + told.stderr
     assert "4 rules found" in told.stdout

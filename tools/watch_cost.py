@@ -24,6 +24,7 @@ from headgate.watching.recorder import Recorder
 from tests.watched_reports import join_report
 
 WEEK_S, EVERY_S, READERS, SHARDS = 7 * 86_400, 30, 10, 8
+READER = "reader"
 WARM = 6
 """Batches before anything is measured."""
 
@@ -69,6 +70,14 @@ def read(port: int, seconds: int, taken: list[int]) -> None:
     live.getresponse().read(10)
     time.sleep(8)
     live.close()
+
+
+def follow(port: int) -> None:
+    """A reader who takes all news, until the page ends."""
+    live = HTTPConnection("127.0.0.1", port, timeout=600)
+    live.request("GET", "/live", headers={"Host": "localhost"})
+    for _ in live.getresponse():
+        pass
 
 
 def page_memory(folder: Path) -> None:
@@ -124,8 +133,21 @@ def cpu_of_all() -> float:
     return spent
 
 
-def spent_on_stream(session: Any, folder: Path, batches: int) -> tuple[float, float]:
-    """Processor time and time of a batch of 10,000 rows, after some to warm up."""
+def cpu_of_watching() -> float:
+    """Processor time of this process's threads but the main one and the reader: recorder, page, and
+    the thread on which Spark tells reports."""
+    others = {
+        thread.native_id
+        for thread in threading.enumerate()
+        if thread is not threading.main_thread() and thread.name != READER
+    }
+    found = psutil.Process().threads()
+    return sum(each.user_time + each.system_time for each in found if each.id in others)
+
+
+def spent_on_stream(session: Any, folder: Path, batches: int) -> tuple[float, float, float]:
+    """Of a batch of 10,000 rows, after some to warm up: processor time, time, and processor time of
+    watching it."""
     made = session.readStream.format("rate-micro-batch").option("rowsPerBatch", 5000)
     left, right = (
         made.load()
@@ -141,17 +163,20 @@ def spent_on_stream(session: Any, folder: Path, batches: int) -> tuple[float, fl
     )
     frame = join.stream(left, right, shards=2, watermark=False)
     query = frame.writeStream.format("noop").option("checkpointLocation", str(folder)).start()
-    last, began = WARM + batches, (0.0, 0.0)
+    last, began = WARM + batches, (0.0, 0.0, 0.0)
     while True:
         done = (query.lastProgress or {"batchId": -1})["batchId"]
         if began[0] == 0 and done >= WARM:
-            first, began = done, (time.monotonic(), cpu_of_all())
+            first, began = done, (time.monotonic(), cpu_of_all(), cpu_of_watching())
         if done >= last:
             break
         time.sleep(0.05)
-    spent = cpu_of_all() - began[1], time.monotonic() - began[0]
+    ends = (time.monotonic(), cpu_of_all(), cpu_of_watching())
     query.stop()
-    return spent[0] / (done - first), spent[1] / (done - first)
+    clock, cpu, own = (
+        (end - start) / (done - first) for start, end in zip(began, ends, strict=True)
+    )
+    return cpu, clock, own
 
 
 def query_in_turns(rounds: int, batches: int = 20) -> None:
@@ -165,8 +190,9 @@ def query_in_turns(rounds: int, batches: int = 20) -> None:
             watch = hg.watch(session, folder=folder / "watch") if watched else None
             if watch is not None:
                 port = int(watch.address.rpartition(":")[2])
-                threading.Thread(target=read, args=(port, 3600, []), daemon=True).start()
-            cpu, clock = spent_on_stream(session, folder / "checkpoint", batches)
+                reading = threading.Thread(target=follow, args=(port,), daemon=True, name=READER)
+                reading.start()
+            cpu, clock, own = spent_on_stream(session, folder / "checkpoint", batches)
             if watch is not None:
                 watch.stop()
             spent[watched].append(cpu)
@@ -174,7 +200,8 @@ def query_in_turns(rounds: int, batches: int = 20) -> None:
                 f"{'watched' if watched else 'not':>8}: {cpu:.3f} s of processor time a batch,",
                 end=" ",
             )
-            print(f"{clock:.3f} s by the clock", flush=True)
+            print(f"{clock:.3f} s by the clock; watching {1000 * own:.1f} ms", end=", ")
+            print(f"{100 * own / cpu:.2f} %", flush=True)
         session.stop()
     middle = {watched: sorted(each)[len(each) // 2] for watched, each in spent.items()}
     print(f"middle of {rounds}: watched {middle[True]:.3f} s, not {middle[False]:.3f} s a batch")

@@ -23,7 +23,9 @@ class Reader:
         self._driver = driver
 
     def open(self, address: str) -> None:
-        """Go to a page."""
+        """Go to a page; complaints of the one before, whose server may have ended, are dropped."""
+        self._driver.get("about:blank")
+        self.complaints()
         self._driver.get(address)
 
     def run(self, script: str, *given: Any) -> Any:
@@ -52,11 +54,23 @@ class Reader:
         features = [{"name": "prefers-color-scheme", "value": name}]
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
+    def save_to(self, folder: Path) -> None:
+        """Save what the page offers in a folder."""
+        folder.mkdir()
+        given = {"behavior": "allow", "downloadPath": str(folder)}
+        self._driver.execute_cdp_cmd("Browser.setDownloadBehavior", given)
+
     def press(self, selector: str, *keys: str) -> None:
         """Type keys with an element in focus."""
         from selenium.webdriver.common.by import By
 
         self._driver.find_element(By.CSS_SELECTOR, selector).send_keys(*keys)
+
+    def click(self, selector: str) -> None:
+        """Click like a person: a page may save only so many files that nobody asked for."""
+        from selenium.webdriver.common.by import By
+
+        self._driver.find_element(By.CSS_SELECTOR, selector).click()
 
     def complaints(self) -> list[str]:
         """Errors and warnings in the console since the last time they were asked for."""

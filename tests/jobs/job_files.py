@@ -7,7 +7,7 @@ import pytest
 import headgate as hg
 from headgate.jobs import Job, JobError, read_job
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "job-file.md"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "job-file.md"
 
 GOOD = """\
 name = "auctions"

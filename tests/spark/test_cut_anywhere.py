@@ -1,5 +1,6 @@
 """Where a stream is cut into batches changes nothing: not the results, not what is stored, not what
-is learned. For every policy that learns, and every goal; docs/internals.md has the exceptions.
+is learned. For every policy that learns, and every goal; exceptions are in
+docs/concepts/internals.md.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The recipes of docs/sources-and-sinks.md, run as they are written there."""
+"""The recipes of docs/guides/sources-and-sinks.md, run as they are written there."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tests.spark.streams import START_US, multiset, timestamps, write_side
 
 pytestmark = [pytest.mark.spark, needs_classic("foreachBatch runs on the server")]
 
-PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "sources-and-sinks.md"
 SECONDS = (1, 2, 3, 40)
 KAFKA = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, "

@@ -12,13 +12,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate as hg
+from headgate.watching.history import History
+from headgate.watching.page_guard import Guard
+from headgate.watching.page_server import PageServer
 from tests.browser.reader import Reader, reader
 from tests.spark.streams import START_US, read_side, timestamps, write_side
+from tests.test_watch_history import recorded
+from tests.watched_reports import ABOUT, join_report, lookup_report
 
 pytestmark = pytest.mark.spark
 
 ROWS, FILES, SHARDS = 4000, 3, 2
-JOINS = "return document.querySelector('#join').options.length"
 HOSTILE = '<img src=x onerror="document.title=1">'
 SCHEMAS = (("left", "lt"), ("right", "rt"))
 
@@ -71,10 +75,22 @@ def batches_on(page: Reader) -> int:
     return int(told) + 1 if told and told.strip().isdigit() else 0
 
 
-def has_all(page: Reader, panels: list[str]) -> bool:
+def choose(page: Reader, name: str) -> None:
+    """Show the join or lookup with this name in its title."""
+    page.until(f"{name} to choose", lambda: name in page.text("#join"))
+    page.run(
+        "const choice = document.querySelector('#join');"
+        "const mine = (option) => option.text.includes(arguments[0]);"
+        "choice.value = [...choice.options].find(mine).value;"
+        "choice.dispatchEvent(new Event('change'))",
+        name,
+    )
+
+
+def has_all(page: Reader, panels: set[str]) -> bool:
     """Whether the page has these panels."""
     found = page.run("return [...document.querySelectorAll('.panel')].map((p) => p.id)")
-    return set(panels) <= set(found)
+    return {f"panel-{each}" for each in panels} <= set(found)
 
 
 def is_drawn(page: Reader) -> bool:
@@ -142,12 +158,13 @@ def check_page(browser: Reader, scheme: str, width: int) -> None:
 
 
 @pytest.mark.long
-def test_a_page_goes_on_with_a_query_that_starts_again(
+def test_a_page_survives_restarts_of_the_query_and_of_itself(
     spark: SparkSession, tmp_path: Path, browser: Reader
 ) -> None:
     write_files(tmp_path, 0, FILES)
     folder = tmp_path / "watch"
     with hg.watch(spark, folder=folder, port=0) as watch:
+        port = int(watch.address.rpartition(":")[2])
         browser.open(watch.link)
         query = start(spark, tmp_path, "restarted")
         query.processAllAvailable()
@@ -160,16 +177,18 @@ def test_a_page_goes_on_with_a_query_that_starts_again(
         browser.until("the query goes on", lambda: batches_on(browser) == before + FILES)
         assert "the query goes on" in browser.text("#panel-events")
         query.stop()
+    with hg.watch(spark, folder=folder, port=port):
+        write_files(tmp_path, 2 * FILES, 1)
+        query = start(spark, tmp_path, "restarted")
+        query.processAllAvailable()
+        browser.until("the page is back", lambda: batches_on(browser) == before + FILES + 1)
+        query.stop()
+    shown = browser.run("return document.querySelectorAll('#panel-events li').length")
+    assert shown >= 5, "three starts, two ends"
 
 
 def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
     """Of a made-up history: joins that share a budget, a lookup, a sample, a CPU budget."""
-    from headgate.watching.history import History
-    from headgate.watching.page_guard import Guard
-    from headgate.watching.page_server import PageServer
-    from tests.test_watch_history import recorded
-    from tests.watched_reports import ABOUT, join_report, lookup_report
-
     now = clock() - 60
     kinds = {
         "clicks": {**ABOUT, "cpu": 0.5},
@@ -192,18 +211,23 @@ def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
         browser.size(1280, 720)
         browser.open(server.link)
         for name, panels in shown.items():
-            browser.until("joins to choose", lambda: bool(browser.run(JOINS)))
-            browser.run(
-                "const choice = document.querySelector('#join');"
-                "const mine = (option) => option.text.includes(arguments[0]);"
-                "choice.value = [...choice.options].find(mine).value;"
-                "choice.dispatchEvent(new Event('change'))",
-                name,
-            )
-            wanted = [f"panel-{each}" for each in panels]
-            browser.until(f"panels of {name}", partial(has_all, browser, wanted))
+            choose(browser, name)
+            browser.until(f"panels of {name}", partial(has_all, browser, panels))
             browser.until("panels are drawn", lambda: is_drawn(browser))
             assert not browser.barriers()
         assert not browser.complaints()
+        server = restarted(server, tmp_path)
+        recorded(tmp_path, lookup_report(30, clock()))
+        browser.until("the open tab goes on", lambda: batches_on(browser) == 31)
     finally:
         server.stop()
+
+
+def restarted(server: PageServer, folder: Path) -> PageServer:
+    """A page that ends and starts again, at the same address."""
+    server.stop()
+    again = PageServer(
+        History(folder, read_only=True), Guard.of("127.0.0.1", None), port=server.port
+    )
+    again.start()
+    return again

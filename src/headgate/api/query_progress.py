@@ -27,7 +27,7 @@ class Progress:
         The share of the exact result made since the query began, with its 95 % interval; None
         while it is not known.
     figures
-        All metrics of the batch, by name; docs/metrics.md says what they mean.
+        All metrics of the batch, by name; docs/reference/metrics.md says what they mean.
 
     Examples
     --------

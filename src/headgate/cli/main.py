@@ -102,7 +102,7 @@ def demo(
 
 @app.command(cls=PlainCommand, epilog=help_texts.RUN)
 def run(
-    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    job: Annotated[Path, typer.Argument(help="A job file, in TOML; docs/reference/job-file.md.")],
     check: Annotated[
         bool,
         typer.Option(
@@ -130,7 +130,7 @@ def run(
 
 @app.command(cls=PlainCommand, epilog=help_texts.PLAN)
 def plan(
-    job: Annotated[Path, typer.Argument(help="A job file; docs/job-file.md says what it has.")],
+    job: Annotated[Path, typer.Argument(help="A job file, in TOML; docs/reference/job-file.md.")],
     look: Annotated[
         bool, typer.Option(help="Look at the data that is there, where sources are files.")
     ] = True,
@@ -322,7 +322,7 @@ def reproduce(
     ] = None,
     temperatures: Annotated[
         Path | None,
-        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; see docs/papers.md."),
+        typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; docs/papers."),
     ] = None,
 ) -> None:
     """Run the papers' experiments again; fails when a claim does not hold and was not declared."""

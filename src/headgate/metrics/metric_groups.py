@@ -1,6 +1,7 @@
 """Every metric, one field each. To add one, add a field here and count it where it happens.
 
-`Stats`, `LookupStats`, the columns that Spark observes, and docs/metrics.md are built from these.
+`Stats`, `LookupStats`, the columns that Spark observes and docs/reference/metrics.md are built
+from these.
 """
 
 from dataclasses import dataclass
@@ -282,7 +283,7 @@ class RestartFigures:
 
 @dataclass(frozen=True)
 class ShardFigures:
-    """What only single shards report, in `by_shard`; see docs/watching.md.
+    """What only single shards report, in `by_shard`; see docs/guides/watching.md.
 
     Evidence about recall adds up, over batches and over shards, where recall itself does not.
     """

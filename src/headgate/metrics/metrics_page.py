@@ -1,4 +1,4 @@
-"""Generates docs/metrics.md, every metric with unit and meaning, from the declarations."""
+"""Generates docs/reference/metrics.md: every metric with its unit and meaning."""
 
 import sys
 from inspect import getdoc
@@ -24,7 +24,7 @@ are computed from sums; peaks are sums of the shards' peaks, so the true peak is
 last column says how batches combine: add up (sum), take the last or the greatest (max), or neither
 (ratio). Beside them are `by_shard`, an array a shard of the figures in
 `headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join or lookup
-is; `headgate watch` shows both ([docs/watching.md](watching.md)). `Outcome.stats` of a
+is; `headgate watch` shows both ([how to watch](../guides/watching.md)). `Outcome.stats` of a
 join in process has the first group.
 
 This page is written by `make docs`.

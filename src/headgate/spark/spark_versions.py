@@ -1,7 +1,7 @@
 """Where the versions of Spark differ, and only here: 4.0 to 4.3, classic and Connect.
 
 What an older version names differently is translated; what it lacks is refused where it is asked
-for, with what is needed (docs/spark-versions.md has the table).
+for, with what is needed (docs/reference/spark-versions.md has the table).
 """
 
 from dataclasses import replace

@@ -31,7 +31,7 @@ def _rate(name: str) -> str:
     return f"rate({_of(f'headgate_{name}_total')}[$__rate_interval])"
 
 
-LOSSES = ("shed", "refused", "late", "unprobed", "unstored", "undecided", "retired")
+LOSSES = ("shed", "refused", "late", "unprobed", "unstored", "undecided")
 PANELS = (
     Shown(
         "Recall",

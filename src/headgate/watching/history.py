@@ -168,13 +168,14 @@ class History:
             )
             return int(known[0])
 
-    def ended(self, query: str, run: str, state: str) -> list[int]:
-        """Note that a run of a query has ended; the numbers of its joins."""
+    def ended(self, query: str, run: str, state: str, at: float) -> None:
+        """Write down that a run of a query has ended."""
         with self._open() as file:
             mine = "WHERE query = ? AND run = ?"
             found = file.execute(f"SELECT id FROM joins {mine}", (query, run)).fetchall()
+            for (number,) in found:
+                _note(file, number, at, f"the query {state}")
             file.execute(f"UPDATE joins SET state = ? {mine}", (state, query, run))
-            return [int(number) for (number,) in found]
 
     def add(self, number: int, record: Record, totals: Mapping[str, float]) -> None:
         """Write a batch, into every ring."""
@@ -205,9 +206,7 @@ class History:
     def note(self, number: int, at: float, what: str) -> None:
         """Write down an event."""
         with self._open() as file:
-            (last,) = file.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
-            row = ((last + 1) % EVENTS, last + 1, number, at, what)
-            file.execute("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?)", row)
+            _note(file, number, at, what)
 
     def watched(self) -> list[Watched]:
         """All joins and lookups; running ones first, the latest before others."""
@@ -274,6 +273,12 @@ class History:
         with self._open() as file:
             rows = file.execute("SELECT id, written, state FROM joins").fetchall()
         return {number: (written, state) for number, written, state in rows}
+
+
+def _note(file: sqlite3.Connection, number: int, at: float, what: str) -> None:
+    (last,) = file.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
+    row = ((last + 1) % EVENTS, last + 1, number, at, what)
+    file.execute("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?)", row)
 
 
 def _packed(record: Record) -> bytes:

@@ -23,6 +23,8 @@ MOST_AT_ONCE = 40
 MOST_READERS = 64
 BREATHES_S = 15.0
 """How often a silent stream says that it is alive."""
+ALIVE = "event: alive\ndata: 1\n\n"
+"""Sent first, too: who loads after it misses nothing."""
 END = ""
 RELOAD = json.dumps({"reload": True})
 _log = logging.getLogger("headgate.watching")
@@ -65,7 +67,7 @@ class LiveFeed:
             self._task = asyncio.create_task(self._look())
         try:
             await self._ready.wait()
-            yield "retry: 2000\n\n"
+            yield f"retry: 2000\n{ALIVE}"
             while True:
                 try:
                     message = await asyncio.wait_for(waiting.get(), BREATHES_S)
@@ -73,7 +75,7 @@ class LiveFeed:
                         return
                     yield f"data: {message}\n\n"
                 except TimeoutError:
-                    yield ": alive\n\n"
+                    yield ALIVE
         finally:
             self._readers.discard(waiting)
             if not self._readers and self._task is not None:
@@ -109,11 +111,14 @@ class LiveFeed:
             if mine.written - seen > MOST_AT_ONCE or number not in before:
                 messages.append(RELOAD)
                 continue
-            records = self._history.records(number, 0, after=seen - 1)
+            records = list(self._history.records(number, 0, after=seen - 1))
+            # A query that goes on did so when its first batch began.
+            since = records[0].at - records[0].seconds if records else float("inf")
             told: dict[str, Any] = {
                 "id": number,
                 "state": mine.state,
                 "points": [point_of(record, mine.about) for record in records],
+                "events": [list(each) for each in self._history.events(number, since)],
                 "now": now(self._history, mine),
             }
             messages.append(json.dumps(told))

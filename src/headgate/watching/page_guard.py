@@ -9,6 +9,7 @@ import hmac
 import ipaddress
 import secrets
 import socket
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -29,7 +30,8 @@ HEADERS = {
 }
 """Sent with every answer."""
 SHORTEST_TOKEN = 16
-MOST_SESSIONS = 100
+SESSION_S = 30 * 86_400
+"""How long a browser that was let in may read."""
 COOKIE = "headgate"
 OPEN = ("/healthz",)
 """What is answered without a token: it says nothing of the query."""
@@ -68,11 +70,10 @@ class Guard:
         Called when a one-time link was followed, and there is a new one.
     """
 
-    token: str | None
+    token: str | None = field(repr=False)
     hosts: frozenset[str]
     on_link_used: Callable[[], None] | None = None
     _code: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
-    _sessions: list[str] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(cls, host: str, token: str | None, hosts: Iterable[str] = ()) -> "Guard":
@@ -95,15 +96,27 @@ class Guard:
         return "/" if self.token is None else f"/enter?code={self._code}"
 
     def enter(self, code: str) -> str | None:
-        """A session for who has the code of the link, which is then used up; None for others."""
+        """A session for who has the code of the link, which is then used up; None for others.
+
+        It is signed with the token, so that a page started again with the same one knows it.
+        """
         if self.token is None or not _same(code, self._code):
             return None
         self._code = secrets.token_urlsafe(24)
-        session = secrets.token_urlsafe(24)
-        self._sessions = [*self._sessions, session][-MOST_SESSIONS:]
         if self.on_link_used is not None:
             self.on_link_used()
-        return session
+        begins = f"{time.time() + SESSION_S:.0f}-{secrets.token_hex(8)}"
+        return f"{begins}-{self._signed(begins)}"
+
+    def _signed(self, text: str) -> str:
+        key = (self.token or "").encode()
+        return hmac.new(key, f"headgate session {text}".encode(), "sha256").hexdigest()
+
+    def _is_session(self, shown: str) -> bool:
+        begins, _, signed = shown.rpartition("-")
+        if not _same(signed, self._signed(begins)):
+            return False
+        return float(begins.partition("-")[0]) > time.time()
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and words for a request that is refused; None for one that is let in."""
@@ -127,7 +140,7 @@ class Guard:
             cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
         except CookieError:
             return False
-        return cookie is not None and any(_same(cookie.value, each) for each in self._sessions)
+        return cookie is not None and self._is_session(cookie.value)
 
 
 def _text(raw: bytes) -> str:

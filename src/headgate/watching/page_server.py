@@ -28,7 +28,7 @@ from headgate.spec import SpecError
 from headgate.watching.exposition import CONTENT_TYPE, exposition
 from headgate.watching.history import History, Watched
 from headgate.watching.live_feed import LiveFeed
-from headgate.watching.page_guard import COOKIE, Guard, Guarded
+from headgate.watching.page_guard import COOKIE, SESSION_S, Guard, Guarded
 from headgate.watching.page_view import described, view
 
 PAGE = Path(__file__).parent / "page"
@@ -37,8 +37,11 @@ PORTS = 20
 """Ports that are tried from there on, where none is asked for."""
 SHORTEST_S, LONGEST_S = 60.0, 8 * 86_400.0
 KEPT_S = 2.0
-"""For how long what one reader is shown is shown to others as well."""
+"""For how long what one reader is shown is shown to others as well, while there is no news."""
 STARTS_S = 10.0
+
+_Asked = tuple[int, float, tuple[tuple[int, int, str], ...]]
+"""A join, how far to look back, and how far the joins were."""
 
 
 class Answers:
@@ -47,7 +50,7 @@ class Answers:
     def __init__(self, history: History, guard: Guard) -> None:
         self._history, self._guard = history, guard
         self.feed = LiveFeed(history)
-        self._kept: dict[tuple[int, float], tuple[float, bytes]] = {}
+        self._kept: dict[_Asked, tuple[float, bytes]] = {}
         self._building = threading.Lock()
 
     async def index(self, request: Request) -> Response:
@@ -85,7 +88,9 @@ class Answers:
     def _view(self, mine: Watched, watched: list[Watched], seconds: float) -> bytes:
         """The answer as JSON; one at a time, and the same for all who ask at once."""
         with self._building:
-            key, clock = (mine.number, seconds), time.monotonic()
+            # A reader who was told of a batch loads it: what was made before does not do.
+            news = tuple((each.number, each.written, each.state) for each in watched)
+            key, clock = (mine.number, seconds, news), time.monotonic()
             made, body = self._kept.get(key, (-KEPT_S, b""))
             if clock - made < KEPT_S:
                 return body
@@ -139,7 +144,7 @@ class Answers:
         if session is None:
             return PlainTextResponse("this link was used before: ask for another\n", 401)
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, session, httponly=True, samesite="lax", max_age=30 * 86_400)
+        answer.set_cookie(COOKIE, session, httponly=True, samesite="lax", max_age=SESSION_S)
         return answer
 
 
@@ -160,6 +165,19 @@ def make_app(answers: Answers, guard: Guard) -> Any:
     return Guarded(app, guard)
 
 
+class _Server(uvicorn.Server):
+    """Ends what readers are sent before it waits for them: they would stay for ever."""
+
+    def __init__(self, config: uvicorn.Config, feed: LiveFeed) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stopped, or interrupted."""
+        self._feed.close()
+        await super().shutdown(sockets)
+
+
 class PageServer:
     """The page on a thread of its own, or on this one.
 
@@ -178,9 +196,9 @@ class PageServer:
         ports = range(PORT, PORT + PORTS) if port is None else (port,)
         self._socket = _bound(host, ports)
         self.port = int(self._socket.getsockname()[1])
-        self._answers = Answers(history, guard)
+        answers = Answers(history, guard)
         config = uvicorn.Config(
-            make_app(self._answers, guard),
+            make_app(answers, guard),
             access_log=False,  # links have codes in them
             log_config=None,
             log_level="error",
@@ -188,7 +206,7 @@ class PageServer:
             timeout_graceful_shutdown=1,
             server_header=False,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config, answers.feed)
         self._thread: threading.Thread | None = None
 
     @property
@@ -218,7 +236,6 @@ class PageServer:
     def stop(self) -> None:
         """End the page."""
         self._server.should_exit = True
-        self._answers.feed.close()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
         self._socket.close()

@@ -17,7 +17,7 @@ MOST_READ = 1200
 """Records that are read for a view; where there are more, those of coarser steps are."""
 RECENT = 30
 """Batches that count as the latest."""
-LOSSES = ("shed", "refused", "retired", "late", "unprobed", "unstored", "unchosen", "undecided")
+LOSSES = ("shed", "refused", "late", "unprobed", "unstored", "unchosen", "undecided")
 LOOKED_UP = ("hits", "misses", "unknown", "queries", "retries", "evictions")
 _STORED, _BUSY, _ROWS = (SHARD_KEPT.index(name) for name in ("stored_rows", "busy_ms", "rows"))
 

@@ -17,10 +17,13 @@ from headgate.metrics import SUM, metrics_of
 from headgate.metrics.metric_groups import JOIN_SUMS, LOOKUP_SUMS
 from headgate.watching.batch_record import FOLLOWED_BY, Record, records_of
 from headgate.watching.history import History
+from headgate.watching.summary import use_of
 
 MOST_WAITING = 1000
 """Reports that wait to be written."""
 WAKES_S = 5.0
+MOVED = 0.1
+"""A limit that moved by less since it was last noted is not worth a note."""
 _SUMMED = tuple(each.name for each in metrics_of(*JOIN_SUMS, *LOOKUP_SUMS) if each.batches == SUM)
 _log = logging.getLogger("headgate.watching")
 
@@ -81,8 +84,7 @@ class Recorder:
     def _end(self, told: Mapping[str, Any]) -> None:
         query, run = str(told["id"]), str(told["runId"])
         state = "failed" if told.get("failed") else "ended"
-        for number in self._history.ended(query, run, state):
-            self._history.note(number, time.time(), f"the query {state}")
+        self._history.ended(query, run, state, time.time())
 
     def _report(self, told: Mapping[str, Any]) -> None:
         query, run = str(told["id"]), str(told["runId"])
@@ -96,9 +98,10 @@ class Recorder:
                 again = "the query goes on" if joined.totals else "the query starts"
                 self._history.note(number, record.at - record.seconds, again)
             record = joined.placed(record)
-            self._history.add(joined.number, record, joined.counted(record))
-            for what in joined.changes(record):
+            # Before the batch: readers are told of events with the batch that brought them.
+            for what in joined.changes(record, json.loads(about)):
                 self._history.note(joined.number, record.at, what)
+            self._history.add(joined.number, record, joined.counted(record))
 
 
 class _Joined:
@@ -130,7 +133,7 @@ class _Joined:
         self.totals["batches"] = self.totals.get("batches", 0.0) + record.batches
         return self.totals
 
-    def changes(self, record: Record) -> list[str]:
+    def changes(self, record: Record, about: Mapping[str, Any]) -> list[str]:
         """What is worth a note: another policy, another limit."""
         said = []
         figures = record.figures
@@ -141,8 +144,9 @@ class _Joined:
                 said.append(f"now follows {' and '.join(names)}")
             self._followed = followed
         limit = figures.get("limit") or 0.0
-        if limit and limit != self._limit:
+        if limit and abs(limit - self._limit) > MOVED * self._limit:
             if self._limit:
-                said.append(f"limit {'raised' if limit > self._limit else 'lowered'}")
+                way = "raised" if limit > self._limit else "lowered"
+                said.append(f"limit {way} to {use_of(record, about).budget_text}")
             self._limit = limit
         return said

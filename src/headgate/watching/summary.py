@@ -21,12 +21,17 @@ class Use(NamedTuple):
     @property
     def text(self) -> str:
         """In words: "412 MB of 512 MB"."""
-        if self.in_bytes:
-            used = format_bytes(round(self.used))
-            return used if self.budget is None else f"{used} of {format_bytes(round(self.budget))}"
+        used = format_bytes(round(self.used)) if self.in_bytes else f"{self.used:,.0f}"
+        if self.budget is not None:
+            return f"{used} of {self.budget_text}"
+        return used if self.in_bytes else f"{used} rows"
+
+    @property
+    def budget_text(self) -> str:
+        """What may be stored, in words; empty where nothing limits it."""
         if self.budget is None:
-            return f"{self.used:,.0f} rows"
-        return f"{self.used:,.0f} of {self.budget:,.0f} rows"
+            return ""
+        return format_bytes(round(self.budget)) if self.in_bytes else f"{self.budget:,.0f} rows"
 
 
 def use_of(record: Record, about: Mapping[str, Any]) -> Use:

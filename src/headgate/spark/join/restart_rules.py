@@ -1,7 +1,7 @@
 """What may change when a query is restarted from its checkpoint, and what it means for the state.
 
-One rule a fact of the description. A fact without a rule may not change. docs/restarts.md is the
-table for users.
+One rule a fact of the description. A fact without a rule may not change. The table for users is in
+docs/guides/restarts.md.
 """
 
 import json

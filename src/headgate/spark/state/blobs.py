@@ -2,7 +2,7 @@
 
 A blob is eight bytes, then an Arrow IPC stream. The eight are ``HG``, the format's version and a
 checksum of the rest, which is zero where it is kept elsewhere, or needed nowhere. What is in state,
-and how, is specified in docs/state-format.md.
+and how, is specified in docs/reference/state-format.md.
 """
 
 import struct

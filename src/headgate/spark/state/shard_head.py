@@ -2,7 +2,7 @@
 
 The head is one blob: an Arrow table with a line a segment, and beside it, as JSON in the schema's
 metadata, all other facts. Whoever can read it can make sense of the shard without the program that
-wrote it; docs/state-format.md specifies it.
+wrote it; docs/reference/state-format.md specifies it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Fits a shard's state to a join that has changed since it was written; see docs/restarts.md.
+"""Fits a shard's state to a join that has changed since it was written (docs/guides/restarts.md).
 
 Everything happens in the first batch after a restart, before its rows are joined, and is written
 with that batch: a query killed in it finds the state as it was.

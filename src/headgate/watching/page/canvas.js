@@ -19,7 +19,7 @@ function mixed(from, to, part) {
 
 const LEFT = 70, RIGHT = 124, BOTTOM = 24, TOP = 4;
 
-// grid: {t, shards: [numbers], values: [shard][time], low, high, format, hot: index or -1, word}
+// grid: {t, shards: [numbers], values: [shard][time], latest: [shard], low, high, format, hot: index or -1, word}
 export function drawHeat(canvas, width, grid, chosen) {
   const rowHeight = Math.max(Math.min(26, 260 / Math.max(grid.shards.length, 1)), 5);
   const height = TOP + rowHeight * grid.shards.length + BOTTOM;
@@ -44,8 +44,8 @@ export function drawHeat(canvas, width, grid, chosen) {
       draw.textAlign = "right";
       draw.fillText(`shard ${number}`, LEFT - 8, y + rowHeight / 2 + 4);
       draw.textAlign = "left";
-      const last = grid.values[row].findLast((value) => value !== null && value !== undefined);
-      draw.fillText(`${last === undefined ? "–" : grid.format(last)}${isHot ? ` ◀ ${grid.word}` : ""}`, LEFT + across + 8, y + rowHeight / 2 + 4);
+      const latest = grid.latest[row];
+      draw.fillText(`${latest === null ? "–" : grid.format(latest)}${isHot ? ` ◀ ${grid.word}` : ""}`, LEFT + across + 8, y + rowHeight / 2 + 4);
     }
   });
   drawTimes(draw, grid.t, across, height);
@@ -75,11 +75,12 @@ function drawTimes(draw, times, across, height) {
 export function drawCurve(canvas, width, points, format) {
   const height = 200, draw = sized(canvas, width, height);
   const box = { left: 52, right: width - 26, top: 24, bottom: height - 42 };
-  const low = Math.max(Math.floor((Math.min(...points.map((each) => each[2])) - 0.08) * 10) / 10, 0);
+  const least = Math.min(...points.map((each) => each[2])) - 0.05, step = least < 0.5 ? 0.2 : 0.1;
+  const low = Math.max(Math.floor(least / step) * step, 0);
   const x = (place) => box.left + ((box.right - box.left) * (place + 0.15)) / (points.length - 0.7);
   const y = (recall) => box.bottom - ((recall - low) / (1 - low)) * (box.bottom - box.top);
   draw.textAlign = "right"; draw.lineWidth = 1;
-  for (let tick = low; tick <= 1.001; tick += (1 - low) / 4) {
+  for (let tick = low; tick <= 1.001; tick += step) {
     draw.strokeStyle = colour("grid"); draw.fillStyle = colour("soft");
     draw.beginPath(); draw.moveTo(box.left, y(tick)); draw.lineTo(box.right, y(tick)); draw.stroke();
     draw.fillText(tick.toFixed(2), box.left - 8, y(tick) + 4);
@@ -94,7 +95,9 @@ export function drawCurve(canvas, width, points, format) {
     draw.fillStyle = colour(isNow ? "c2" : "c1"); draw.fill();
     if (isNow) { draw.strokeStyle = colour("card"); draw.lineWidth = 2; draw.stroke(); }
     draw.fillStyle = colour("ink"); draw.font = `${isNow ? "700 " : ""}12px system-ui, sans-serif`;
-    draw.fillText(`${recall.toFixed(2)}${isNow ? " now" : ""}`, x(place), y(recall) - 12);
+    draw.strokeStyle = colour("card"); draw.lineWidth = 4; // lines end where a number stands
+    const told = `${recall.toFixed(2)}${isNow ? " now" : ""}`;
+    draw.strokeText(told, x(place), y(recall) - 12); draw.fillText(told, x(place), y(recall) - 12);
     draw.fillStyle = colour(isNow ? "ink" : "soft");
     draw.fillText(times < 1 ? `÷ ${1 / times}` : `× ${times}`, x(place), box.bottom + 17);
     draw.fillText(format(memory), x(place), box.bottom + 33);

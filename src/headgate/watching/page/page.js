@@ -1,15 +1,18 @@
 // Loads what the chosen join has reported, draws it, and adds every new batch.
 import * as show from "./format.js";
+import { LiveStream } from "./live.js";
 import { CurvePanel, EventPanel, HeatPanel, RivalPanel, TimePanel, element } from "./panels.js";
 
 const $ = (id) => document.getElementById(id);
 const LOSSES = [
   ["shed", "evicted within their window", "c1"], ["refused", "refused: worth less than stored rows", "c2"],
   ["late", "late", "c3"], ["unprobed", "not probed (CPU)", "c4"], ["unstored", "not stored (CPU)", "c5"],
-  ["undecided", "undecided", "c6"], ["unchosen", "not in the sample", "c8"], ["retired", "past their window", "c7"],
+  ["undecided", "undecided", "c6"], ["unchosen", "not in the sample", "c8"],
 ];
 const QUIET_S = 60, MOST_POINTS = 720;
-let data = null, panels = [], source = null, waiting = false;
+const AGAIN_MS = 1500;
+let data = null, panels = [], waiting = false, loads = 0, isLoading = false, hasNews = false, mayRead = true, timer = 0;
+const live = new LiveStream("live", hear, load, status);
 
 const line = (key, label, paint, more = {}) => ({ key, label, colour: paint, ...more });
 const has = (key) => (data.series[key] || []).some((value) => value);
@@ -25,8 +28,11 @@ function timePanel(id, title, why, spec) { return new TimePanel(id, title, why, 
 
 function memoryPanel() {
   const inBytes = data.now.use ? data.now.use[2] : true;
-  const lines = [line("used", inBytes ? "stored, with reserve and monitor" : "stored rows", "c1"), line("budget", "budget", "c7", { dash: 1 })];
-  return timePanel("memory", inBytes ? "Memory under its budget" : "Stored rows under their budget", "What the join holds, and what it may hold.", { lines, format: inBytes ? show.bytes : show.count });
+  const isCache = data.join.about.kind === "lookup";
+  const used = isCache ? "cached" : inBytes ? "stored, with reserve and monitor" : "stored rows";
+  if (!has("budget")) return timePanel("memory", "Memory", "What the join holds; nothing limits it.", { lines: [line("used", used, "c1")], format: show.bytes });
+  const lines = [line("used", used, "c1"), line("budget", "budget", "c7", { dash: 1 })];
+  return timePanel("memory", inBytes ? "Memory under its budget" : `${isCache ? "Cached" : "Stored"} rows under their budget`, `What the ${isCache ? "cache" : "join"} holds, and what it may hold.`, { lines, format: inBytes ? show.bytes : show.count });
 }
 
 function joinPanels(about) {
@@ -43,11 +49,11 @@ function joinPanels(about) {
   made.push(timePanel("losses", "Why rows are missing", "Rows a second that were given up or dropped, by cause, stacked. Not each of them costs a result.", {
     lines: LOSSES.filter(([key], place) => place < 2 || has(`${key}_s`)).map(([key, label, paint]) => line(`${key}_s`, label, paint)), format: show.rate, stacked: true }));
   if (about.goal === "Sample") made.push(timePanel("weights", "Weights", "How many rows of the exact result a sampled row stands for.", { lines: [line("mean_weight", "rows a sampled row stands for", "c2")], format: show.count }));
-  else made.push(new CurvePanel("curve"));
+  else if (has("budget")) made.push(new CurvePanel("curve"));
   made.push(new HeatPanel("shards", about.goal === "Sample" ? ["stored", "time", "rows"] : ["recall", "stored", "time", "rows"]));
   made.push(timePanel("rates", "Rows a second", "Rows that came on both sides, and result rows.", { lines: [line("rows_s", "rows in", "c1"), line("results_s", "results", "c2", { dash: 1 })], format: show.rate }));
-  if (about.policy === "auto") made.push(new RivalPanel("rivals", about.policy));
-  if (about.cpu) made.push(timePanel("cpu", "Processor time", "Cores that the join's tasks took, under their budget.", { lines: [line("cpu", "used", "c1"), line("cpu_budget", "budget", "c7", { dash: 1 })], format: show.cores }));
+  if (about.policy === "auto" && about.goal !== "Sample" && has("budget")) made.push(new RivalPanel("rivals", about.policy));
+  if (about.cpu) made.push(timePanel("cpu", "Processor time", "Cores that the join's tasks took, under their budget.", { lines: [line("cpu", "used", "c1"), line("cpu_budget", "budget", "c7", { dash: 1 })], format: show.cores, axisFormat: (tick) => String(Number(tick.toPrecision(3))) }));
   if (has("limit")) made.push(limitPanel());
   return made;
 }
@@ -94,8 +100,8 @@ function build() {
 function tiles() {
   const { about } = data.join, use = data.now.use || [null, null, true];
   const amount = use[2] ? show.bytes : show.count;
-  const lost = LOSSES.filter(([key]) => key !== "retired").reduce((sum, [key]) => sum + (last(`${key}_s`) || 0), 0);
-  const told = [["Stored", amount(use[0]), use[1] ? `of ${amount(use[1])}${use[2] ? "" : " rows"}` : use[2] ? "" : "rows"],
+  const lost = LOSSES.reduce((sum, [key]) => sum + (last(`${key}_s`) || 0), 0);
+  const told = [[about.kind === "lookup" ? "Cached" : "Stored", amount(use[0]), use[1] ? `of ${amount(use[1])}${use[2] ? "" : " rows"}` : use[2] ? "" : "rows"],
     ["Rows in", show.rate(last("rows_s")), ""]];
   if (about.kind === "lookup") told.push(["Hit rate", show.share(last("hit_rate")), ""], ["Queries", show.rate(last("queries_s")), ""]);
   else told.push(["Results", show.rate(last("results_s")), ""], ["Missing rows", show.rate(lost), ""]);
@@ -111,9 +117,9 @@ function status() {
   const words = { running: "running", ended: "ended", failed: "ended with an error: see the query's own log" };
   const text = quiet ? `no batch for ${show.seconds(Date.now() / 1000 - at)}` : words[state] || state;
   const node = $("status"), word = node.querySelector(".word");
-  const live = source && source.readyState === 2 ? ", page disconnected" : "";
-  const told = text + live;
-  node.dataset.state = quiet ? "quiet" : state;
+  const cut = mayRead ? "page disconnected" : "the page was started again: open its new link";
+  const told = live.isCutOff ? `${text} when last heard of; ${cut}` : text;
+  node.dataset.state = quiet || live.isCutOff ? "quiet" : state;
   if (word.textContent !== told) word.textContent = told;
   $("fold").textContent = `${data.join.title} · ${data.join.name}${at ? ` · last batch ${show.ago(at)}` : ""}`;
 }
@@ -123,7 +129,7 @@ function draw() {
   $("sentence").textContent = data.now.sentence;
   document.title = `${data.now.sentence.split(/[;.](?:\s|$)/)[0]} – ${data.join.title}`;
   tiles(); status();
-  panels.forEach((panel) => panel.update(data));
+  panels.forEach((panel) => { panel.of = `${data.join.title} · ${data.join.name}`; panel.update(data); });
 }
 
 const soon = () => { if (!waiting) { waiting = true; requestAnimationFrame(draw); } };
@@ -135,21 +141,35 @@ function choices() {
   $("join-choice").hidden = data.joins.length < 2;
 }
 
+// What was asked for last is shown, whichever answer comes first; a failed load is tried again, once.
 async function load() {
+  const mine = (loads += 1);
+  const again = (word) => {
+    if (mine !== loads) return;
+    isLoading = false;
+    if (!data) $("status").querySelector(".word").textContent = word;
+    if (data && live.lost) return; // the stream loads when it is back, and when it tries
+    clearTimeout(timer);
+    timer = setTimeout(load, AGAIN_MS);
+  };
+  isLoading = true; hasNews = false;
   const asked = new URLSearchParams({ join: new URLSearchParams(location.hash.slice(1)).get("join") || "0", seconds: $("seconds").value });
   try {
     const answer = await fetch(`data?${asked}`);
-    if (answer.status === 404) { location.hash = ""; setTimeout(load, 1500); return; }
+    if (answer.status === 404) { location.hash = ""; again("waiting for a query"); return; }
+    mayRead = answer.status !== 401;
     if (!answer.ok) throw new Error(await answer.text());
     const found = await answer.json();
-    if (!found) { $("status").querySelector(".word").textContent = "waiting for a query"; setTimeout(load, 1500); return; }
+    if (mine !== loads) return;
+    if (!found) { again("waiting for a query"); return; }
     data = found;
   } catch (error) {
-    $("status").querySelector(".word").textContent = `page disconnected: ${error.message}`;
-    setTimeout(load, 3000);
+    again(`page disconnected: ${error.message}`);
     return;
   }
+  isLoading = false;
   choices(); build(); draw();
+  if (hasNews) load();
 }
 
 // A batch at a time; the oldest go, so that a page that stays open for days does not grow.
@@ -166,10 +186,15 @@ function add(point) {
   return series.t.length <= MOST_POINTS;
 }
 
-function hear(message) {
-  const told = JSON.parse(message.data);
+// What decides which panels and lines there are.
+const shape = () => [...LOSSES.map(([key]) => `${key}_s`), "limit", "lag_s", "budget"].map(has).join();
+
+function hear(told) {
+  if (isLoading) { hasNews = true; return; }
   if (!data || told.reload) { load(); return; }
   if (told.id !== data.join.id) {
+    const changed = data.joins.find((each) => each.id === told.id && each.state !== told.state);
+    if (changed) { changed.state = told.state; choices(); }
     const other = (data.others || []).find((each) => each.id === told.id);
     const limit = told.points.length && told.points[told.points.length - 1].limit;
     if (other && limit && data.series[`limit_${other.id}`]) data.series[`limit_${other.id}`].splice(-1, 1, limit);
@@ -180,19 +205,14 @@ function hear(message) {
   const first = told.points.length ? told.points[0].batch : null;
   if (first !== null && last("batch") !== null && first > last("batch") + 1) { load(); return; }
   data.join.state = told.state; data.now = told.now;
+  const known = new Set(data.events.map(String));
+  data.events.push(...told.events.filter((event) => !known.has(String(event))));
   // What a panel is made for may have come with this batch.
-  const before = LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s");
+  const before = shape();
   const fits = told.points.every((point) => add(point));
   if (!fits || isNew) { load(); return; }
-  if (LOSSES.map(([key]) => has(`${key}_s`)).join() + has("limit") + has("lag_s") !== before) build();
+  if (shape() !== before) build();
   soon();
-}
-
-function listen() {
-  source = new EventSource("live");
-  source.onmessage = hear;
-  source.onerror = () => { status(); if (source.readyState === 2) setTimeout(listen, 3000); };
-  source.onopen = () => { if (data) load(); };
 }
 
 $("join").addEventListener("change", () => { location.hash = `join=${$("join").value}`; load(); });
@@ -207,5 +227,4 @@ $("theme").addEventListener("change", () => {
 $("theme").value = document.documentElement.dataset.theme || "auto";
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (data) { build(); draw(); } });
 setInterval(status, 1000);
-load();
-listen();
+live.listen();

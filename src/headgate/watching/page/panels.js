@@ -1,7 +1,7 @@
 // Every panel: a heading, what it tells, a chart, a legend with values, and CSV and PNG to save.
 import * as show from "./format.js";
 import { saveCsv, savePng } from "./saving.js";
-import { TimeChart, swatch } from "./timechart.js";
+import { TimeChart, colour, dashOf, hatch, swatch } from "./timechart.js";
 import { drawCurve, drawHeat } from "./canvas.js";
 
 export function element(kind, given = {}, ...children) {
@@ -25,12 +25,12 @@ export class Panel {
       element("div", { class: "top" }, element("h2", { id: `title-${id}`, text: title }), this.saves),
       element("p", { class: "why", text: why }), this.body, this.legend);
     this.button("CSV", () => saveCsv(`headgate-${id}`, ...this.table()));
-    this.button("PNG", () => this.canvas && savePng(`headgate-${id}`, title, this.words(), this.canvas));
+    this.button("PNG", () => this.canvas && savePng(`headgate-${id}`, `${title} – ${this.of}`, this.words(), this.canvas));
   }
   button(text, act) {
     this.saves.append(element("button", { type: "button", text, "aria-label": `Save ${this.title} as ${text}`, onclick: act }));
   }
-  words() { return [...this.legend.children].map((item) => item.textContent); }
+  words() { return []; }
   destroy() {}
 }
 
@@ -64,6 +64,13 @@ export class TimePanel extends Panel {
       value.textContent = (line.format || this.spec.format)(told ?? null);
     }
   }
+  words() {
+    const { lines, stacked } = this.spec;
+    return this.values.map(({ line, value }) => {
+      const place = lines.indexOf(line);
+      return { text: `${line.label} ${value.textContent}`, colour: colour(line.colour), dash: stacked ? [] : dashOf(line.dash ?? place), fill: stacked ? hatch(colour(line.colour), place) : null };
+    });
+  }
   table() {
     const { t = [] } = this.series || {};
     const keys = this.spec.lines.map((line) => line.key);
@@ -79,7 +86,7 @@ const HEATS = {
   time: { column: 3, label: "time a batch", format: (value) => show.seconds(value / 1000), worst: Math.max, word: "slowest", limits: (values) => [0, Math.max(...values, 1)] },
   rows: { column: 4, label: "rows a batch", format: show.count, worst: Math.max, word: "most", limits: (values) => [0, Math.max(...values, 1)] },
 };
-const HOT = 1.5;
+const HOT = 1.5, LATEST = 20;
 
 // Shards against time; read with the mouse or with the arrow keys.
 export class HeatPanel extends Panel {
@@ -111,7 +118,8 @@ export class HeatPanel extends Panel {
     shards.forEach((rows, column) => (rows || []).forEach((row) => { values[place.get(row[0])][column] = row[kind.column]; }));
     const all = values.flat().filter((value) => value !== null);
     const [low, high] = kind.limits(all);
-    return { t, shards: numbers, values, low, high, format: kind.format, word: kind.word, hot: hottest(values, kind) };
+    const latest = values.map(latestOf);
+    return { t, shards: numbers, values, latest, low, high, format: kind.format, word: kind.word, hot: hottest(latest, kind) };
   }
   redraw() {
     if (!this.data || this.body.clientWidth < 60) return;
@@ -128,7 +136,7 @@ export class HeatPanel extends Panel {
     const value = at && values[at.row] && values[at.row][at.column];
     this.readout.textContent = at && values[at.row] && t[at.column] !== undefined
       ? `${show.moment(t[at.column])}, shard ${shards[at.row]}: ${label} ${value === null ? "not known" : format(value)}`
-      : `${spot}. From ${format(low)} (faint) to ${format(high)} (strong).`;
+      : `${spot}. From ${format(low)} (faint) to ${format(high)} (strong)${values.flat().includes(null) ? ", blank where not known" : ""}; on the right the mean of the latest ${Math.min(LATEST, t.length)}.`;
   }
   choose(at) { this.chosen = at; this.redraw(); }
   key(event) {
@@ -142,7 +150,7 @@ export class HeatPanel extends Panel {
       row: within(now.row + moves[event.key][1], this.shown.shards.length),
     });
   }
-  words() { return [this.readout.textContent]; }
+  words() { return [{ text: this.readout.textContent }]; }
   table() {
     const { t, shards, values } = this.shown;
     return [["time", ...shards.map((number) => `shard ${number}`)], t.map((at, column) => [new Date(at * 1000).toISOString(), ...values.map((row) => row[column])])];
@@ -151,10 +159,13 @@ export class HeatPanel extends Panel {
   destroy() { this.observer.disconnect(); }
 }
 
+function latestOf(row) {
+  const told = row.slice(-LATEST).filter((value) => value !== null);
+  return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null;
+}
+
 // The shard that is far from the others of late, or none.
-function hottest(values, kind) {
-  if (values.length < 2) return -1;
-  const latest = values.map((row) => { const told = row.slice(-20).filter((value) => value !== null); return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null; });
+function hottest(latest, kind) {
   const told = latest.filter((value) => value !== null);
   if (told.length < 2) return -1;
   const worst = kind.worst(...told), place = latest.indexOf(worst);
@@ -226,7 +237,7 @@ export class RivalPanel extends Panel {
 // Starts, ends, changes of policy and of limits.
 export class EventPanel extends Panel {
   constructor(id) {
-    super(id, "What happened", "Starts and ends of the query, other policies, other limits; flags in the charts mark the same moments.");
+    super(id, "What happened", "Starts and ends of the query, other policies, other limits; flags in the charts mark the same moments.", true);
     this.list = element("ul", { class: "events", tabindex: "0", "aria-label": "Events, latest first" });
     this.body.append(this.list);
     this.saves.lastChild.remove();

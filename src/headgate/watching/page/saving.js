@@ -22,6 +22,18 @@ export function saveCsv(name, heads, rows) {
   offer(new Blob([lines.join("\r\n") + "\r\n"], { type: "text/csv" }), `${name}.csv`);
 }
 
+// The line or area of a series, as in the legend.
+function mark(draw, told, x, y, scale) {
+  draw.strokeStyle = told.colour; draw.lineWidth = 2 * scale;
+  draw.setLineDash(told.dash.map((each) => each * scale));
+  draw.beginPath();
+  if (told.fill) { draw.fillStyle = told.fill; draw.rect(x, y - 5 * scale, 26 * scale, 10 * scale); draw.fill(); }
+  else { draw.moveTo(x, y); draw.lineTo(x + 26 * scale, y); }
+  draw.stroke();
+  draw.setLineDash([]);
+}
+
+// lines: {text, colour, dash, fill}; without a colour there is nothing to tell apart.
 export function savePng(name, title, lines, canvas) {
   const style = getComputedStyle(document.documentElement);
   const scale = window.devicePixelRatio || 1;
@@ -39,7 +51,11 @@ export function savePng(name, title, lines, canvas) {
   draw.font = `${12 * scale}px system-ui, sans-serif`;
   draw.fillStyle = style.getPropertyValue("--soft");
   const below = pad * 1.5 + line + canvas.height;
-  [...lines, `Headgate, ${moment(Date.now() / 1000)}`].forEach((text, place) =>
-    draw.fillText(text, pad, below + line * (place + 1)));
+  [...lines, { text: `Headgate, ${moment(Date.now() / 1000)}` }].forEach((told, place) => {
+    const y = below + line * (place + 1), wide = told.colour ? 34 * scale : 0;
+    if (told.colour) mark(draw, told, pad, y - 4 * scale, scale);
+    draw.fillStyle = style.getPropertyValue("--soft");
+    draw.fillText(told.text, pad + wide, y);
+  });
   picture.toBlob((blob) => offer(blob, `${name}.png`));
 }

@@ -1,11 +1,12 @@
 // One chart over time: lines with dashes of their own, bands, areas stacked with patterns.
 /* global uPlot */
+const FEW = 12;
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 4], [12, 5], [1, 3], [6, 2, 2, 2]];
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 export const dashOf = (place) => DASHES[place % DASHES.length];
 
 // Hatching tells stacked areas apart without their colours.
-function hatch(paint, place) {
+export function hatch(paint, place) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 10;
   const draw = tile.getContext("2d");
@@ -60,7 +61,8 @@ export class TimeChart {
     const sums = at.map(() => 0), columns = [];
     for (const values of found) {
       values.forEach((value, place) => { sums[place] += value || 0; });
-      columns.push([...sums]);
+      // Where nothing is known, there is nothing to draw.
+      columns.push(sums.map((sum, place) => (found.every((each) => each[place] === null) ? null : sum)));
     }
     return [at, ...columns];
   }
@@ -94,12 +96,14 @@ export class TimeChart {
     if (band) bands.push({ series: band.map((key) => 1 + lines.findIndex((line) => line.key === key)), fill: colour("band") });
     const options = {
       width: Math.max(this.place.clientWidth, 120), height,
-      legend: { show: false },
+      legend: { show: false }, padding: [null, 22, null, null],
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: range || ((u, low, high) => [0, high > 0 ? high * 1.08 : 1]) } },
       axes: [{ ...axis, space: 70, values: (u, ticks) => this.times(u, ticks) }, { ...axis, size: 62, values: (u, ticks) => ticks.map((tick) => axisFormat(tick)) }],
       series: [{}, ...lines.map((line, place) => ({
-        label: line.label, spanGaps: true, points: { show: false },
+        label: line.label, spanGaps: true,
+        // A line needs two batches to be seen.
+        points: { show: (u) => !line.hidden && u.data[0].length <= FEW, size: 6, fill: colour(line.colour) },
         stroke: line.hidden ? "transparent" : colour(line.colour),
         width: line.hidden ? 0 : stacked ? 1.2 : 2,
         dash: stacked ? undefined : dashOf(line.dash ?? place),
