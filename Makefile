@@ -112,8 +112,11 @@ DOCS_PORT ?= 8000
 
 docs: kernel java browser ## the site in docs/_build/html, with all that it shows made anew
 	@$(BIN)/python -m headgate.metrics.metrics_page > docs/reference/metrics.md
+	@$(BIN)/python tools/cli_page.py > docs/reference/cli.md
 	@$(BIN)/python tools/docs_images.py
 	@$(BIN)/python tools/page_images.py
+	@$(BIN)/python tools/gallery_pages.py
+	@[ ! -d reproduced ] || $(BIN)/python tools/paper_pages.py reproduced
 	@$(MAKE) --no-print-directory docs-site
 
 docs-site: venv ## the site alone, from what is there: seconds

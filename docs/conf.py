@@ -30,6 +30,7 @@ autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 

@@ -1,29 +1,37 @@
-"""Clicks and orders of a shop, joined within a fifth of the memory, under three policies.
+"""Which late planes were late again? Flights from New York, joined within a fifth of the memory.
+
+A departure is joined to the landings of the same plane in the seven days before it. With a fifth of
+the memory that takes, Headgate keeps the landings that were latest.
 
 Run it:  python examples/first_join.py
 """
 
 import headgate as hg
-from headgate.demo.shop import shop_stream
+from headgate.demo.flights import new_york_flights
 
 
-def recalls(rows: int = 100_000) -> dict[str, float]:
-    """By policy the share of the exact result that a fifth of the memory makes."""
-    shop = shop_stream(rows)  # made-up clicks and orders; a few products are popular
+def join(policy: str, rows: int = 1_300) -> hg.WindowJoin:
+    """The join with a budget in rows; the exact join stores up to 6,139."""
+    return hg.WindowJoin(
+        on="plane",
+        left=hg.Side(time="landed_at", window="7 days"),  # a landing waits 7 days for departures
+        right=hg.Side(time="departed_at", window="0 seconds"),  # a departure waits for nothing
+        budget=hg.Budget(rows=rows),
+        goal=hg.MaxImportance(left="minutes_late"),  # late landings matter most
+        policy=policy,
+    )
+
+
+def shares() -> dict[str, float]:
+    """By policy the share of all minutes late in the exact result."""
+    flights = new_york_flights()
     made = {}
-    for policy in ("auto", "random", "fifo"):
-        join = hg.WindowJoin(
-            on="product",
-            left=hg.Side(time="clicked_at", window="10 minutes"),  # a click waits for orders
-            right=hg.Side(time="ordered_at", window="0 seconds"),  # an order waits for nobody
-            budget=hg.Budget(rows=rows * 16 // 1000),  # the exact join stores five times as many
-            policy=policy,
-        )
-        outcome = join.run(shop.clicks, shop.orders)
-        made[policy] = outcome.recall
+    for policy in ("auto", "greedy", "fifo", "random"):
+        outcome = join(policy).run(flights.landings, flights.departures)
+        made[policy] = outcome.importance_recall
     return made
 
 
 if __name__ == "__main__":
-    for name, recall in recalls().items():
-        print(f"{name:<8} {recall:.3f}")
+    for name, share in shares().items():
+        print(f"{name:<8} {share:.3f}")

@@ -10,7 +10,7 @@ from rich.console import Console
 from headgate.bench.batch_sizes import PEER, SIZES, UNCUT, Batches, first_files, runs
 from headgate.bench.batches_command import NOTED, check_sizes, show_batches
 from headgate.bench.batches_page import PAGE
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 from headgate.spec import SpecError
 
 
@@ -42,7 +42,7 @@ def test_sizes_that_are_not_measured_are_refused() -> None:
 
 
 def test_a_slow_contender_gets_the_first_files_of_the_same_workload(tmp_path: Path) -> None:
-    Workload((10,) * 5).write(tmp_path)
+    BenchWorkload((10,) * 5).write(tmp_path)
     chosen = first_files(tmp_path, 3)
     for side in ("left", "right"):
         files = sorted((chosen / side).iterdir())

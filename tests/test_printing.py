@@ -39,6 +39,14 @@ NAMES = {name: getattr(hg, name) for name in ("WindowJoin", "Side", "Budget", "B
             seed=7,
             suffix="_other",
         ),
+        hg.WindowJoin(
+            how="left",
+            unmatched="all",
+            on="a",
+            left=hg.Side(time="t", window="1 minute"),
+            right=hg.Side(time="t", window="1 minute"),
+            budget=hg.Budget(rows=10),
+        ),
     ],
 )
 def test_a_join_prints_as_one_would_write_it(join: hg.WindowJoin) -> None:

@@ -1,8 +1,12 @@
 """The site is built without a warning: every link, anchor and reference leads somewhere."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+import headgate as hg
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -14,3 +18,41 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "html" / "searchindex.js").exists()
+
+
+def test_the_page_of_commands_is_what_the_commands_say() -> None:
+    written = subprocess.run(
+        [sys.executable, "tools/cli_page.py"], cwd=DOCS.parent, capture_output=True, check=True
+    )
+    page = (DOCS / "reference" / "cli.md").read_bytes()
+    assert written.stdout == page, "run: python tools/cli_page.py > docs/reference/cli.md"
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = "".join(path.read_text() for path in (DOCS / "reference" / "api").glob("*.md"))
+    described = set(re.findall(r"headgate\.(\w+)$", pages, re.MULTILINE)) | {"policies", "estimate"}
+    assert described == set(hg.__all__)
+
+
+def test_errors_on_their_page_are_said_somewhere() -> None:
+    page = (DOCS / "reference" / "errors.md").read_text().split("## No error", 1)[0]
+    told = re.findall(r"^\| (?!the message|---)(.*?) \|", page, re.MULTILINE)
+    source = "".join(path.read_text() for path in Path(hg.__file__).parent.rglob("*.py"))
+    assert len(told) > 15
+    assert not [message for message in told if message not in source]
+
+
+def test_every_page_opens_with_one_sentence_for_its_reader() -> None:
+    """A heading, an empty line, then text: not a table, code or another heading."""
+    for page in (path for path in DOCS.rglob("*.md") if "_build" not in path.parts):
+        if page.parent.name not in ("project", "papers"):
+            lines = [line for line in page.read_text().splitlines() if line.strip()]
+            assert lines[0].startswith("# "), page
+            assert lines[1][0].isalnum() or lines[1][0] == "`", page
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    found = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]["version"]
+    cited = re.search(r"^version: (\S+)$", (DOCS.parent / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited is not None
+    assert found == hg.__version__ == cited[1]

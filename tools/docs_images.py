@@ -6,11 +6,11 @@ import headgate as hg
 from headgate.demo.comparison import compare, run_exact
 from headgate.demo.demo_command import ROWS
 from headgate.demo.demo_picture import save_picture as save_demo
+from headgate.demo.flights import new_york_flights
 from headgate.demo.shop import shop_stream
 from headgate.sizing.whatif_picture import save_picture as save_whatif
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-WHATIF_ROWS = 200_000
 
 
 def demo() -> None:
@@ -24,14 +24,15 @@ def demo() -> None:
 
 
 def whatif() -> None:
-    """The what-if of the files that examples/shop_files.py writes."""
-    stream = shop_stream(WHATIF_ROWS)
+    """The what-if of the README's flights."""
+    flights = new_york_flights()
     found = hg.whatif(
-        stream.clicks,
-        stream.orders,
-        on="product",
-        left=hg.Side(time="clicked_at", window="10 minutes"),
-        right=hg.Side(time="ordered_at", window="0 seconds"),
+        flights.landings,
+        flights.departures,
+        on="plane",
+        left=hg.Side(time="landed_at", window="7 days"),
+        right=hg.Side(time="departed_at", window="0 seconds"),
+        goal=hg.MaxImportance(left="minutes_late"),
     )
     for written in save_whatif(found, IMAGES, "whatif"):
         if written.suffix == ".svg":

@@ -26,6 +26,7 @@ QUICK = {
     "restart": "tests/spark/test_restart.py",
     "errors": "tests/spark/test_errors.py",
     "quick start": "tests/spark/test_quick_start.py",
+    "checkpoints": "tests/spark/test_adoption.py",
 }
 """What is run by default: a file a promise."""
 NO_STREAMS = {("4.0.5", CONNECT)}
@@ -122,13 +123,15 @@ def main() -> int:
     parser.add_argument("--version", help="of Spark, such as 4.1; all by default")
     parser.add_argument("--python", help="version or path, such as 3.13; this one by default")
     parser.add_argument("--all", action="store_true", help="every test on Spark")
+    parser.add_argument("--promise", choices=QUICK, help="the tests of one promise; all by default")
     parser.add_argument("--kind", choices=(CLASSIC, CONNECT), help="of session; both by default")
     asked = parser.parse_args()
     versions = [each for each in VERSIONS if each.startswith(asked.version or "")]
     if not versions:
         parser.error(f"{asked.version} is none of {', '.join(VERSIONS)}")
     kinds = [asked.kind] if asked.kind else [CLASSIC, CONNECT]
-    paths = ["tests/spark"] if asked.all else list(QUICK.values())
+    quick = [QUICK[asked.promise]] if asked.promise else list(QUICK.values())
+    paths = ["tests/spark"] if asked.all else quick
     MATRIX.mkdir(exist_ok=True)
     results = {}
     for version in versions:
@@ -138,7 +141,7 @@ def main() -> int:
                 print(f"== Spark {version}, {kind}: has no streams with Python state")
                 continue
             # Connect has no driver to ask: the whole folder tests much of that.
-            chosen = list(QUICK.values()) if kind == CONNECT else paths
+            chosen = quick if kind == CONNECT else paths
             results[version, kind] = tested(python, version, kind, chosen)
     print(table(results))
     return int(any(sum(each.values(), Counter())["failed"] for each in results.values()))

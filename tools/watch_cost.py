@@ -142,7 +142,7 @@ def cpu_of_watching() -> float:
         if thread is not threading.main_thread() and thread.name != READER
     }
     found = psutil.Process().threads()
-    return sum(each.user_time + each.system_time for each in found if each.id in others)
+    return float(sum(each.user_time + each.system_time for each in found if each.id in others))
 
 
 def spent_on_stream(session: Any, folder: Path, batches: int) -> tuple[float, float, float]:

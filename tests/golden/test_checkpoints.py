@@ -88,11 +88,11 @@ def test_a_checkpoint_of_an_earlier_format_carries_on(
         spark.conf.set("spark.sql.shuffle.partitions", "1")
 
 
-def put_out_since(spark: SparkSession, folder: Path, batch: int) -> Any:
-    """The rows that a query put out from a batch on, by the log of its sink."""
+def put_out_since(spark: SparkSession, folder: Path, batch: int, end: int = FILES) -> Any:
+    """The rows that a query put out from a batch on, up to another, by the log of its sink."""
     lines = [
         line
-        for number in range(batch, FILES)
+        for number in range(batch, end)
         for line in (folder / "out" / "_spark_metadata" / str(number)).read_text().splitlines()[1:]
     ]
     return spark.read.parquet(*(json.loads(line)["path"] for line in lines))

@@ -1,4 +1,4 @@
-"""Streaming joins of every kind that learns, side by side in one program, for tests that kill it.
+"""Streaming joins that learn, or of every kind, side by side in one program that tests kill.
 
 Usage: killed_learners.py FOLDER FILES [KIND ...]. Reads FOLDER/rows, so many files a batch; writes
 FOLDER/out/KIND, and carries on from FOLDER/checkpoint/KIND when started again. Both sides come from
@@ -26,6 +26,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "sample": {"goal": hg.Sample("auto")},
     "importance": {"policy": "prob", "goal": hg.MaxImportance("worth")},
 }
+"""Joins that learn."""
+HOWS: dict[str, dict[str, Any]] = {
+    how: {"how": how, "budget": hg.Budget(rows=100_000)}
+    for how in ("left", "right", "full", "semi", "anti")
+}
+"""Kinds of join with memory to spare: when rows without a partner are given up depends on how far
+behind the watermark is, and so on where batches are cut."""
 
 
 def session() -> SparkSession:
@@ -75,12 +82,11 @@ def main(folder: Path, files: int, kinds: list[str]) -> None:
             on="key",
             left=hg.Side(time="left_at", window="5 minutes"),
             right=hg.Side(time="right_at", window="5 minutes"),
-            budget=hg.Budget(rows=500, monitor=0.25),
-            **KINDS[kind],
+            **{"budget": hg.Budget(rows=500, monitor=0.25), **{**KINDS, **HOWS}[kind]},
         )
         joined = join.stream(left, right, shards=2, watermark=False)
         queries.append(
-            joined.select("left_id", "right_id")
+            joined.select(*(name for name in ("left_id", "right_id") if name in joined.columns))
             .writeStream.format("parquet")
             .option("path", str(folder / "out" / kind))
             .option("checkpointLocation", str(folder / "checkpoint" / kind))

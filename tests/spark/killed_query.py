@@ -2,7 +2,7 @@
 
 Usage: killed_query.py MASTER FOLDER POLICY. Reads FOLDER/left and FOLDER/right, writes FOLDER/out,
 and carries on from FOLDER/checkpoint when started again. The policy "sample" is a sample that
-learns, "hist" a policy that learns from the rows it kept, "full" a full outer join.
+learns, "hist" a policy that learns from the rows it kept, "left" and so on another kind of join.
 """
 
 import sys
@@ -23,7 +23,11 @@ TIMES = ("opened_at", "bid_at")
 OTHERS = {
     "sample": {"goal": hg.Sample()},
     "hist": {"policy": hg.policies.Hist("walk")},
-    "full": {"policy": "random", "how": "full", "unmatched": "all"},
+    "semi": {"policy": "random", "how": "semi"},
+    **{
+        how: {"policy": "random", "how": how, "unmatched": "all"}
+        for how in ("left", "right", "full", "anti")
+    },
 }
 
 

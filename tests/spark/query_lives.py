@@ -21,6 +21,11 @@ SCHEMAS = (
 TIMES = ("left_at", "right_at")
 NAMES = ("left", "right")
 PARTITIONS = "spark.sql.shuffle.partitions"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+STORES = {
+    "files": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+}
 FIRST_FILES, FILES = 3, 6
 """Files of each side until the query is stopped, and in all."""
 

@@ -1,7 +1,6 @@
 """Queries that change from Spark's own join to Headgate's and back lose and double no row."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from tests.spark.needed_spark import ON_CONNECT
 from tests.spark.query_lives import (
     FILES,
     FIRST_FILES,
-    PARTITIONS,
+    STORES,
     Life,
     Query,
     join,
@@ -38,11 +37,6 @@ SPARKS = {
     "right": "rightouter",
     "full": "fullouter",
     "semi": "leftsemi",
-}
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-STORES = {
-    "files": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
-    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
 COLUMNS = ("left_at", "left_id", "note", "right_at", "right_id")
 
@@ -71,20 +65,6 @@ def headgates(how: str, shards: int, **asked: Any) -> Query:
         return made.select("key", *COLUMNS[: 3 if how == "semi" else None])
 
     return query
-
-
-@pytest.fixture
-def store(spark: SparkSession) -> Iterator[Any]:
-    """Sets the state store and the shuffle partitions of queries that start from now on."""
-    before = {name: spark.conf.get(name) for name in (PROVIDER, PARTITIONS)}
-
-    def choose(name: str, partitions: int) -> None:
-        spark.conf.set(PROVIDER, STORES[name])
-        spark.conf.set(PARTITIONS, str(partitions))
-
-    yield choose
-    for name, value in before.items():
-        spark.conf.set(name, value or "")
 
 
 def uninterrupted(spark: SparkSession, folder: Path, seed: int, how: str) -> Counter:
@@ -157,7 +137,7 @@ def test_what_cannot_be_adopted_says_why(spark: SparkSession, store: Any, tmp_pa
 
 @pytest.mark.long
 @pytest.mark.parametrize("kept_in", STORES)
-@pytest.mark.parametrize("how", ["inner", "semi"])
+@pytest.mark.parametrize("how", SPARKS)
 def test_a_query_goes_from_sparks_join_to_headgates_and_back(
     spark: SparkSession, store: Any, tmp_path: Path, how: str, kept_in: str
 ) -> None:

@@ -1,5 +1,5 @@
 """Queries that are killed again and again, and cut the stream into other batches at each start, put
-out what one that was never interrupted does: every policy that learns, and every goal.
+out what one that was never interrupted does: every policy that learns, every goal and kind of join.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from tests.spark.killed_learners import KINDS
+from tests.spark.killed_learners import HOWS, KINDS
 from tests.spark.own_processes import log_of, own_process
 from tests.spark.streams import START_US, timestamps, write_side
 
@@ -52,23 +53,24 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("kinds", [KINDS, HOWS], ids=["that learn", "of every kind"])
 def test_queries_killed_ten_times_with_batches_cut_anew_put_out_the_same(
-    rows: Path, tmp_path: Path
+    rows: Path, tmp_path: Path, kinds: dict[str, object]
 ) -> None:
     once, killed = own_copy(rows, tmp_path / "once"), own_copy(rows, tmp_path / "killed")
-    with running(once, files=4) as process:
+    with running(once, 4, kinds) as process:
         assert process.wait(PATIENCE_SECONDS) == 0, log_of(once)
     rng = np.random.default_rng(48)
     kills, cuts = 0, []
     for start, files in enumerate(FILES_A_BATCH):
         before = batches(killed)
-        with running(killed, files) as process:
+        with running(killed, files, kinds) as process:
             if start == KILLS:
                 assert process.wait(PATIENCE_SECONDS) == 0, log_of(killed)
                 continue
             # In the midst of work: some batch after those that all of them have made.
             give_up = time.monotonic() + PATIENCE_SECONDS
-            while batches(killed) < before + len(KINDS):
+            while batches(killed) < before + len(kinds):
                 assert process.poll() is None, log_of(killed)
                 assert time.monotonic() < give_up, log_of(killed)
                 time.sleep(0.02)
@@ -77,10 +79,10 @@ def test_queries_killed_ten_times_with_batches_cut_anew_put_out_the_same(
             kills += process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
             cuts.append(batches(killed) - before)
     assert kills == KILLS
-    assert min(cuts) >= len(KINDS), "each start must make batches before it is killed"
-    for kind in KINDS:
+    assert min(cuts) >= len(kinds), "each start must make batches before it is killed"
+    for kind in kinds:
         expected = output(once, kind)
-        assert expected.total() > 10_000, kind
+        assert expected.total() > (300 if kind == "anti" else 10_000), kind
         assert output(killed, kind) == expected, kind
 
 
@@ -108,7 +110,9 @@ def output(folder: Path, kind: str) -> Counter:
     )
 
 
-def running(folder: Path, files: int) -> contextlib.AbstractContextManager[subprocess.Popen]:
+def running(
+    folder: Path, files: int, kinds: Iterable[str]
+) -> contextlib.AbstractContextManager[subprocess.Popen]:
     """The queries in a process of their own."""
-    command = [str(SCRIPT), str(folder), str(files)]
+    command = [str(SCRIPT), str(folder), str(files), *kinds]
     return own_process(command, folder, SPARK_LOCAL_DIRS=str(folder))

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
+from headgate.engine.limits import SLOTS_A_ROW
 from headgate.spec import SpecError
 from tests.kinds_of_join import KINDS
 from tests.spark.one_shard import OneShard
@@ -244,6 +245,23 @@ def test_under_pressure_certain_rows_are_right_and_the_others_marked(how: str) -
         if how != "anti":  # doubtful rows of an anti join are stored only where they can come out
             assert (again, certain) == (figures, sure)
         assert sum(n for row, n in every.items() if not row[-1]) == again["undecided"]
+
+
+@pytest.mark.parametrize("policy", ["random", "auto"])
+def test_a_budget_that_changes_has_the_filters_in_it(policy: str) -> None:
+    """As when memory moves between shards while a query runs."""
+    left, right = made_batches(seed=14)
+    schemas = (left[0].schema, right[0].schema)
+    for how, filters in (("left", 1), ("full", 2), ("anti", 1)):
+        join = make_join(how, budget=hg.Budget(rows=1000), policy=policy)
+        plan = OneShard(join, schemas, f"changed-{how}-{policy}", shared=True).plan
+        slots = plan.terms.filter_slots
+        assert slots > 100
+        for amount in (1000, 1400):
+            now = plan.within(amount)
+            watched = now.room.rows if policy == "auto" else 0
+            taken = now.terms.most_rows[0] + watched + filters * slots // SLOTS_A_ROW
+            assert taken == amount
 
 
 @pytest.mark.long

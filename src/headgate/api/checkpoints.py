@@ -185,7 +185,7 @@ def release(
     ----------
     checkpoint
         A local folder: what the query has as ``checkpointLocation``. The join is its only stateful
-        operator, an inner or semi join.
+        operator, of any kind but anti. An outer join must have given up no rows for two windows.
     to
         Where the new checkpoint will be: a folder that does not exist.
     join, left, right

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from headgate.policies import Policy, make_policy
-from headgate.spec import MaxSubset, SpecError
+from headgate.spec import How, MaxSubset, SpecError
+from headgate.spec.how import Unmatched
 
 if TYPE_CHECKING:
     from headgate.engine.request import Request
@@ -22,6 +23,8 @@ def written(join: "Request", lines: bool) -> str:
 
 def _arguments(join: "Request") -> Iterator[tuple[str, str]]:
     keys = join.keys
+    if join.how != How.INNER:
+        yield "how", _quoted(str(join.how))
     if keys.left and keys.left == keys.right:
         yield "on", _columns(keys.left)
     elif keys.left:
@@ -36,6 +39,8 @@ def _arguments(join: "Request") -> Iterator[tuple[str, str]]:
         yield "goal", repr(join.goal)
     if not join.policy.samples:
         yield "policy", _policy(join.policy)
+    if join.unmatched != Unmatched.CERTAIN:
+        yield "unmatched", _quoted(str(join.unmatched))
     if join.rates is not None:
         yield "rates", repr(join.rates)
     if join.index is not None:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.api.window_join import WindowJoin
-from headgate.bench.bench_workload import ROWS_PER_SECOND, Workload
+from headgate.bench.bench_workload import ROWS_PER_SECOND, BenchWorkload
 from headgate.bench.contenders import (
     HDFS,
     MINUTE,
@@ -150,7 +150,7 @@ def measure_batches(planned: Sequence[Run]) -> Iterator[tuple[Run, Batches]]:
         for run in planned:
             place, batches = Path(folder) / str(run.rows), SIZES[run.rows]
             if not place.exists():
-                Workload((run.rows // 2,) * batches).write(place)
+                BenchWorkload((run.rows // 2,) * batches).write(place)
             if run.name == UNCUT:
                 yield run, without_streaming(place, batches)
             else:

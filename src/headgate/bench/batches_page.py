@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from headgate.bench.batch_sizes import PEER, Batches
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 
 PAGE = Path("out/batches.md")
 """Where the page is written."""
@@ -60,14 +60,14 @@ def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str
             _milliseconds(empty) if empty else "",
             _milliseconds([run.early for run in runs]),
             _milliseconds([run.steady for run in runs]),
-            str(Spread.of(times)) if times else "",
+            str(RatioSpread.of(times)) if times else "",
         )
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _milliseconds(values: Sequence[float]) -> str:
-    spread = Spread.of(values)
+    spread = RatioSpread.of(values)
     if spread.least == spread.most:
         return f"{spread.middle:,.0f}"
     return f"{spread.middle:,.0f} ({spread.least:,.0f} to {spread.most:,.0f})"

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headgate.bench.batches_command import check_sizes, show_batches, show_stages
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
 from headgate.bench.kernel_bench import measure_kernel
@@ -17,7 +17,7 @@ from headgate.bench.kinds_tables import kinds_tables
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
 from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library, show_promised
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 from headgate.bench.shard_bench import shards_table
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
 from headgate.bench.whatif_bench import show_whatif
@@ -56,7 +56,8 @@ def run(
     known = (*PARTS, *ON_DEMAND)
     unknown = [part for part in parts if part not in known]
     if unknown:
-        raise SpecError(f"--part {unknown[0]} is unknown: give one of {', '.join(known)}")
+        names = ", ".join((*known, "real"))
+        raise SpecError(f"--part {unknown[0]} is unknown: give one of {names}")
     _without_session(console, parts, rounds)
     if "batches" in parts:
         check_ready()
@@ -251,7 +252,7 @@ def _compare(
         table.add_column(heading, justify="right" if heading else "left")
     for name, measured in runs.items():
         stored, size = _state(measured[-1])
-        speed = Spread.of([m.rows_per_second for m in measured])
+        speed = RatioSpread.of([m.rows_per_second for m in measured])
         table.add_row(
             name,
             f"{speed.middle:,.0f} ({speed.least:,.0f} to {speed.most:,.0f})",
@@ -262,7 +263,7 @@ def _compare(
     own = runs["Headgate"]
     for name, measured in runs.items():
         if name != "Headgate":
-            ratio = Spread.of(
+            ratio = RatioSpread.of(
                 [a.rows_per_second / b.rows_per_second for a, b in zip(own, measured, strict=True)]
             )
             console.print(f"Headgate / {name}: [bold]{ratio}[/] times the rows a second")
@@ -285,7 +286,7 @@ def _uniform(
 ) -> None:
     files = rows // ROWS_A_BATCH
     with console.status("writing the input"):
-        Workload((ROWS_A_BATCH // 2,) * files).write(place)
+        BenchWorkload((ROWS_A_BATCH // 2,) * files).write(place)
     _compare(
         console,
         session,
@@ -302,7 +303,7 @@ def _uniform(
 
 def _skew(console: Console, session: SparkSession, place: Path, rounds: int) -> None:
     with console.status("writing the input"):
-        Workload((10_000,) * WARM_UP_BATCHES + (60_000,) * 2, zipf=1.1).write(place)
+        BenchWorkload((10_000,) * WARM_UP_BATCHES + (60_000,) * 2, zipf=1.1).write(place)
     _compare(
         console,
         session,
@@ -325,7 +326,7 @@ def _budgets(console: Console, session: SparkSession, place: Path) -> None:
     rows = 4_000_000
     files = rows // 200_000
     with console.status("writing the input"):
-        Workload((100_000,) * files, keys=100_000_000).write(place)
+        BenchWorkload((100_000,) * files, keys=100_000_000).write(place)
     table = Table(title="What a budget costs: steady batches of 200,000 rows, RANDOM, two shards")
     for heading in ("stored rows", "held", "seconds a batch", "written a batch", "checkpoint"):
         table.add_column(heading, justify="right")
@@ -335,10 +336,10 @@ def _budgets(console: Console, session: SparkSession, place: Path) -> None:
         contender = headgate(Budget(rows=budget), "random", window="30 days")
         run = _run_one(console, session, f"{budget:,} rows", contender, place, checkpoint)
         half = len(run.batch_seconds) // 2
-        batches = Spread.of(run.batch_seconds[half:])
+        batches = RatioSpread.of(run.batch_seconds[half:])
         medians[budget] = batches.middle
         figures = [metrics["headgate"] for metrics in run.metrics[half:]]
-        written = Spread.of([float(entry["written_bytes"]) for entry in figures])
+        written = RatioSpread.of([float(entry["written_bytes"]) for entry in figures])
         size = sum(path.stat().st_size for path in checkpoint.rglob("*") if path.is_file())
         table.add_row(
             f"{figures[-1]['stored_rows']:,}",

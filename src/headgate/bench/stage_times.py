@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from headgate.bench.batch_sizes import CONTENDERS, PHASES, SIZES, first_files, in_a_process
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 
 PROFILED = ("Spark's join", "Headgate", "no join: state in Python")
 ROWS = (10_000, 800_000)
@@ -56,7 +56,7 @@ def measure_stages(sizes: Sequence[int] | None = None) -> Iterator[Profiled]:
     with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
         for rows in sizes or ROWS:
             place = Path(folder) / str(rows)
-            Workload((rows // 2,) * SIZES[rows]).write(place)
+            BenchWorkload((rows // 2,) * SIZES[rows]).write(place)
             for name in PROFILED:
                 events = Path(tempfile.mkdtemp(dir=folder))
                 count = CONTENDERS[name].batches[rows]

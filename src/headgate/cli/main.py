@@ -19,9 +19,24 @@ except ModuleNotFoundError as missing:
 from headgate.cli import checkpoint_verbs, help_texts
 from headgate.cli.plain_errors import plain_errors
 from headgate.cli.plain_help import PlainCommand, PlainGroup
+from headgate.cli.shared_options import (
+    Checkpoint,
+    Keys,
+    LeftFile,
+    LeftImportance,
+    LeftKeys,
+    LeftTime,
+    LeftWindow,
+    RightFile,
+    RightImportance,
+    RightKeys,
+    RightTime,
+    RightWindow,
+    Sizes,
+)
 
 app = typer.Typer(
-    help="Window joins on Spark streams that live within a memory budget.",
+    help="Window joins on Spark streams within a memory or CPU budget.",
     cls=PlainGroup,
     epilog=help_texts.EVERY,
     no_args_is_help=True,
@@ -45,36 +60,7 @@ def headgate(
         typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Window joins on Spark streams that live within a memory budget."""
-
-
-# Options shared by all commands that read two sides.
-LeftFile = Annotated[
-    Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
-]
-RightFile = Annotated[Path | None, typer.Argument(help="Right side, likewise.")]
-LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
-RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
-LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
-RightWindow = Annotated[
-    str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
-]
-Keys = Annotated[
-    list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")
-]
-LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left side.")]
-RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
-Sizes = Annotated[
-    list[str] | None,
-    typer.Option(
-        help='What to try: "64 MB", "10 %" of what the exact join holds, or a number of rows; '
-        "may be given several times."
-    ),
-]
-Checkpoint = Annotated[
-    Path | None,
-    typer.Option(help="Instead of files: the checkpoint of Spark's own stream-stream join."),
-]
+    """Window joins on Spark streams within a memory or CPU budget."""
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.DEMO)
@@ -193,6 +179,8 @@ def whatif(
     how: Annotated[
         str, typer.Option(help="The kind of join: inner, left, right, full, semi or anti.")
     ] = "inner",
+    left_importance: LeftImportance = None,
+    right_importance: RightImportance = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="Only this policy; may be given several times.")
     ] = None,
@@ -226,6 +214,7 @@ def whatif(
                     (on, left_on, right_on),
                 ),
                 how=how,
+                importance=(left_importance, right_importance),
                 policies=policy,
                 memory=memory,
                 checkpoint=checkpoint,
@@ -269,7 +258,7 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
-            "cpu, shards, kinds or outer; or, on demand, flink, library or promised; may be "
+            "cpu, shards, kinds or outer; or, on demand, flink, library, promised or real; may be "
             "repeated."
         ),
     ] = None,
@@ -293,13 +282,24 @@ def bench(
         bool,
         typer.Option("--resume", help="With batches: go on where a run was cut short."),
     ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="With real: three short streams, fewer policies.")
+    ] = False,
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
     with plain_errors():
+        chosen = tuple(part or ())
+        if "real" in chosen:
+            from headgate.studies.real.real_tables import show_real
+
+            show_real(Console(), quick)
+            chosen = tuple(name for name in chosen if name != "real")
+            if not chosen:
+                return
         from headgate.bench.bench_command import PARTS, run
 
-        chosen = tuple(part or PARTS)
-        run(chosen, rounds, rows, tuple(data or ()), sizes=tuple(size or ()), resume=resume)
+        asked = chosen or PARTS
+        run(asked, rounds, rows, tuple(data or ()), sizes=tuple(size or ()), resume=resume)
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)

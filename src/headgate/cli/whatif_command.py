@@ -14,6 +14,7 @@ from headgate.cli.asked_sides import AskedSides, Names
 from headgate.sizing.findings import WhatIf
 from headgate.sizing.whatif_picture import save_picture
 from headgate.sizing.wording import sections, to_use
+from headgate.spec import MaxImportance
 
 FIRST = "Looking at the rows"
 
@@ -24,6 +25,7 @@ class Settings:
 
     asked: AskedSides
     how: str
+    importance: tuple[str | None, str | None]
     policies: Names
     memory: Names
     checkpoint: Path | None
@@ -66,6 +68,7 @@ def run(settings: Settings, console: Console) -> None:
             left_on=left_on,
             right_on=right_on,
             how=settings.how,
+            goal=_goal(*settings.importance),
             policies=settings.policies,
             memory=None if settings.memory is None else [_memory(one) for one in settings.memory],
             most_rows=settings.most_rows,
@@ -97,6 +100,10 @@ def as_tables(found: WhatIf) -> Group:
 
 def _command() -> str:
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def _goal(left: str | None, right: str | None) -> MaxImportance | None:
+    return MaxImportance(left=left, right=right) if left or right else None
 
 
 def _memory(given: str) -> int | str:

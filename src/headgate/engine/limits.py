@@ -55,6 +55,7 @@ def terms_for(
     where: Relation | None = None,
     indexes: Pair | None = None,
     kept: "Filters | None" = None,
+    follows_keys: bool = False,
 ) -> Terms:
     """The kernel's terms for one of ``shards`` equal parts of a join.
 
@@ -72,8 +73,10 @@ def terms_for(
         What the windows are kept in, where that is asked for.
     kept
         The filters of given-up keys, where the join needs some.
+    follows_keys
+        Whether recall is told by keys that are followed.
     """
-    room = room_for(budget, policy, shards, monitor, windows=windows)
+    room = room_for(budget, policy, shards, monitor, windows=windows, follows_keys=follows_keys)
     kept = kept or Filters(0, 1)
     rows, memory = UNLIMITED, UNLIMITED
     if budget.rows is not None:
@@ -179,12 +182,16 @@ def room_for(
     monitor: float,
     seed: int = 0,
     windows: tuple[Window, Window] | None = None,
+    *,
+    follows_keys: bool = False,
 ) -> Room:
     """What one shard's monitor may take: no more than it is given, and than it can use.
 
     Rows are watched for recall alone, or for age curves too, which takes more; keys are counted
     where the policy wants them. Of a small budget, age curves of both sides take more by default;
-    where one side waits for nobody, few rows tell enough of the other.
+    where one side waits for nobody, few rows tell enough of the other. Where keys are followed
+    (``follows_keys``), too, watching takes twice as much by default, so that the followed keys
+    leave as many rows to learn ages from as an inner join has.
 
     Examples
     --------
@@ -201,6 +208,8 @@ def room_for(
     tried = 0.0
     if policy.tries_others and budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED:
         watched, keys, tried = TRYING
+    if follows_keys and budget.monitor is None:
+        watched *= 2
 
     def part(share: float, most_rows: int, most_bytes: int) -> Part:
         rows, size = budget.rows, budget.memory

@@ -136,6 +136,6 @@ class Outcome:
         )
         if self.exact_importance is not None:
             title += f", {self.importance_recall:.3f} of the importance"
-        if self.exact_unmatched:
+        if 0 < self.exact_unmatched < self.exact_pairs:
             title += f" ({self.recall_matched:.3f} matched, {self.recall_unmatched:.3f} unmatched)"
         return title

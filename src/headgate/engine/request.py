@@ -8,11 +8,13 @@ import pyarrow as pa
 
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.definitions import Definitions, nothing_to_redefine
-from headgate.engine.limits import Filters
+from headgate.engine.limits import Filters, room_for
 from headgate.engine.shape import NO_RESULT, Shape
 from headgate.kernel.index_choice import cheapest_indexes
 from headgate.kernel.pace import USUAL_COSTS, Costs
 from headgate.kernel.terms import Terms
+from headgate.learning import Room
+from headgate.learning.result_rows import ResultRows
 from headgate.models.cost.calibration import load_calibration
 from headgate.models.cost.structure import Pair
 from headgate.pacing.pacer import Pacer
@@ -147,6 +149,26 @@ class Request:
         if self.how == How.INNER or not self.keys.left:
             return None
         return Filters.of(self.budget, self.windows, self.how, shards, live)
+
+    @property
+    def follows_keys(self) -> bool:
+        """Whether recall is told by keys that are followed; see `ResultRows`."""
+        return ResultRows.of_join(self.how, self.windows, where=self.where is not None).by_key
+
+    def room(self, policy: Policy, shards: int, live: bool) -> Room | None:
+        """What the monitor of one of ``shards`` shards may take; None where nothing is learned."""
+        share = self.monitor_share(live)
+        if not share:
+            return None
+        return room_for(
+            self.budget,
+            policy,
+            shards,
+            share,
+            self.seed,
+            self.windows,
+            follows_keys=self.follows_keys,
+        )
 
     def pacer(self, shards: int = 1) -> Pacer | None:
         """The pacer that keeps one of ``shards`` shards within its CPU budget; None without one.

@@ -12,7 +12,7 @@ from headgate.columns.plain_form import no_rows
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.inputs import as_arrow
 from headgate.engine.key_columns import hashes_by_code, key_bytes
-from headgate.engine.limits import room_for, terms_for
+from headgate.engine.limits import terms_for
 from headgate.engine.outcome import Exact, Outcome
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import Replay, observed_rates
@@ -111,6 +111,7 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
         where=bound.shape.relation,
         indexes=indexes,
         kept=request.filters(shards=1, live=False),
+        follows_keys=request.follows_keys,
     )
     terms = request.weighed(terms)
     return terms if bound.definitions is None else bound.definitions.applied(terms)
@@ -118,10 +119,9 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
 
 def _learner(request: Request, most_key_bytes: int) -> Learner | None:
     """The learner of the join; None where nothing is learned."""
-    share = request.monitor_share(live=False)
-    if not share:
+    room = request.room(request.policy, shards=1, live=False)
+    if room is None:
         return None
-    room = room_for(request.budget, request.policy, 1, share, request.seed, request.windows)
     return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
 
 

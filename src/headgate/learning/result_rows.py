@@ -14,7 +14,7 @@ import numpy as np
 from headgate.kernel.layout import LEFT, RIGHT, Fate
 from headgate.kernel.terms import Terms
 from headgate.learning.recall import Evidence
-from headgate.spec import How, RowWindow
+from headgate.spec import How, RowWindow, Window
 
 
 class ResultRows(NamedTuple):
@@ -49,10 +49,15 @@ class ResultRows(NamedTuple):
 
     @classmethod
     def of(cls, terms: Terms) -> "ResultRows":
-        """Of a join."""
-        left, right = terms.windows
+        """Of a join as a step knows it."""
+        return cls.of_join(terms.how, terms.windows, where=terms.where is not None)
+
+    @classmethod
+    def of_join(cls, how: How, windows: tuple[Window, Window], *, where: bool) -> "ResultRows":
+        """Of a join, with a predicate beside its keys (``where``) or without."""
+        left, right = windows
         in_time = not (isinstance(left, RowWindow) or isinstance(right, RowWindow))
-        return cls(terms.how, (left.span, right.span), in_time and terms.where is None)
+        return cls(how, (left.span, right.span), in_time and not where)
 
     @property
     def by_row(self) -> bool:

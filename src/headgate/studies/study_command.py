@@ -1,5 +1,6 @@
 """The `headgate reproduce` command: runs studies and returns an exit status."""
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,8 @@ def reproduce(settings: Settings, console: Console) -> int:
         console.print(verdict_table(study, judged), highlight=False)
         verdicts += judged
     save_verdicts(verdicts, settings.out)
+    made = {"studies": settings.names, "quick": settings.quick, "seeds": settings.seeds}
+    (settings.out / "run.json").write_text(json.dumps(made) + "\n")
     counts = Counter(verdict.status for verdict in verdicts)
     console.print(
         f"{len(verdicts)} claims: "

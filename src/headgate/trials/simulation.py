@@ -88,10 +88,19 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         where=trace.relation,
         indexes=request.indexes(observed_rates(*trace.rows), trace.codes),
         kept=request.filters(1, live=True),
+        follows_keys=request.follows_keys,
     )
     monitor = None
     if share:
-        room = room_for(budget, request.policy, 1, share, request.seed, trace.windows)
+        room = room_for(
+            budget,
+            request.policy,
+            1,
+            share,
+            request.seed,
+            trace.windows,
+            follows_keys=request.follows_keys,
+        )
         monitor = new_monitor(trace.windows, scaled_room(room, trace))
     terms, rows = request.weighed(terms), _weighed(trace, request.policy)
     if trace.draw.is_whole and trace.stretches is None:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from headgate.watching.page_view import now, point_of
 
 EVERY_S = 0.5
 """How often the history is looked at."""
+TICK_NS = 1_000_000_000
 MOST_WAITING = 16
 """Messages that wait for a reader."""
 MOST_AT_ONCE = 40
@@ -37,6 +39,7 @@ class LiveFeed:
         self._history = history
         self._readers: set[asyncio.Queue[str]] = set()
         self._seen: dict[int, tuple[int, str]] = {}
+        self._stamp: tuple[int, ...] = ()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = asyncio.Event()
@@ -92,10 +95,17 @@ class LiveFeed:
         while True:
             await asyncio.sleep(EVERY_S)
             try:
-                for message in await asyncio.to_thread(self._news):
-                    self._tell(message)
+                if self._is_written():
+                    for message in await asyncio.to_thread(self._news):
+                        self._tell(message)
             except Exception as error:
                 _log.warning("no news for readers: %s: %s", type(error).__name__, error)
+
+    def _is_written(self) -> bool:
+        """Whether there may be news since the last look."""
+        before, self._stamp = self._stamp, self._history.stamp()
+        # Two writes within a tick of the file system's clock have one time.
+        return self._stamp != before or time.time_ns() - max(self._stamp, default=0) < TICK_NS
 
     def _news(self) -> list[str]:
         """A message for each join that has new batches or another state."""

@@ -10,6 +10,7 @@ from headgate.policies.offline.flow_expect import FlowExpect, Process
 from headgate.policies.offline.lfd import Lfd
 from headgate.policies.offline.opt import Opt
 from headgate.policies.offline.planned import NOT_KEPT, Planned
+from headgate.policies.offline.price_bound import Ceiling
 from headgate.policies.offline.sequence import Sequence, best_sequence
 from headgate.policies.offline.subset import (
     JoinGraph,
@@ -21,6 +22,7 @@ from headgate.policies.offline.subset import (
 
 __all__ = [
     "NOT_KEPT",
+    "Ceiling",
     "Events",
     "FlowExpect",
     "JoinGraph",

@@ -28,6 +28,7 @@ from headgate.spark.checkpoint.checkpoint_files import (
     Operator,
     check_place,
 )
+from headgate.spark.checkpoint.join_buffers import MATCHED, buffered_rows
 from headgate.spark.checkpoint.new_checkpoint import NewCheckpoint
 from headgate.spark.checkpoint.resharding import (
     SIDES,
@@ -52,9 +53,6 @@ from headgate.spark.requirements import (
     check_watermarks,
 )
 from headgate.spec import How, RowWindow, SpecError
-
-MATCHED = "matched"
-_STORE = "{side}-keyWithIndexToValue"
 
 
 @dataclass(frozen=True)
@@ -215,7 +213,14 @@ class _Adoption:
 
     def _rows(self, side: int) -> DataFrame:
         """The rows of a side's buffer: the columns of its stream, and whether a row has matched."""
-        buffer = self._buffer(side)
+        buffer = buffered_rows(
+            self.session,
+            self.old,
+            side,
+            with_flag=self.join.how.outer[side],
+            operator=self.operator.number,
+            batch=self.batch,
+        )
         wanted, kinds = self.frames[side].schema, {each.name: each for each in buffer.schema}
         missing = [field.name for field in wanted if field.name not in kinds]
         if missing:
@@ -242,15 +247,6 @@ class _Adoption:
             self._check_keyed(rows.where(~keyed), side)
             columns.append(F.col(MATCHED))
         return rows.where(keyed).select(*columns)
-
-    def _buffer(self, side: int) -> DataFrame:
-        reader = self.session.read.format("statestore").option("operatorId", self.operator.number)
-        reader = reader.option("batchId", self.batch)
-        if not self.join.how.outer[side]:
-            reader = reader.option("joinSide", SIDES[side])
-        else:
-            reader = reader.option("storeName", _STORE.format(side=SIDES[side]))
-        return reader.load(str(self.old.path)).select("value.*")
 
     def _check_keyed(self, without: DataFrame, side: int) -> None:
         count = without.count()

@@ -2,18 +2,18 @@
 
 A query of one batch joins the stored rows by Spark's own join, so that they are in its buffers, and
 throws the result away: all of it has come out before. Its state becomes that of a new checkpoint.
+In outer joins, rows stand for partners that are gone, so that Spark knows which rows have met one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.kernel.layout import Fate
 from headgate.spark.arrow_batches import ARROW_ROWS
-from headgate.spark.carried_columns import Shown, number, restored
+from headgate.spark.carried_columns import Shown, number, restored, travelling
 from headgate.spark.checkpoint import stored_rows
 from headgate.spark.checkpoint.checkpoint_files import (
     JOIN,
@@ -21,6 +21,8 @@ from headgate.spark.checkpoint.checkpoint_files import (
     CheckpointFiles,
     check_place,
 )
+from headgate.spark.checkpoint.gone_partners import OUTER, check_settled, is_alone, partners_of
+from headgate.spark.checkpoint.join_buffers import MATCHED, buffered_rows
 from headgate.spark.checkpoint.new_checkpoint import NewCheckpoint
 from headgate.spark.checkpoint.resharding import SIDES, Moved, settings_advice, timed
 from headgate.spark.checkpoint.stored_state import StoredState, reading
@@ -29,7 +31,6 @@ from headgate.spark.requirements import CHANGELOG, PROVIDER, WATERMARK
 from headgate.spec import SpecError
 
 Query = Callable[[DataFrame, DataFrame], DataFrame]
-OUTER = {"left": (0,), "right": (1,), "full": (0, 1)}
 
 
 def release_checkpoint(
@@ -49,8 +50,14 @@ def release_checkpoint(
     new = NewCheckpoint.at(to, old, **conf, columns=[each.schema.json() for each in frames])
     seconds: dict[str, float] = {}
     with reading(old), timed(seconds, "read"):
-        for side in (0, 1):
-            new.stage(f"rows/{SIDES[side]}", partial(_write_rows, state, side, frames[side]))
+        stored = [
+            session.read.parquet(
+                str(new.stage(f"stored/{name}", partial(_write_stored, state, side, frames[side])))
+            )
+            for side, name in enumerate(SIDES)
+        ]
+        for side, name in enumerate(SIDES):
+            new.stage(f"rows/{name}", partial(_write_rows, state, side, stored, frames))
     writer = _writing_session(session, user, conf)
     streams = [
         _stored_stream(writer, new.folder / "rows" / SIDES[side], frames[side]) for side in (0, 1)
@@ -66,8 +73,10 @@ def release_checkpoint(
             f"the query has the stateful operators {names}: give one whose only one is Spark's "
             f"stream-stream join"
         )
+    for side in OUTER.get(state.join.how, ()):
+        _check_flags(session, made, side, stored[side], state)
     state.check_unchanged()
-    rows = [_count(session, new.folder / "rows" / name) for name in SIDES]
+    rows = [each.count() for each in stored]
     with timed(seconds, "move"):
         new.finish(old, {0: written / "state" / "0"}, made.offsets(0).conf)
     partitions = int(conf[PARTITIONS])
@@ -87,13 +96,19 @@ def _check(state: StoredState) -> None:
         )
     if state.join.counts_rows:
         raise SpecError("Spark's own join has no windows of the last n rows")
+    check_settled(state)
 
 
-def _write_rows(state: StoredState, side: int, frame: DataFrame, folder: Path) -> None:
-    """Write a side's stored rows in the columns and types of its stream."""
+def _write_stored(state: StoredState, side: int, frame: DataFrame, folder: Path) -> None:
+    """Write a side's stored rows: columns by number, time, and whether each has met a partner."""
     known = stored_rows.stored_columns(state, side)
+    own = (stored_rows.TIME, stored_rows.FATE)
+    columns = [number(place) for place in range(len(frame.columns))]
     if known is None:
-        state.session.createDataFrame([], frame.schema).write.parquet(str(folder))
+        kinds = travelling(Shown(field.name, field.dataType) for field in frame.schema)
+        for name in own:
+            kinds = kinds.add(stored_rows.OWN[name])
+        state.session.createDataFrame([], kinds).write.parquet(str(folder))
         return
     if known.schema.names != frame.columns:
         raise SpecError(
@@ -101,22 +116,42 @@ def _write_rows(state: StoredState, side: int, frame: DataFrame, folder: Path) -
             f"{', '.join(known.schema.names)}: give the streams that were joined"
         )
     rows = stored_rows.live_rows_frame(state, side, known.schema)
-    if side in OUTER.get(state.join.how, ()):
-        _check_unmatched(rows, side)
-    payload = rows.select(*map(number, range(len(known.schema))))
-    shown = [Shown(field.name, field.dataType) for field in frame.schema]
-    restored(payload, shown).write.parquet(str(folder))
+    rows.select(*columns, *own).write.parquet(str(folder))
 
 
-def _check_unmatched(rows: DataFrame, side: int) -> None:
-    """Raise where rows of an outer side have met a partner: their buffer could not be told so."""
-    matched = rows.where(F.col(stored_rows.FATE).bitwiseAND(int(Fate.MATCHED)) != 0).count()
-    if matched:
+def _write_rows(
+    state: StoredState,
+    side: int,
+    stored: Sequence[DataFrame],
+    frames: tuple[DataFrame, DataFrame],
+    folder: Path,
+) -> None:
+    """Write a side's rows in the columns and types of its stream, and those that stand for
+    partners which the other side's rows have met."""
+    schema = frames[side].schema
+    rows = stored[side].drop(stored_rows.TIME, stored_rows.FATE)
+    if 1 - side in OUTER.get(state.join.how, ()):
+        gone = partners_of(state, 1 - side, [each.schema for each in frames])
+        rows = rows.unionAll(gone.rows(stored, schema))
+    shown = [Shown(field.name, field.dataType) for field in schema]
+    restored(rows, shown).write.parquet(str(folder))
+
+
+def _check_flags(
+    session: SparkSession,
+    made: CheckpointFiles,
+    side: int,
+    stored: DataFrame,
+    state: StoredState,
+) -> None:
+    """Raise unless the buffer takes as many rows for unmatched as have met no partner."""
+    buffer = buffered_rows(session, made, side, with_flag=True)
+    time = state.join.time(side)
+    alone = buffer.where(~F.col(MATCHED)).count() if time in buffer.columns else None
+    if alone != stored.where(is_alone()).count():
         raise SpecError(
-            f"{matched:,} stored {SIDES[side]} rows of this outer join have met a partner, which "
-            f"may be gone, and Spark's buffers cannot be told so: such rows would come out once "
-            f"more, as unmatched. `headgate state --rows` writes them as a file; inner and semi "
-            f"joins can be given back"
+            f"the {SIDES[side]} rows that have met a partner are others by the query than by the "
+            f"join: give the query whose result is the join's (hg.built_in), or leave query= out"
         )
 
 
@@ -152,7 +187,3 @@ def _write_state(result: DataFrame, checkpoint: Path) -> None:
         .start()
     )
     query.awaitTermination()
-
-
-def _count(session: SparkSession, folder: Path) -> int:
-    return session.read.parquet(str(folder)).count()

@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.definitions import Definitions
-from headgate.engine.limits import most_dead_bytes, room_for, terms_for
+from headgate.engine.limits import Filters, most_dead_bytes, room_for, terms_for
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.kernel.terms import Terms
@@ -91,6 +91,8 @@ class ShardPlan:
         Keys whose rows are spread over all shards; None if there are none.
     fixed
         The join's budget at the start: rows, or bytes if rows are not limited; 0 without a limit.
+    kept
+        The filters of given-up keys; None for an inner join.
     """
 
     terms: Terms
@@ -107,6 +109,7 @@ class ShardPlan:
     row_bytes: int | None = None
     split: SplitKeys | None = None
     fixed: int = 0
+    kept: Filters | None = None
 
     @property
     def amount(self) -> int:
@@ -136,6 +139,8 @@ class ShardPlan:
             shards=shards,
             reserve=reserve,
             monitor=share,
+            kept=self.kept,
+            follows_keys=self.follows_keys,
         )
         terms = replace(
             self.terms,
@@ -145,7 +150,15 @@ class ShardPlan:
         )
         room = self.room
         if room is not None:
-            room = room_for(budget, policy, shards, share, room.seed, self.terms.windows)
+            room = room_for(
+                budget,
+                policy,
+                shards,
+                share,
+                room.seed,
+                self.terms.windows,
+                follows_keys=self.follows_keys,
+            )
         return replace(
             self,
             terms=terms,
@@ -197,6 +210,7 @@ def shard_plan(
     """
     shards, share = len(labels), request.monitor_share(live)
     policy, reserve = request.policy.without_model(), RESERVE
+    kept = request.filters(shards, live)
     terms = terms_for(
         request.budget,
         request.windows,
@@ -206,15 +220,13 @@ def shard_plan(
         monitor=request.monitor_share(live=True),
         where=bound.shape.relation,
         indexes=request.indexes(request.rates, keys=0),
-        kept=request.filters(shards, live),
+        kept=kept,
+        follows_keys=request.follows_keys,
     )
     terms = request.weighed(terms)
     allowance = None
     if sharing is not None:
         allowance = Allowance(request.budget, reserve, share, sharing.most)
-    room = None
-    if share:
-        room = room_for(request.budget, policy, shards, share, request.seed, request.windows)
     description = describe_join(
         request, bound, shards, partitions, columns, None if split is None else split.text
     )
@@ -223,7 +235,7 @@ def shard_plan(
         shape=bound.shape,
         schemas=bound.schemas,
         most_dead_bytes=most_dead_bytes(terms, reserve),
-        room=room,
+        room=request.room(policy, shards, live),
         labels=labels,
         description=description,
         operator=operator or uuid.uuid4().hex[:16],
@@ -232,4 +244,5 @@ def shard_plan(
         allowance=allowance,
         split=split,
         fixed=request.budget.rows or request.budget.memory or 0,
+        kept=kept,
     )
