@@ -5,6 +5,8 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Links for every Linux, and for other kinds of machines; too large for everybody's .venv.
 ZIG   := ziglang==0.17.0
+# Checks what PyPI would show; brings thirty packages that nothing else needs.
+TWINE := twine==7.0.0
 CODE  := src $(wildcard tests tools examples docs)
 
 # Spark starts its workers with the first python3 on PATH unless told otherwise.
@@ -15,7 +17,7 @@ export PYTHONUNBUFFERED := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +118,7 @@ docs: kernel java browser ## the site in docs/_build/html, with all that it show
 	@$(BIN)/python tools/docs_images.py
 	@$(BIN)/python tools/page_images.py
 	@$(BIN)/python tools/gallery_pages.py
+	@$(BIN)/python tools/run_notebooks.py
 	@[ ! -d reproduced ] || $(BIN)/python tools/paper_pages.py reproduced
 	@$(MAKE) --no-print-directory docs-site
 
@@ -137,6 +140,13 @@ wheel: venv ## pack a wheel with the library of machine code; MACHINE=aarch64 fo
 	@HEADGATE_WHEEL_MACHINE=$(MACHINE) $(BIN)/python -m pip wheel -qq --no-deps \
 		--no-build-isolation --wheel-dir dist .
 	@ls dist/*$(MACHINE).whl
+
+dist: venv java ## wheel and sdist, checked, and the wheel tried in an empty environment
+	@rm -rf dist
+	@$(MAKE) --no-print-directory wheel
+	@$(BIN)/hatchling build -t sdist -d dist
+	@$(BIN)/uv tool run --python $(BIN)/python $(TWINE) check --strict dist/*
+	@$(BIN)/python tools/try_wheel.py dist/*$(MACHINE).whl --spark
 
 lock: venv ## pin every dependency again, keeping the versions that still fit
 	@echo "Resolving requirements.lock"

@@ -1,5 +1,6 @@
 """Fixtures shared by all tests: one Spark session for those that need Spark."""
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -42,6 +43,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = Counter(item.path for item in items)
     on_spark = {item.path for item in items if item.get_closest_marker("spark")}
     items.sort(key=lambda item: (item.path not in on_spark, tests[item.path], item.path))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: garbage collections need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

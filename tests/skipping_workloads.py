@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from headgate.models.skipping import (
-    Plan,
     Rows,
+    SkippingPlan,
     Workload,
 )
 from tests.thoroughness import examples
 
-Strategy = Callable[[Workload], Plan]
+Strategy = Callable[[Workload], SkippingPlan]
 EXACTLY = 1e-9
 many = examples(25)
 few = examples(15)
@@ -53,7 +53,7 @@ def workloads(
     return join.within(draw(st.floats(*budget)) * join.exact_cost)
 
 
-def not_behind(one: Plan, other: Plan, by: float = EXACTLY) -> bool:
+def not_behind(one: SkippingPlan, other: SkippingPlan, by: float = EXACTLY) -> bool:
     return one.output >= other.output * (1 - by)
 
 

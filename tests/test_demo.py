@@ -16,7 +16,7 @@ from headgate import __version__
 from headgate.cli.main import app
 from headgate.demo.auction_join import auction_join
 from headgate.demo.auctions import OPEN_US, auction_stream, bid_ages_us
-from headgate.demo.batch_tally import METRICS, RANKINGS, Tally
+from headgate.demo.batch_tally import METRICS, RANKINGS, BatchTally
 from headgate.demo.comparison import (
     Exact,
     compare,
@@ -171,7 +171,7 @@ class TestView:
 
     def test_a_report_counts_once_and_empty_batches_not_at_all(self) -> None:
         stream = shop_stream(ROWS)
-        tally = Tally(stream, budget_rows=100, exact_rows=1000)
+        tally = BatchTally(stream, budget_rows=100, exact_rows=1000)
         first = self._report(0, left_rows=500, right_rows=1500, pairs=300, stored_rows=100)
         tally.read([first])
         tally.read([first, self._report(1)])
@@ -180,7 +180,7 @@ class TestView:
         assert tally.recall == 300 / stream.exact_pairs(2000)
 
     def test_the_view_shows_budget_recall_and_where_the_log_is(self) -> None:
-        tally = Tally(shop_stream(ROWS), budget_rows=100, exact_rows=1000)
+        tally = BatchTally(shop_stream(ROWS), budget_rows=100, exact_rows=1000)
         tally.read([self._report(0, left_rows=10, right_rows=90, stored_rows=77, shed=12)])
         console = Console(width=100)
         with console.capture() as shown:
@@ -189,7 +189,7 @@ class TestView:
             assert part in shown.get()
 
     def test_the_terminal_is_saved_as_svg(self, tmp_path: Path) -> None:
-        tally = Tally(shop_stream(ROWS), budget_rows=100, exact_rows=1000)
+        tally = BatchTally(shop_stream(ROWS), budget_rows=100, exact_rows=1000)
         save_terminal(tmp_path / "terminal.svg", View(tally, "a title", "the.log"))
         assert "</svg>" in (tmp_path / "terminal.svg").read_text()
 
@@ -225,7 +225,7 @@ class TestOnSpark:
         settings = Settings(rows=ROWS, percent=percent, seed=5, batches=3)
         stream = shop_stream(ROWS, 5)
         exact = run_exact(stream)
-        tally = Tally(stream, exact.budget(percent).rows or 0, exact.peak_rows)
+        tally = BatchTally(stream, exact.budget(percent).rows or 0, exact.peak_rows)
         join_stream(spark, settings, Random(), tally)
         assert (tally.rows, tally.batches) == (ROWS, 3)
         assert 0 < tally.most_stored <= tally.budget_rows

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from headgate.models.value_histogram import Histogram
+from headgate.models.value_histogram import ValueHistogram
 from headgate.policies import Hist, Random
 from headgate.studies.sigmod05.streams import draw_streams, normal_trends
 
 
-def seen(measure: np.ndarray, buckets: int) -> Histogram:
+def seen(measure: np.ndarray, buckets: int) -> ValueHistogram:
     """Of a measure at 0, 1, 2, …, a hundred times."""
     number = np.tile(np.arange(len(measure)), 100)
-    return Histogram.over(0, len(measure) - 1, buckets).add(number, np.tile(measure, 100))
+    return ValueHistogram.over(0, len(measure) - 1, buckets).add(number, np.tile(measure, 100))
 
 
 class TestBuckets:
@@ -35,7 +35,7 @@ class TestBuckets:
         noisy = number >= 32  # the same mean throughout, but much noise in the upper half
         measure = 5 + rng.normal(0, np.where(noisy, 5.0, 0.1))
         slope = np.where(noisy, 0.0, number / 8)
-        histogram = Histogram.over(0, 63, 8)
+        histogram = ValueHistogram.over(0, 63, 8)
         for _ in range(10):
             histogram = histogram.faded(0.5).add(number, measure + slope).reshaped(8)
         lower = np.count_nonzero(histogram.edges < 32)
@@ -43,7 +43,7 @@ class TestBuckets:
 
     def test_as_many_buckets_as_asked_for_and_none_lost(self) -> None:
         rng = np.random.default_rng(1)
-        histogram = Histogram.over(-20, 20, 10)
+        histogram = ValueHistogram.over(-20, 20, 10)
         for _ in range(50):
             number = rng.integers(-30, 30, 100)
             histogram = histogram.covering(int(number.min()), int(number.max()))
@@ -53,7 +53,7 @@ class TestBuckets:
         assert histogram.count.sum() == pytest.approx(5000)
 
 
-def seen_again(histogram: Histogram, measure: np.ndarray) -> Histogram:
+def seen_again(histogram: ValueHistogram, measure: np.ndarray) -> ValueHistogram:
     return histogram.faded(0.1).add(np.arange(len(measure)), measure)
 
 

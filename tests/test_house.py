@@ -3,22 +3,28 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headgate"
 FILE_LINES, FUNCTION_LINES, POSITIONAL = 400, 60, 6
+ARCHITECTURE_LINES = 250
 RIDDLES = {"atlas", "desk", "lesson", "lessons", "shelf", "undone"}
 """Private metaphors. The field has words for them: curves, arrays, learned model, skipped work."""
 LITERAL_PACKAGES = {"studies", "planner/rules"}
 """Where a file is named for a figure, a part of a plan or the like, whatever others are called."""
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
-    """Every module of the package, by its path in it."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text())
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Every part of every module of the package, by the module's path in it."""
+    return [
+        (path.relative_to(SOURCE).as_posix(), node)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Call)
+    ]
 
 
 def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -48,8 +54,7 @@ def test_files_are_short() -> None:
 def test_functions_are_short() -> None:
     long = {
         f"{path}: {node.name}"
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, node in nodes()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and lines_of(node) > FUNCTION_LINES
     }
@@ -60,8 +65,7 @@ def test_many_arguments_are_passed_by_name() -> None:
     """An unpacked sequence is not counted: what it holds has names where it was made."""
     wide = Counter(
         path
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, node in nodes()
         if isinstance(node, ast.Call)
         and sum(not isinstance(each, ast.Starred) for each in node.args) > POSITIONAL
     )
@@ -79,11 +83,10 @@ def test_a_module_name_occurs_once() -> None:
 
 
 def test_names_are_no_riddles() -> None:
-    modules = {path: path for path, _ in trees() if words_of(Path(path).stem) & RIDDLES}
+    modules = [path for path in SOURCE.rglob("*.py") if words_of(path.stem) & RIDDLES]
     defined = {
         f"{path}: {node.name}"
-        for path, tree in trees()
-        for node in ast.walk(tree)
+        for path, node in nodes()
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and words_of(node.name) & RIDDLES
     }
     assert not modules
@@ -102,6 +105,14 @@ def test_headings_are_no_riddles() -> None:
     lines = [line for page in pages() for line in page.read_text().splitlines()]
     headings = [line for line in lines if line[:1] == "#"]
     assert not [line for line in headings if re.match(r"#+ (Who|Whoever|Rows that)\b", line)]
+
+
+def test_the_architecture_is_short_and_names_what_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert len(text.splitlines()) <= ARCHITECTURE_LINES
+    named = re.findall(r"`([\w./]+\.py)`", text)
+    assert len(named) > 50
+    assert not [name for name in named if not ((SOURCE / name).exists() or (ROOT / name).exists())]
 
 
 def test_links_between_pages_lead_somewhere() -> None:

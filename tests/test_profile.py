@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.demo.auctions import LASTS_US, OPEN_US, WINDOW_US, AuctionStream, auction_stream
-from headgate.profiles.aged_matches import Aged
+from headgate.profiles.aged_matches import AgedMatches
 from headgate.profiles.facts import Both
 from headgate.profiles.match_counts import MOST_LOOKED_AT, KeyedRows, count_matches
 from headgate.profiles.model_comparison import explain
@@ -161,7 +161,7 @@ class TestAges:
     def test_few_matches_make_few_buckets(self) -> None:
         rows = KeyedRows.unweighted(np.arange(0, 10_000, 10), np.arange(1000, dtype=np.int32), 1000)
         later = KeyedRows.unweighted(rows.time[:90] + 30, rows.code[:90], 1000)
-        aged = Aged.of(rows, later, window=600, side=0, end=20_000)
+        aged = AgedMatches.of(rows, later, window=600, side=0, end=20_000)
         assert len(aged.curve.matches) == 3
         assert aged.curve.total == pytest.approx(0.09, rel=0.01)
 

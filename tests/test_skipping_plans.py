@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from headgate.models import Frequencies
 from headgate.models.skipping import (
     STRATEGIES,
-    Plan,
+    SkippingPlan,
     Workload,
     best_plan,
     coin_flip,
@@ -24,7 +24,7 @@ class TestEveryStrategy:
     @many
     @given(join=workloads(look=amounts(1.0)))
     def test_stays_within_the_budget(self, strategy: Strategy, join: Workload) -> None:
-        plan: Plan = strategy(join)
+        plan: SkippingPlan = strategy(join)
         assert plan.cost <= join.budget * (1 + EXACTLY)
         assert plan.output <= plan.bound * (1 + EXACTLY)
         for share in (*plan.probe, *plan.insert):
@@ -65,7 +65,7 @@ class TestEveryStrategy:
     @pytest.mark.parametrize("strategy", [coin_flip, probe_no_insert, semantic_pni])
     def test_a_side_that_waits_for_nobody_costs_no_update(self, strategy: Strategy) -> None:
         join = Workload([5, 5], [400, 600], (10, 0), update=1, produce=0, budget=4)
-        plan: Plan = strategy(join)
+        plan: SkippingPlan = strategy(join)
         assert plan.stored[1] == 0
         assert plan.cost == pytest.approx(4)
         assert plan.output == pytest.approx(
@@ -164,5 +164,5 @@ class TestWorkload:
     def test_an_infeasible_plan_says_so(self) -> None:
         join = Workload([10], [10], (1, 1), update=1, produce=1, budget=5)
         plan = insert_no_probe(join)
-        assert repr(plan) == "Plan(INP: infeasible)"
+        assert repr(plan) == "SkippingPlan(INP: infeasible)"
         assert "nothing: what it does with every row costs more than the budget" in plan.explain()

@@ -1,5 +1,7 @@
 """A budget in bytes holds by what rows take: every type, every policy, every step."""
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,17 +17,12 @@ ROWS, STEPS = 48, 3
 Sides = tuple[pa.Table, pa.Table]
 
 
-def sides_and_sizes() -> dict[str, tuple[Sides, int]]:
-    """For every type two sides with such a payload, and the bytes of all their rows."""
-    made = {}
-    for name, kind in KINDS.items():
-        rng = np.random.default_rng(17)
-        left, right = (plain(make_side(rng, side, ROWS, payload=kind)) for side in (0, 1))
-        made[name] = (left, right), sum(plain_row_bytes(left)) + sum(plain_row_bytes(right))
-    return made
-
-
-EVERY_TYPE = sides_and_sizes()
+@cache
+def sides_and_size(name: str) -> tuple[Sides, int]:
+    """Two sides with a payload of this type, and the bytes of all their rows."""
+    rng = np.random.default_rng(17)
+    left, right = (plain(make_side(rng, side, ROWS, payload=KINDS[name])) for side in (0, 1))
+    return (left, right), sum(plain_row_bytes(left)) + sum(plain_row_bytes(right))
 
 
 def in_turn(name: str, policies: tuple[str, ...]) -> tuple[str, ...]:
@@ -37,7 +34,7 @@ def in_turn(name: str, policies: tuple[str, ...]) -> tuple[str, ...]:
 def test_stored_rows_stay_within_memory_after_every_step(way: str) -> None:
     # Every type under three policies, every policy with a sixth of the types.
     some = slice(None) if LONG else slice(list(WAYS).index(way) % 6, None, 6)
-    for sides, needed in list(EVERY_TYPE.values())[some]:
+    for sides, needed in map(sides_and_size, list(KINDS)[some]):
         memory, given_up = needed // 3, 0
         for after in steps(join_within(memory, way, sides), sides, STEPS):
             counted = sum(sum(plain_row_bytes(table)) for table in after.stored)
@@ -50,7 +47,7 @@ def test_stored_rows_stay_within_memory_after_every_step(way: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_run_counts_what_rows_take(name: str) -> None:
-    sides, needed = EVERY_TYPE[name]
+    sides, needed = sides_and_size(name)
     # A tenth is kept back, as on a stream.
     exact = join_within(-(-needed * 10 // 9) + 1, "fifo", sides).run(*sides)
     assert exact.stats.peak_bytes == exact.stats.stored_bytes == needed

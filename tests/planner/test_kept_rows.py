@@ -7,7 +7,7 @@ import pytest
 
 import headgate as hg
 from headgate.planner.fitted_models import frequencies_between, moving_between
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.policies import Prob, Random
 from headgate.studies.planned.streams import pieces
 from headgate.studies.streams import Streams
@@ -22,7 +22,7 @@ class TestKeptRows:
         assert found.trace.rows < 200_000 < sum(found.trace.whole) * 1.1
         assert found.trace.looking.any()
         rows = round(0.2 * found.stored_rows.rows)
-        case = Case(streams.request("random", hg.Budget(rows=rows)), found)
+        case = PlanningCase(streams.request("random", hg.Budget(rows=rows)), found)
         for policy, told in (("random", Random()), ("prob", None)):
             if told is None:
                 names = np.arange(found.trace.codes)
@@ -52,7 +52,7 @@ class TestKeptRows:
         streams = pieces("many rows", 60.0, seed=2).first
         found = profile_of(streams)
         rows = round(0.5 * found.stored_rows.rows)
-        case = Case(streams.request("auto", hg.Budget(rows=rows)), found)
+        case = PlanningCase(streams.request("auto", hg.Budget(rows=rows)), found)
         assert not case.trace.is_whole
         learned = simulate(case.trace, "auto", case.budget)
         assert learned.stats.peak_rows <= rows * case.trace.scale.rows + 1

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import headgate
 from headgate.bench.spark_measurement import measure
 from headgate.spec import Budget
@@ -31,7 +31,7 @@ def worker_bytes() -> int:
 
 def run_and_watch(spark: Any, folder: Path, rows: int, budget: Budget) -> list[dict[str, int]]:
     """The curve: after each batch, rows so far, workers' memory and state."""
-    Workload((ROWS_A_BATCH // 2,) * (rows // ROWS_A_BATCH), keys=1_000_000).write(folder)
+    BenchWorkload((ROWS_A_BATCH // 2,) * (rows // ROWS_A_BATCH), keys=1_000_000).write(folder)
     frame = headgate(budget, "random", window="30 minutes")(
         spark, folder / "left", folder / "right"
     )

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import headgate
 from headgate.lookup.parquet_table import ParquetTable
 from headgate.spark.requirements import PROVIDER, ROCKSDB
@@ -99,7 +99,7 @@ def lookup(spark: SparkSession, folder: Path) -> list[int]:
 
 def skewed(spark: SparkSession, folder: Path, watch: "Watch", window: str) -> list[dict[str, int]]:
     """Zipf keys, 40,000 rows a side and batch: results by the hundred million. The curve."""
-    sides = Workload((40_000,) * 5, keys=1_000, zipf=1.1).write(folder)
+    sides = BenchWorkload((40_000,) * 5, keys=1_000, zipf=1.1).write(folder)
     frame = headgate(hg.Budget(memory="64 MB"), "random", window)(spark, *sides)
     query = (
         frame.writeStream.format("noop")

@@ -10,6 +10,8 @@ QUICK_TO_START: dict[str, str] = {
         (
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
+            # 48 MB, as this compiler has by default, are full after some fifty queries.
+            "-XX:ReservedCodeCacheSize=256m",
             # Classes of the installed jars, loaded by the ten thousand, need no verification.
             "-XX:+UnlockDiagnosticVMOptions",
             "-XX:-BytecodeVerificationRemote",

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
-from headgate.spark.join.task_ledger import Ledger
+from headgate.spark.join.task_ledger import TaskLedger
 from headgate.spark.state import local_copy, local_files
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.state.local_files import forget_dead, is_ours, local_folder, owned_folder
@@ -354,7 +354,7 @@ class TestFolders:
         assert list(tmp_path.iterdir()) == []
 
     def test_a_ledger_passes_over_what_is_not_its_own(self) -> None:
-        ledger = Ledger(uuid.uuid4().hex)
+        ledger = TaskLedger(uuid.uuid4().hex)
         ledger.add("join-1", 0.5)
         folder = ledger._folder()
         (folder / "join-1.77").mkdir()

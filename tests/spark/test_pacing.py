@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import headgate as hg
 from headgate.kernel.pace import Costs
 from headgate.spark.join import shard_pacing
-from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
+from headgate.spark.join.task_ledger import PACK, UNPACK, TaskLedger
 from headgate.spark.spark_versions import figures_of
 from tests.spark.one_shard import OneShard, ShardBatch
 from tests.spark.streams import (
@@ -44,7 +44,7 @@ class Live:
         self._rng = np.random.default_rng(3)
         monkeypatch.setattr(shard_pacing.time, "time", lambda: 1e9 + self.second)
         monkeypatch.setattr(
-            Ledger, "total", lambda _, task: 0.0 if task in (PACK, UNPACK) else self.taken
+            TaskLedger, "total", lambda _, task: 0.0 if task in (PACK, UNPACK) else self.taken
         )
 
     def batch(self, rate: int, keys: int) -> ShardBatch:
@@ -126,7 +126,7 @@ def test_a_pause_is_not_saved_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_ledger_adds_up_over_tasks(tmp_path: object) -> None:
-    ledger = Ledger(f"tested-{uuid.uuid4().hex}")
+    ledger = TaskLedger(f"tested-{uuid.uuid4().hex}")
     with ledger.timing(PACK):
         sum(range(100_000))
     first = ledger.total(PACK)

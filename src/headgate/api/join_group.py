@@ -20,7 +20,7 @@ from headgate.planner.expected_curves import (
     recall_curve,
 )
 from headgate.planner.quality_curve import Measure, QualityCurve
-from headgate.planner.shares import Share, as_text
+from headgate.planner.shares import Share, as_section, as_text
 from headgate.policies import Age, Life, Policy, Prob, Random
 from headgate.profiles.profile import Profile
 from headgate.sizing.findings import WhatIf
@@ -71,6 +71,11 @@ class GroupPlan:
         return as_text(
             self.budget, Measure(self.measure), self.shares, self.worst, self.worst_under_prop
         )
+
+    def _repr_html_(self) -> str:
+        from headgate.report.section_html import as_html
+
+        return as_html(as_section(str(self), self.budget, Measure(self.measure), self.shares))
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}: {join.budget}" for name, join in self.joins.items())

@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate.engine.row_flow import FATES
 from headgate.learning import Estimate
-from headgate.report.section_html import as_html
+from headgate.report.section_html import as_html, meter
 from headgate.report.sections import Section
 from headgate.spec import SpecError
 from headgate.spec.quantity import format_bytes
@@ -56,7 +56,9 @@ class Progress:
         return self._section.text
 
     def _repr_html_(self) -> str:
-        return as_html(self._section)
+        known = self.recall
+        bar = meter(known.value, known.low, known.high) if known is not None else ""
+        return as_html(self._section, bar)
 
     @property
     def _section(self) -> Section:

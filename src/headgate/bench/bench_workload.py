@@ -13,7 +13,7 @@ ROWS_PER_SECOND = 1_000
 
 
 @dataclass(frozen=True)
-class Workload:
+class BenchWorkload:
     """Two sides of equal rate, keys uniform or Zipf.
 
     With 1,000 rows per second and side, 120,000 uniform keys give about one match per row in a

@@ -14,7 +14,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 
 PACKAGE = "apache-flink==2.3.0"
 ENVIRONMENT = Path("out/flink")
@@ -108,7 +108,7 @@ def write_text(folder: Path, rows: int) -> None:
     """
     import duckdb
 
-    Workload((rows // 2,)).write(folder)
+    BenchWorkload((rows // 2,)).write(folder)
     connection = duckdb.connect()
     for name, side in zip("lr", SIDES, strict=True):
         connection.sql(

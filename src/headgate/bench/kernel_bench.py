@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 from headgate.engine.replay import Replay
 from headgate.kernel import advance
 from headgate.kernel.rows import Rows
@@ -32,8 +32,8 @@ class Speed:
     policy: str
     kind: str
     budget: int | None
-    kernel: Spread
-    engine: Spread
+    kernel: RatioSpread
+    engine: RatioSpread
 
 
 def policies() -> tuple[Policy, ...]:
@@ -148,7 +148,7 @@ def _timed(
         arrivals = replay.stats.left_rows + replay.stats.right_rows
         in_kernel.append(arrivals / watch.seconds / 1e6)
         in_engine.append(arrivals / total / 1e6)
-    return Speed(name, kind, budget, Spread.of(in_kernel), Spread.of(in_engine))
+    return Speed(name, kind, budget, RatioSpread.of(in_kernel), RatioSpread.of(in_engine))
 
 
 class _Stopwatch:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headgate.bench.kernel_bench import GAP_US, LEVELS, side_of
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
 from headgate.kernel.rows import Rows
@@ -26,9 +26,9 @@ class Cost:
     """Million arrivals per second without and with a monitor, and the overhead."""
 
     name: str
-    without: Spread
-    learning: Spread
-    ratio: Spread
+    without: RatioSpread
+    learning: RatioSpread
+    ratio: RatioSpread
 
 
 def measure_learning(rounds: int) -> Iterator[Cost]:
@@ -49,9 +49,9 @@ def measure_learning(rounds: int) -> Iterator[Cost]:
         ]
         yield Cost(
             policy.label,
-            Spread.of([off for off, _ in speeds]),
-            Spread.of([on for _, on in speeds]),
-            Spread.of([off / on for off, on in speeds]),
+            RatioSpread.of([off for off, _ in speeds]),
+            RatioSpread.of([on for _, on in speeds]),
+            RatioSpread.of([off / on for off, on in speeds]),
         )
 
 

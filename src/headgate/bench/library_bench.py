@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headgate.bench.kernel_bench import GAP_US, policies, side_of
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 from headgate.compiling import Compiled
 from headgate.engine.replay import Replay
 from headgate.kernel.rows import Rows
@@ -28,9 +28,9 @@ class Forms:
     """Processor seconds of both forms, and how many times as long the library takes."""
 
     policy: str
-    library: Spread
-    jit: Spread
-    ratio: Spread
+    library: RatioSpread
+    jit: RatioSpread
+    ratio: RatioSpread
 
 
 def measure_library(rounds: int) -> Iterator[Forms]:
@@ -51,8 +51,8 @@ def measure_library(rounds: int) -> Iterator[Forms]:
                     turns.append((first, _seconds(policy, sides)))
             library.append(min(first for first, _ in turns))
             jit.append(min(second for _, second in turns))
-        ratio = Spread.of([a / b for a, b in zip(library, jit, strict=True)])
-        yield Forms(policy.label, Spread.of(library), Spread.of(jit), ratio)
+        ratio = RatioSpread.of([a / b for a, b in zip(library, jit, strict=True)])
+        yield Forms(policy.label, RatioSpread.of(library), RatioSpread.of(jit), ratio)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from rich.table import Table
 from headgate.bench.flink_bench import CORES, ENVIRONMENT, PACKAGE, install, measure_flink
 from headgate.bench.library_bench import measure_library
 from headgate.bench.promised_bench import NEAR, measure_promised, promised_table
-from headgate.bench.ratio_spread import Spread
+from headgate.bench.ratio_spread import RatioSpread
 
 ON_DEMAND = ("flink", "library", "promised")
 FLINK_ROWS = 5_600_000
@@ -40,7 +40,7 @@ def show_flink(console: Console, rounds: int) -> None:
             highlight=False,
         )
     console.print(f"Flink's interval join on {CORES} cores, from text files: rows of both sides")
-    console.print(f"a second once started: [bold]{Spread.of(speeds)}[/]")
+    console.print(f"a second once started: [bold]{RatioSpread.of(speeds)}[/]")
 
 
 def show_promised(

@@ -6,12 +6,12 @@ from statistics import median
 
 
 @dataclass(frozen=True)
-class Spread:
+class RatioSpread:
     """Median, minimum and maximum of several rounds.
 
     Examples
     --------
-    >>> str(Spread.of([4.0, 6.0, 5.0]))
+    >>> str(RatioSpread.of([4.0, 6.0, 5.0]))
     '5 (4 to 6)'
     """
 
@@ -20,7 +20,7 @@ class Spread:
     most: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread":
+    def of(cls, values: Sequence[float]) -> "RatioSpread":
         """The spread of some values."""
         return cls(median(values), min(values), max(values))
 

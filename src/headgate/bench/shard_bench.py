@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from rich.table import Table
 
 from headgate.api.window_join import WindowJoin
-from headgate.bench.bench_workload import Workload
+from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import read_side
 from headgate.bench.spark_measurement import measure
 from headgate.spark.join.join_metrics import of_shard
@@ -62,7 +62,7 @@ class Shared:
 
 def measure_shards(session: SparkSession, folder: Path) -> Iterator[Shared]:
     """The same stream of Zipf(1.1) keys, on one shard and on four."""
-    workload = Workload((ROWS_A_BATCH,) * BATCHES, keys=20_000, zipf=1.1)
+    workload = BenchWorkload((ROWS_A_BATCH,) * BATCHES, keys=20_000, zipf=1.1)
     places = workload.write(folder)
     exact = _exact(places)
     session.conf.set(PROVIDER, ROCKSDB)

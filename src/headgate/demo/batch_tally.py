@@ -14,7 +14,7 @@ METRICS = "headgate"
 
 
 @dataclass
-class Tally:
+class BatchTally:
     """Running totals of a query.
 
     Parameters

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from headgate.demo.batch_tally import METRICS, Tally
+from headgate.demo.batch_tally import METRICS, BatchTally
 from headgate.demo.comparison import (
     PERCENTS,
     Exact,
@@ -84,7 +84,7 @@ def run(settings: Settings, console: Console) -> None:
         status.update("joining without a budget, to compare with…")
         exact = exact_run.result()
     budget = exact.budget(settings.percent)
-    tally = Tally(stream, budget.rows or 0, exact.peak_rows)
+    tally = BatchTally(stream, budget.rows or 0, exact.peak_rows)
     view = View(tally, f"{settings.percent:g} % memory · policy {policy.label}", str(settings.log))
     try:
         with Live(view, console=console, refresh_per_second=5):
@@ -101,7 +101,9 @@ def run(settings: Settings, console: Console) -> None:
     console.print(_next_steps(pictures, seconds), highlight=False)
 
 
-def join_stream(spark: "SparkSession", settings: Settings, policy: Policy, tally: Tally) -> None:
+def join_stream(
+    spark: "SparkSession", settings: Settings, policy: Policy, tally: BatchTally
+) -> None:
     """Join the stream on Spark to its end, keeping the tally up to date."""
     joined = shop_join(Budget(rows=tally.budget_rows), policy).stream(
         _read(spark, settings, "clicks", "clicked_at"),
@@ -169,7 +171,7 @@ def _compare(stream: ShopStream, exact: Exact, console: Console) -> list[Result]
     return results
 
 
-def _estimated(tally: Tally) -> str:
+def _estimated(tally: BatchTally) -> str:
     if tally.estimate is None:
         return ""
     found = tally.estimate
@@ -177,7 +179,7 @@ def _estimated(tally: Tally) -> str:
     return f" (its own estimate: {value}, from {low} to {high})"
 
 
-def _conclusion(policy: Policy, tally: Tally, beside: dict[str, float]) -> str:
+def _conclusion(policy: Policy, tally: BatchTally, beside: dict[str, float]) -> str:
     others = " and ".join(
         f"{_percent(recall)} under {name.upper()}" for name, recall in beside.items()
     )

@@ -7,7 +7,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from headgate.demo.batch_tally import Tally
+from headgate.demo.batch_tally import BatchTally
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 BAR_WIDTH = 32
@@ -26,7 +26,7 @@ class View:
         Where Spark's log is.
     """
 
-    def __init__(self, tally: Tally, title: str, log: str) -> None:
+    def __init__(self, tally: BatchTally, title: str, log: str) -> None:
         self._tally, self._title, self._log = tally, title, log
 
     def __rich__(self) -> RenderableType:
@@ -113,7 +113,7 @@ class View:
         return table
 
 
-def _interval(tally: Tally) -> str:
+def _interval(tally: BatchTally) -> str:
     if tally.estimate is None:
         return "not known yet"
     return f"{_percent(tally.estimate.low)} to {_percent(tally.estimate.high)}, 95 % interval"

@@ -46,7 +46,7 @@ class Stretch(InputPartition):
 
 
 @dataclass(frozen=True)
-class Request:
+class MadeRequest:
     """The options, parsed, and what makes the stream of so many rows from a seed."""
 
     make: Callable[[int, int], MadeStream]
@@ -59,7 +59,7 @@ class Request:
     @classmethod
     def of_options(
         cls, options: Any, make: Callable[[int, int], MadeStream], sides: Sequence[str]
-    ) -> "Request":
+    ) -> "MadeRequest":
         """Parse and check the options."""
         side = options.get("side")
         if side not in sides:
@@ -115,8 +115,8 @@ class MadeSource(DataSource):
         return MadeStreamReader(self._request)
 
     @property
-    def _request(self) -> Request:
-        return Request.of_options(self.options, type(self).make, tuple(self.schemas))
+    def _request(self) -> MadeRequest:
+        return MadeRequest.of_options(self.options, type(self).make, tuple(self.schemas))
 
 
 class AuctionSource(MadeSource):
@@ -146,7 +146,7 @@ class ShopSource(MadeSource):
 class MadeReader(DataSourceReader):
     """Reads a whole side."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: MadeRequest) -> None:
         self._request = request
 
     def partitions(self) -> Sequence[Stretch]:
@@ -161,7 +161,7 @@ class MadeReader(DataSourceReader):
 class MadeStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads a side in batches of a fixed number of arrivals, until the end."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: MadeRequest) -> None:
         self._request = request
 
     def initialOffset(self) -> dict[str, int]:

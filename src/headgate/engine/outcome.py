@@ -9,7 +9,7 @@ import pyarrow as pa
 from headgate.engine.row_flow import row_flow
 from headgate.engine.stats import Stats
 from headgate.learning import Estimate
-from headgate.report.section_html import as_html
+from headgate.report.section_html import as_html, meter
 
 
 class Exact(NamedTuple):
@@ -127,7 +127,8 @@ class Outcome:
         return row_flow(self.stats, self._title).text
 
     def _repr_html_(self) -> str:
-        return as_html(row_flow(self.stats, self._title))
+        made = self.recall if self.exact_importance is None else self.importance_recall
+        return as_html(row_flow(self.stats, self._title), meter(made))
 
     @property
     def _title(self) -> str:

@@ -10,7 +10,7 @@ PRIOR = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
+class ValueHistogram:
     """How a measure depends on a whole number: per bucket its count, mean and spread.
 
     Buckets across which the measure changes much are split, neighbours with equal means merged;
@@ -26,7 +26,7 @@ class Histogram:
 
     Examples
     --------
-    >>> empty = Histogram.over(0, 9, buckets=2)
+    >>> empty = ValueHistogram.over(0, 9, buckets=2)
     >>> seen = empty.add(np.array([1, 2, 8]), np.array([1.0, 3.0, 10.0]))
     >>> seen.edges.tolist(), seen.mean.tolist()
     ([0, 5, 10], [2.0, 10.0])
@@ -47,7 +47,7 @@ class Histogram:
     squares: np.ndarray
 
     @classmethod
-    def over(cls, lowest: int, highest: int, buckets: int) -> "Histogram":
+    def over(cls, lowest: int, highest: int, buckets: int) -> "ValueHistogram":
         """Equal buckets from the lowest number to the highest, nothing seen."""
         most = min(buckets, highest - lowest + 1)
         edges = np.unique(np.linspace(lowest, highest + 1, most + 1).round().astype(np.int64))
@@ -55,7 +55,7 @@ class Histogram:
         return cls(edges, zeros, zeros, zeros)
 
     @classmethod
-    def from_list(cls, given: list[Any]) -> "Histogram":
+    def from_list(cls, given: list[Any]) -> "ValueHistogram":
         """From what `to_list` gave."""
         return cls(np.array(given[0], np.int64), *(np.array(part, float) for part in given[1:]))
 
@@ -70,7 +70,7 @@ class Histogram:
 
     def add(
         self, number: np.ndarray, measure: np.ndarray, count: np.ndarray | None = None
-    ) -> "Histogram":
+    ) -> "ValueHistogram":
         """Add observations; numbers beyond the ends belong to the first and the last bucket.
 
         ``count`` is how many observations each is the mean of, where it is not one.
@@ -83,26 +83,27 @@ class Histogram:
         total = np.bincount(bucket, weight, size)
         mean = np.bincount(bucket, weight * measure, size) / np.maximum(total, 1)
         squares = np.bincount(bucket, weight * (measure - mean[bucket]) ** 2, size)
-        return Histogram(self.edges, *_together(self._parts(), (total, mean, squares)))
+        return ValueHistogram(self.edges, *_together(self._parts(), (total, mean, squares)))
 
-    def faded(self, share: float) -> "Histogram":
+    def faded(self, share: float) -> "ValueHistogram":
         """Decay the weight of past observations."""
-        return Histogram(self.edges, self.count * share, self.mean, self.squares * share)
+        return ValueHistogram(self.edges, self.count * share, self.mean, self.squares * share)
 
-    def covering(self, lowest: int, highest: int) -> "Histogram":
+    def covering(self, lowest: int, highest: int) -> "ValueHistogram":
         """Extended, where needed, to cover numbers beyond its ends."""
         edges = self.edges.copy()
         edges[0], edges[-1] = min(edges[0], lowest), max(edges[-1], highest + 1)
-        return Histogram(edges, *self._parts())
+        return ValueHistogram(edges, *self._parts())
 
-    def reshaped(self, buckets: int, most: int = 4) -> "Histogram":
+    def reshaped(self, buckets: int, most: int = 4) -> "ValueHistogram":
         """Split where measures change most, merge where neighbours agree; at most so many times.
 
         The number of buckets stays within ``buckets``.
 
         Examples
         --------
-        >>> seen = Histogram.over(0, 15, 4).add(np.arange(16), np.repeat([1.0, 1.0, 1.0, 7.0], 4))
+        >>> weights = np.repeat([1.0, 1.0, 1.0, 7.0], 4)
+        >>> seen = ValueHistogram.over(0, 15, 4).add(np.arange(16), weights)
         >>> seen.reshaped(4, most=1).edges.tolist()
         [0, 8, 12, 14, 16]
         """
@@ -153,7 +154,7 @@ class Histogram:
     def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.count, self.mean, self.squares
 
-    def _split(self, at: int) -> "Histogram":
+    def _split(self, at: int) -> "ValueHistogram":
         middle = (self.edges[at] + self.edges[at + 1]) // 2
         half = (self.count[at] / 2, self.mean[at], self.squares[at] / 2)
         parts = []
@@ -161,9 +162,9 @@ class Histogram:
             halved = part.copy()
             halved[at] = value
             parts.append(np.insert(halved, at + 1, value))
-        return Histogram(np.insert(self.edges, at + 1, middle), *parts)
+        return ValueHistogram(np.insert(self.edges, at + 1, middle), *parts)
 
-    def _merged(self, at: int) -> "Histogram":
+    def _merged(self, at: int) -> "ValueHistogram":
         parts = self._parts()
         one = _together(
             tuple(part[at : at + 1] for part in parts),
@@ -174,7 +175,7 @@ class Histogram:
             rest = np.delete(part, at + 1)
             rest[at] = value[0]
             fewer.append(rest)
-        return Histogram(np.delete(self.edges, at + 1), *fewer)
+        return ValueHistogram(np.delete(self.edges, at + 1), *fewer)
 
 
 def _together(

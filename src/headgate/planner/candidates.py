@@ -11,7 +11,7 @@ from headgate.planner.fitted_models import (
     frequencies_between,
     moving_between,
 )
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.tried_policies import Candidate
 from headgate.policies import Age, Fifo, Heeb, Learned, Life, Lru, Policy, Prob, Random
 from headgate.spec import How, SpecError, TimeWindow
@@ -19,7 +19,7 @@ from headgate.spec import How, SpecError, TimeWindow
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def candidates(case: Case) -> tuple[Candidate, ...]:
+def candidates(case: PlanningCase) -> tuple[Candidate, ...]:
     """Every policy that can be tried on the case's rows.
 
     Policies without a model come first, then those that use a model from the profile, and last the
@@ -55,7 +55,7 @@ def _makes_sense(policy: Policy, how: How) -> bool:
     return True
 
 
-def by_age(case: Case) -> Candidate:
+def by_age(case: PlanningCase) -> Candidate:
     """AGE with the profile's curves."""
     kept = case.profile.trace
     assert kept is not None
@@ -67,7 +67,7 @@ def by_age(case: Case) -> Candidate:
     )
 
 
-def by_key(case: Case, kind: type[Prob] | type[Life]) -> Candidate:
+def by_key(case: PlanningCase, kind: type[Prob] | type[Life]) -> Candidate:
     """PROB or LIFE with the profile's key counts."""
     kept, skew = case.profile.trace, case.profile.skew
     assert kept is not None
@@ -87,7 +87,7 @@ def by_key(case: Case, kind: type[Prob] | type[Life]) -> Candidate:
     )
 
 
-def by_process(case: Case) -> Candidate | None:
+def by_process(case: PlanningCase) -> Candidate | None:
     """HEEB with stochastic processes fitted to the values; None where values do not move."""
     kept = case.profile.trace
     assert kept is not None
@@ -103,7 +103,7 @@ def by_process(case: Case) -> Candidate | None:
     return Candidate("HEEB", told, "process", learned)
 
 
-def heeb_of(case: Case, moving: Moving) -> Heeb:
+def heeb_of(case: PlanningCase, moving: Moving) -> Heeb:
     """HEEB sized for the memory available."""
     heeb = Heeb(
         *moving.processes,

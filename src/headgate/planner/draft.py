@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from headgate.engine.request import Request
 from headgate.models import AgeCurves, Frequencies
 from headgate.models.cost.structure import Pair
-from headgate.models.skipping import Plan as EffortPlan
+from headgate.models.skipping import SkippingPlan
 from headgate.planner.tried_policies import Tried
 from headgate.policies import Policy
 from headgate.spec import Goal
@@ -60,7 +60,7 @@ class Sampling:
 class Effort:
     """Work skipped to stay within the CPU budget."""
 
-    plan: EffortPlan | None
+    plan: SkippingPlan | None
     """Which rows probe and are stored; None where nothing need be skipped."""
     takes: float
     """CPU time of the work that is done, in cores."""

@@ -16,7 +16,7 @@ from headgate.models import (
     best_fit,
 )
 from headgate.models.frequencies import KeyFrequencies
-from headgate.profiles.aged_matches import Aged
+from headgate.profiles.aged_matches import AgedMatches
 from headgate.profiles.kept_rows import KeptRows
 from headgate.profiles.match_counts import KeyedRows
 from headgate.spec import SpecError
@@ -59,7 +59,8 @@ def ages_between(kept: KeptRows, windows: tuple[int, int], span: Span | None) ->
         rows.append(KeyedRows.unweighted(time[whole], code[whole], kept.codes))
     end = (span or span_of(kept))[1] - 1
     left, right = (
-        Aged.of(rows[side], rows[1 - side], windows[side], side, end).curve for side in (0, 1)
+        AgedMatches.of(rows[side], rows[1 - side], windows[side], side, end).curve
+        for side in (0, 1)
     )
     return AgeCurves(left, right)
 

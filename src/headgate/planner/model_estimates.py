@@ -1,13 +1,13 @@
 """Recall estimated by the models' formulas, for profiles without rows to run policies on."""
 
 from headgate.models import MemoryCurve, best_split
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.spec.quantity import SECOND_US
 
 Curves = tuple[MemoryCurve, MemoryCurve]
 
 
-def output_curves(case: Case, model: str) -> Curves | None:
+def output_curves(case: PlanningCase, model: str) -> Curves | None:
     """Each side's output against its stored rows; None without a model."""
     if model == "age":
         left, right = (case.ages[side].output(case.rates[side] / SECOND_US) for side in (0, 1))
@@ -21,7 +21,7 @@ def output_curves(case: Case, model: str) -> Curves | None:
     return None
 
 
-def recall_by_model(case: Case, model: str) -> float | None:
+def recall_by_model(case: PlanningCase, model: str) -> float | None:
     """Recall with the available memory split optimally between the sides; None without a model."""
     if case.fits:
         return 1.0

@@ -18,7 +18,7 @@ from headgate.planner.draft import (
 )
 from headgate.planner.plan_page import as_html
 from headgate.planner.plan_tree import as_tree, told
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.rules import RULES
 from headgate.policies import Policy
 from headgate.profiles.profile import Profile
@@ -84,7 +84,7 @@ class Plan(Generic[Join]):
     asked: Request
     join: Join
     profile: Profile
-    _case: Case
+    _case: PlanningCase
     _draft: Draft
 
     @property
@@ -208,7 +208,7 @@ def make_plan(
     build: Callable[[Draft], Join],
 ) -> Plan[Join]:
     """Apply every rule; ``build`` makes the join that follows their decisions."""
-    case = Case(request, profile, shards, live)
+    case = PlanningCase(request, profile, shards, live)
     draft = Draft.of(request)
     for rule in RULES:
         draft = rule(case, draft)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
+from headgate.report.section_html import CARD
+
 STYLE = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;border:0;background:none"
 
 
@@ -21,7 +23,7 @@ def as_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
         for name, said in lines
     )
     return (
-        f'<div class="headgate-plan"><div style="font-weight:600;margin-bottom:4px">'
+        f'<div class="headgate-plan" style="{CARD}"><div style="font-weight:600;margin-bottom:4px">'
         f'{escape(title)}</div><table style="border-collapse:collapse"><tbody>{rows}</tbody>'
         f"</table></div>"
     )

@@ -3,7 +3,7 @@
 from math import isinf
 
 from headgate.planner.draft import Draft, Effort, Expectation, Sampling
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.tried_policies import Tried
 from headgate.spec import How, Sample
 from headgate.spec.quantity import format_bytes
@@ -12,7 +12,7 @@ Line = tuple[str, str]
 NAMES = ("left", "right")
 
 
-def told(case: Case, draft: Draft) -> tuple[str, list[Line]]:
+def told(case: PlanningCase, draft: Draft) -> tuple[str, list[Line]]:
     """The heading, and the lines of the plan, each with its name."""
     lines: list[Line] = [("model", _model(draft))]
     lines += [(NAMES[side], _side(case, draft, side)) for side in (0, 1)]
@@ -33,14 +33,14 @@ def told(case: Case, draft: Draft) -> tuple[str, list[Line]]:
     return _heading(case), lines
 
 
-def as_tree(case: Case, draft: Draft) -> str:
+def as_tree(case: PlanningCase, draft: Draft) -> str:
     """The lines as a tree."""
     heading, lines = told(case, draft)
     drawn = [f"{'└─' if line is lines[-1] else '├─'} {line[0]:<8} {line[1]}" for line in lines]
     return "\n".join([heading, *drawn])
 
 
-def _heading(case: Case) -> str:
+def _heading(case: PlanningCase) -> str:
     budget = case.request.budget
     size = f"{case.row_bytes:,.0f} bytes"
     if budget.memory is not None and not isinf(case.room):
@@ -59,7 +59,7 @@ def _model(draft: Draft) -> str:
     return f"{model.name}: {model.says}    (measured on {_count(model.rows)} rows)"
 
 
-def _side(case: Case, draft: Draft, side: int) -> str:
+def _side(case: PlanningCase, draft: Draft, side: int) -> str:
     if not case.stores[side]:
         return "not stored (window 0)"
     who = draft.sampling.scheme if draft.sampling else label_of(draft)
@@ -74,7 +74,7 @@ def label_of(draft: Draft) -> str:
     return draft.policy.label
 
 
-def _room(case: Case, draft: Draft, side: int) -> str:
+def _room(case: PlanningCase, draft: Draft, side: int) -> str:
     need = case.window_rows[side]
     if case.fits:
         return f"all rows, {need:,.0f} on average"
@@ -108,7 +108,7 @@ def _sampling(found: Sampling) -> str:
     return f"{found.scheme}{fraction}, a count is off by {_percent(found.error)} or less{rejected}"
 
 
-def _effort(case: Case, effort: Effort) -> str:
+def _effort(case: PlanningCase, effort: Effort) -> str:
     if effort.plan is None:
         return f"nothing: what there is memory for takes {effort.takes:.3g} of a core"
     shares = []
@@ -156,12 +156,12 @@ def _tried(each: Tried, chosen: Tried, draft: Draft) -> str:
     return f"{each.label} {each.recall.value:.2f}{why}"
 
 
-def _cost(case: Case, expect: Expectation) -> str:
+def _cost(case: PlanningCase, expect: Expectation) -> str:
     known = "as calibrated" if case.calibration else "on a usual machine"
     return f"{expect.cores:.2g} of a core {known}, at {sum(case.rates):,.4g} rows a second"
 
 
-def _expect(case: Case, draft: Draft, expect: Expectation) -> str:
+def _expect(case: PlanningCase, draft: Draft, expect: Expectation) -> str:
     parts = []
     if draft.sampling is not None:
         parts.append(f"a count within {_percent(draft.sampling.error)}")
@@ -189,7 +189,7 @@ def _recall(expect: Expectation) -> str:
     return f"recall {expect.recall:.3f} (from {expect.low:.3f} to {expect.high:.3f})"
 
 
-def _needs(case: Case, expect: Expectation) -> str:
+def _needs(case: PlanningCase, expect: Expectation) -> str:
     if case.request.budget.memory is not None or case.request.budget.rows is None:
         return format_bytes(expect.bytes)
     return f"{expect.rows:,.0f} ({format_bytes(expect.bytes)})"

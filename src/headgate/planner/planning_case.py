@@ -27,7 +27,7 @@ KEY, TIME = "key", "at"
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class PlanningCase:
     """A join and a profile of its streams.
 
     Parameters

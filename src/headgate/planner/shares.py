@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.planner.quality_curve import Measure
+from headgate.report.sections import Section
 from headgate.spec import Budget
 from headgate.spec.quantity import format_bytes
 
@@ -71,6 +72,16 @@ def as_text(
             *(f"  {name}: {share.why}" for name, share in shares.items() if share.why),
         ]
     )
+
+
+def as_section(
+    plan_text: str, budget: Budget, measure: Measure, shares: Mapping[str, Share]
+) -> Section:
+    """The same as a section, for notebooks: first and last lines of the text, and the table."""
+    title, *rest = plan_text.splitlines()
+    heads = ("join", "weight", "memory", "of exact", measure.value, "under PROP")
+    rows = tuple(_cells(budget, name, share) for name, share in shares.items())
+    return Section(title, heads=heads, rows=rows, below=tuple(rest[len(rows) + 1 :]))
 
 
 def _cells(budget: Budget, name: str, share: Share) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from headgate.learning import Estimate
 from headgate.models.student_t import t_quantile
 from headgate.planner.fitted_models import Span, span_of
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.policies import Policy
 from headgate.spec import Budget
 from headgate.trials.simulation import Simulated, simulate
@@ -101,7 +101,7 @@ class Tried:
         return gain > t_quantile(SURE_ENOUGH, PARTS // together - 1) * noise
 
 
-def try_out(case: Case, candidate: Candidate, budget: Budget) -> Tried:
+def try_out(case: PlanningCase, candidate: Candidate, budget: Budget) -> Tried:
     """Run a candidate over the trace."""
     trace, kept = case.trace, case.profile.trace
     assert trace is not None
@@ -142,7 +142,7 @@ def _of_keys(runs: list[Simulated]) -> float:
     return float(np.mean([(run.recall.high - run.recall.low) / 2 for run in runs]))
 
 
-def _filling(case: Case) -> int:
+def _filling(case: PlanningCase) -> int:
     """Number of initial time slices in which windows and memory fill."""
     return math.ceil(PARTS * max(case.windows_us) / max(case.profile.span_us, 1))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.models.value_histogram import Histogram
+from headgate.models.value_histogram import ValueHistogram
 from headgate.policies.key_values import key_values
 from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames, Stretch
 from headgate.policies.policy import Arrivals
@@ -146,7 +146,7 @@ class Hist(CurveScore):
         offset = left.offset
         if len(offset):
             lowest, highest = int(offset.min()), int(offset.max())
-            old = pair or [Histogram.over(lowest, highest, self.buckets)] * 2
+            old = pair or [ValueHistogram.over(lowest, highest, self.buckets)] * 2
             measures = (left.matches / left.rows, left.stayed_us / left.rows / 1e6)
             pair = [
                 one.faded(FADING)
@@ -157,11 +157,11 @@ class Hist(CurveScore):
             ]
         return None if pair is None else [one.to_list() for one in pair]
 
-    def _histograms(self, side: int) -> list[Histogram] | None:
+    def _histograms(self, side: int) -> list[ValueHistogram] | None:
         known = self._memory.get("histograms")
         if known is None or known[side] is None:
             return None
-        return [Histogram.from_list(one) for one in known[side]]
+        return [ValueHistogram.from_list(one) for one in known[side]]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ PERCENTS = (50, 90, 95, 99, 100)
 
 
 @dataclass(frozen=True)
-class Aged:
+class AgedMatches:
     """The matches of one stored side by age, and the time its rows were observed at each age."""
 
     matches: Matches
@@ -31,7 +31,9 @@ class Aged:
     """For each row, in the order of `KeyedRows`, how long it was seen within its window."""
 
     @classmethod
-    def of(cls, stored: KeyedRows, other: KeyedRows, window: int, side: int, end: int) -> "Aged":
+    def of(
+        cls, stored: KeyedRows, other: KeyedRows, window: int, side: int, end: int
+    ) -> "AgedMatches":
         """Count matches of rows observed up to the time ``end``."""
         width = max(1, -(-window // MOST_BUCKETS))
         buckets = max(1, -(-window // width))

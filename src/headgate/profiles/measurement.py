@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.models import AgeCurves, Frequencies
-from headgate.profiles.aged_matches import Aged
+from headgate.profiles.aged_matches import AgedMatches
 from headgate.profiles.facts import Both, Pairs, SideRows, Stored
 from headgate.profiles.kept_rows import keep_rows
 from headgate.profiles.model_comparison import explain
@@ -18,7 +18,10 @@ def measure(question: Question, material: Material) -> Profile:
     sample, windows = material.sample, question.windows
     first, last = material.covers or (0, 0)
     aged = Both(
-        *(Aged.of(sample[side], sample[1 - side], windows[side], side, last) for side in (0, 1))
+        *(
+            AgedMatches.of(sample[side], sample[1 - side], windows[side], side, last)
+            for side in (0, 1)
+        )
     )
     rates = Both(*(_rate(side, last - first) for side in material.rows))
     pairs = _pairs(material, aged, windows)
@@ -45,7 +48,7 @@ def _rate(side: SideRows, span_us: int) -> float:
     return side.timed * SECOND_US / span_us if span_us else 0.0
 
 
-def _pairs(material: Material, aged: Both[Aged], windows: Both[int]) -> Pairs:
+def _pairs(material: Material, aged: Both[AgedMatches], windows: Both[int]) -> Pairs:
     """The weighted number of matches, with the error from sampling keys."""
     sample, share = material.sample, material.choice.share
     of_key = np.zeros(len(sample.left.weight))

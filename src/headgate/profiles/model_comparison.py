@@ -14,7 +14,7 @@ from headgate.engine.replay import Replay
 from headgate.kernel.rows import Rows
 from headgate.models import AgeCurves
 from headgate.policies import Age, Policy, Prob, Random
-from headgate.profiles.aged_matches import Aged
+from headgate.profiles.aged_matches import AgedMatches
 from headgate.profiles.durations import about
 from headgate.profiles.facts import Both, Explains
 from headgate.profiles.match_counts import KeyedRows
@@ -91,8 +91,10 @@ def _cannot(why: str) -> Explains:
     return Explains(None, 0.0, 0.0, 0.0, 0, why_not=why)
 
 
-def _aged(rows: Both[KeyedRows], windows: Both[int], end: int) -> Both[Aged]:
-    return Both(*(Aged.of(rows[side], rows[1 - side], windows[side], side, end) for side in (0, 1)))
+def _aged(rows: Both[KeyedRows], windows: Both[int], end: int) -> Both[AgedMatches]:
+    return Both(
+        *(AgedMatches.of(rows[side], rows[1 - side], windows[side], side, end) for side in (0, 1))
+    )
 
 
 def _times(rows: Both[KeyedRows]) -> Both[np.ndarray]:
@@ -104,14 +106,14 @@ def _log_likelihood(matches: np.ndarray, rate: np.ndarray, seen: np.ndarray) -> 
     return float((matches * np.log(rate) - rate * seen).sum())
 
 
-def _constant(before: Aged, after: Aged) -> float:
+def _constant(before: AgedMatches, after: AgedMatches) -> float:
     rate = max(before.matches.count, FLOOR) / max(before.seen_us.sum(), 1.0)
     return _log_likelihood(
         np.array([after.matches.count]), np.array([rate]), np.array([after.seen_us.sum()])
     )
 
 
-def _by_age(before: Aged, after: Aged) -> float:
+def _by_age(before: AgedMatches, after: AgedMatches) -> float:
     matches, seen, edges = before.merged()
     rate = np.maximum(matches, FLOOR) / np.maximum(seen, 1.0)
     # The curve may have fewer buckets than the matches were counted in.
@@ -119,7 +121,7 @@ def _by_age(before: Aged, after: Aged) -> float:
     return _log_likelihood(after.matches.ages, rate[bucket], after.seen_us)
 
 
-def _by_frequency(others: np.ndarray, over_us: int, rows: KeyedRows, after: Aged) -> float:
+def _by_frequency(others: np.ndarray, over_us: int, rows: KeyedRows, after: AgedMatches) -> float:
     """Score of the frequency model, given ``others`` rows of each key on the other side."""
     rate = np.maximum(others[rows.code], FLOOR) / over_us
     weight = rows.row_weight

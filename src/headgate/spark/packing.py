@@ -18,7 +18,7 @@ from headgate.engine.shape import keys_as
 from headgate.policies import Policy
 from headgate.spark.join.band_cells import Spread
 from headgate.spark.join.split_keys import SplitKeys
-from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
+from headgate.spark.join.task_ledger import PACK, UNPACK, TaskLedger
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.worker_settings import settle
@@ -173,4 +173,4 @@ class Unpack:
 
 def timing(operator: str | None, task: str) -> AbstractContextManager[None]:
     """Add the work inside the context to an operator's processor time, if that is recorded."""
-    return nullcontext() if operator is None else Ledger(operator).timing(task)
+    return nullcontext() if operator is None else TaskLedger(operator).timing(task)

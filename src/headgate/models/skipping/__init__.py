@@ -13,7 +13,7 @@ from headgate.models.skipping.insert_no_probe import insert_no_probe
 from headgate.models.skipping.online_max_subset import online_max_subset
 from headgate.models.skipping.probe_no_insert import probe_no_insert
 from headgate.models.skipping.semantic_pni import semantic_pni
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Shares, Sides, Workload
 
 STRATEGIES = (
@@ -24,14 +24,14 @@ STRATEGIES = (
     online_max_subset,
     semantic_pni,
 )
-"""Each makes a `Plan` of a `Workload`."""
+"""Each makes a `SkippingPlan` of a `Workload`."""
 
 __all__ = [
     "STRATEGIES",
-    "Plan",
     "Rows",
     "Shares",
     "Sides",
+    "SkippingPlan",
     "Workload",
     "best_plan",
     "coin_flip",

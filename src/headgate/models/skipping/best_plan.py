@@ -7,7 +7,7 @@ from headgate.models.skipping.drop_and_store import drop_and_store
 from headgate.models.skipping.probe_no_insert import NAME as PNI
 from headgate.models.skipping.semantic_pni import NAME as SEMANTIC_PNI
 from headgate.models.skipping.semantic_pni import semantic_pni
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Workload
 
 EXACT = "exact"
@@ -16,7 +16,7 @@ WORTH_DROPPING = 1.001
 rows that are not processed."""
 
 
-def best_plan(workload: Workload, rows: Rows = None) -> Plan:
+def best_plan(workload: Workload, rows: Rows = None) -> SkippingPlan:
     """Choose which rows to process and store, for the most pairs within CPU time and memory.
 
     The exact join where it is affordable. Otherwise all rows probe and those with the most output
@@ -41,13 +41,13 @@ def best_plan(workload: Workload, rows: Rows = None) -> Plan:
     --------
     >>> join = Workload([8, 2], [1, 9], windows=(10, 10), update=1, produce=0.1, budget=36)
     >>> best_plan(join)
-    Plan(semantic PNI: recall 0.590, 306.7 pairs for 36 of 36)
+    SkippingPlan(semantic PNI: recall 0.590, 306.7 pairs for 36 of 36)
     >>> best_plan(join.pooled())
-    Plan(PNI: recall 0.500, 260 pairs for 36 of 36)
+    SkippingPlan(PNI: recall 0.500, 260 pairs for 36 of 36)
     >>> best_plan(join.within(100))
-    Plan(exact: recall 1.000, 520 pairs for 72 of 100)
+    SkippingPlan(exact: recall 1.000, 520 pairs for 72 of 100)
     """
-    whole = Plan.of(workload, EXACT, (1.0, 1.0), (1.0, 1.0))
+    whole = SkippingPlan.of(workload, EXACT, (1.0, 1.0), (1.0, 1.0))
     if workload.is_feasible and fits(whole.stored, rows):
         return whole
     plan = semantic_pni(workload, rows)

@@ -1,13 +1,13 @@
 """CF (coin flip): each arrival is processed in full or dropped, at random."""
 
 from headgate.models.skipping.linear_programs import greatest_product
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Workload
 
 NAME = "CF"
 
 
-def coin_flip(workload: Workload) -> Plan:
+def coin_flip(workload: Workload) -> SkippingPlan:
     """The best shares of the two sides' rows to keep; the others are dropped unprocessed.
 
     A pair is made when both its rows are kept, so output is in proportion to the product of the
@@ -17,7 +17,7 @@ def coin_flip(workload: Workload) -> Plan:
     --------
     >>> join = Workload.of_selectivity(0.1, (10, 10), (10, 10), 1, 0.1, budget=20)
     >>> coin_flip(join)
-    Plan(CF: recall 0.382, 76.39 pairs for 20 of 20)
+    SkippingPlan(CF: recall 0.382, 76.39 pairs for 20 of 20)
 
     References
     ----------
@@ -29,4 +29,4 @@ def coin_flip(workload: Workload) -> Plan:
     )
     pairs = workload.produce * workload.exact_output
     shares = greatest_product(left, right, pairs, workload.budget)
-    return Plan.of(workload, NAME, shares, shares)
+    return SkippingPlan.of(workload, NAME, shares, shares)

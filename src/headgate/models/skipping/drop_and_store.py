@@ -17,7 +17,7 @@ from headgate.models.skipping.drop_rows import drop_rows
 from headgate.models.skipping.one_class import shares_to_look_at
 from headgate.models.skipping.online_max_subset import online_max_subset
 from headgate.models.skipping.semantic_pni import best_insertion
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Sides, Workload
 
 NAME = "semantic PNI, rows dropped"
@@ -27,12 +27,12 @@ CLOSE = 1e-3
 """A plan so near the bound is good enough: no other is looked for."""
 
 
-def drop_and_store(workload: Workload, rows: Rows = None) -> Plan:
+def drop_and_store(workload: Workload, rows: Rows = None) -> SkippingPlan:
     """Choose the share of each class to process, and of those the share to store.
 
     Processing a class pays only if its rows are stored too, so the optimum is an integer knapsack:
-    this is a local search around the greedy solution, not an exact method. `Plan.bound` says how
-    far from the best it can be.
+    this is a local search around the greedy solution, not an exact method. `SkippingPlan.bound`
+    says how far from the best it can be.
 
     Parameters
     ----------
@@ -58,8 +58,10 @@ def drop_and_store(workload: Workload, rows: Rows = None) -> Plan:
     return _with_the_rest(workload, plan)
 
 
-def _best_of(workload: Workload, ranking: Ranking, ways: Iterator[Sides], rows: Rows) -> Plan:
-    best: Plan | None = None
+def _best_of(
+    workload: Workload, ranking: Ranking, ways: Iterator[Sides], rows: Rows
+) -> SkippingPlan:
+    best: SkippingPlan | None = None
     for looked in ways:
         plan = _stored(workload, looked, None, ranking)
         if plan is None or (best is not None and plan.output <= best.output):
@@ -110,7 +112,7 @@ def _with(chosen: np.ndarray, at: int, shares: tuple[float, float]) -> Sides:
     return left, right
 
 
-def _stored(workload: Workload, looked: Sides, rows: Rows, ranking: Ranking) -> Plan | None:
+def _stored(workload: Workload, looked: Sides, rows: Rows, ranking: Ranking) -> SkippingPlan | None:
     """The best plan that looks at these; none where that alone is too much."""
     looking = workload.look * sum(
         float(rate @ share) for rate, share in zip(workload.rates, looked, strict=True)
@@ -118,10 +120,10 @@ def _stored(workload: Workload, looked: Sides, rows: Rows, ranking: Ranking) -> 
     if not workload.affords(looking):
         return None
     insert = best_insertion(workload, looked, max(workload.budget - looking, 0.0), rows)
-    return Plan.of(workload, NAME, looked, insert, bound=ranking.bound)
+    return SkippingPlan.of(workload, NAME, looked, insert, bound=ranking.bound)
 
 
-def _with_the_rest(workload: Workload, plan: Plan) -> Plan:
+def _with_the_rest(workload: Workload, plan: SkippingPlan) -> SkippingPlan:
     """Spend the rest of the budget on rows of no predicted use: the model may be wrong."""
     unseen = (plan.probe[0] == 0) & (plan.probe[1] == 0)
     looking = workload.look * float((workload.left + workload.right) @ unseen)
@@ -130,4 +132,4 @@ def _with_the_rest(workload: Workload, plan: Plan) -> Plan:
         return plan
     share = min(spare / looking, 1.0)
     left, right = (np.where(unseen, share, own) for own in plan.probe)
-    return Plan.of(workload, NAME, (left, right), plan.insert, bound=plan.bound)
+    return SkippingPlan.of(workload, NAME, (left, right), plan.insert, bound=plan.bound)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Workload
 
 NAME = "PROB, rows dropped"
@@ -12,7 +12,7 @@ DIGITS = 12
 """Of frequencies; rows that tie but for rounding are treated alike."""
 
 
-def drop_rows(workload: Workload) -> Plan:
+def drop_rows(workload: Workload) -> SkippingPlan:
     """Admit rows by the frequency of their key on the other side until the budget is spent.
 
     A row is processed in full, probing and stored, or dropped. Rows of both sides are ranked
@@ -49,7 +49,7 @@ def drop_rows(workload: Workload) -> Plan:
         left = workload.budget - (float(spent[whole - 1]) if whole else 0.0)
         share[whole] = _affordable(float(at_once[whole]), float(in_time[whole]), left)
     shares = (share[turn[0]], share[turn[1]])
-    return Plan.of(workload, NAME, shares, shares)
+    return SkippingPlan.of(workload, NAME, shares, shares)
 
 
 def _turns(workload: Workload) -> np.ndarray:

@@ -3,14 +3,14 @@
 import numpy as np
 
 from headgate.models.skipping.probe_no_insert import probe_no_insert
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Workload
 
 NAME = "Online Max-Subset"
 DIGITS = 12
 
 
-def online_max_subset(workload: Workload) -> Plan:
+def online_max_subset(workload: Workload) -> SkippingPlan:
     """Take classes in order of P(v), their pairs per cost, as long as they fit.
 
     The first that does not fit is shed by PNI within what is left of the budget; rows of the others
@@ -49,4 +49,4 @@ def online_max_subset(workload: Workload) -> Plan:
         part = probe_no_insert(workload.only(last, left))
         for side in (0, 1):
             probe[side][last], insert[side][last] = part.probe[side][0], part.insert[side][0]
-    return Plan.of(workload, NAME, probe, insert)
+    return SkippingPlan.of(workload, NAME, probe, insert)

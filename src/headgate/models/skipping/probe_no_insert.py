@@ -3,13 +3,13 @@
 import numpy as np
 
 from headgate.models.skipping.linear_programs import fill
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Workload
 
 NAME = "PNI"
 
 
-def probe_no_insert(workload: Workload) -> Plan:
+def probe_no_insert(workload: Workload) -> SkippingPlan:
     """The best shares of the two sides' rows to store where all probe.
 
     Optimal among strategies that do not distinguish rows, as long as arrivals themselves cost
@@ -20,7 +20,7 @@ def probe_no_insert(workload: Workload) -> Plan:
     --------
     >>> join = Workload.of_selectivity(0.1, (10, 10), (10, 10), 1, 0.1, budget=20)
     >>> probe_no_insert(join)
-    Plan(PNI: recall 0.500, 100 pairs for 20 of 20)
+    SkippingPlan(PNI: recall 0.500, 100 pairs for 20 of 20)
 
     References
     ----------
@@ -29,8 +29,8 @@ def probe_no_insert(workload: Workload) -> Plan:
     rates = np.array([rate.sum() for rate in workload.rates])
     looking = workload.look * float(rates.sum())
     if not workload.affords(looking):
-        return Plan.infeasible(workload, NAME)
+        return SkippingPlan.infeasible(workload, NAME)
     output = np.array([each.sum() for each in workload.outputs])
     cost = np.array(workload.updates) * rates + workload.produce * output
     left, right = fill(output, cost, workload.budget - looking)
-    return Plan.of(workload, NAME, (1.0, 1.0), (float(left), float(right)))
+    return SkippingPlan.of(workload, NAME, (1.0, 1.0), (float(left), float(right)))

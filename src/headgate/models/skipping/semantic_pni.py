@@ -4,13 +4,13 @@ import numpy as np
 
 from headgate.models.skipping.capacity import Rows, rows_fit, stored_per_share
 from headgate.models.skipping.linear_programs import fill, fill_twice, solve
-from headgate.models.skipping.skipping_plan import Plan
+from headgate.models.skipping.skipping_plan import SkippingPlan
 from headgate.models.skipping.workload_problem import Workload
 
 NAME = "semantic PNI"
 
 
-def semantic_pni(workload: Workload, rows: Rows = None) -> Plan:
+def semantic_pni(workload: Workload, rows: Rows = None) -> SkippingPlan:
     """The best share of each side's rows of each class to store, where all rows probe.
 
     A row of class v that is stored brings f_other(v) · λ_other · T_own pairs and costs
@@ -33,16 +33,16 @@ def semantic_pni(workload: Workload, rows: Rows = None) -> Plan:
     --------
     >>> join = Workload([8, 2], [1, 9], windows=(10, 10), update=1, produce=0, budget=5)
     >>> semantic_pni(join)
-    Plan(semantic PNI: recall 0.577, 300 pairs for 5 of 5)
+    SkippingPlan(semantic PNI: recall 0.577, 300 pairs for 5 of 5)
     >>> semantic_pni(join, rows=30)
-    Plan(semantic PNI: recall 0.500, 260 pairs for 3 of 5)
+    SkippingPlan(semantic PNI: recall 0.500, 260 pairs for 3 of 5)
     """
     looking = workload.look * sum(float(rate.sum()) for rate in workload.rates)
     if not workload.affords(looking):
-        return Plan.infeasible(workload, NAME)
+        return SkippingPlan.infeasible(workload, NAME)
     budget = max(workload.budget - looking, 0.0)
     insert = best_insertion(workload, (1.0, 1.0), budget, rows)
-    return Plan.of(workload, NAME, (1.0, 1.0), insert)
+    return SkippingPlan.of(workload, NAME, (1.0, 1.0), insert)
 
 
 def best_insertion(

@@ -8,7 +8,7 @@ from headgate.models.skipping.workload_problem import Shares, Sides, Workload
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SkippingPlan:
     """The shares of rows to process, and the output and cost expected.
 
     Parameters
@@ -32,8 +32,8 @@ class Plan:
     Examples
     --------
     >>> join = Workload([8, 2], [1, 9], windows=(10, 0), update=1, produce=0.1, budget=18)
-    >>> Plan.of(join, "half", (1, 1), (0.5, 0))
-    Plan(half: recall 0.500, 130 pairs for 18 of 18)
+    >>> SkippingPlan.of(join, "half", (1, 1), (0.5, 0))
+    SkippingPlan(half: recall 0.500, 130 pairs for 18 of 18)
     """
 
     name: str
@@ -56,7 +56,7 @@ class Plan:
         insert: Shares,
         bound: float | None = None,
         feasible: bool = True,
-    ) -> "Plan":
+    ) -> "SkippingPlan":
         """The plan of these shares, by class or for all alike, and what it is expected to bring.
 
         Rows of a side without a window take no room: those that probe are also inserted, for
@@ -85,7 +85,7 @@ class Plan:
         )
 
     @classmethod
-    def infeasible(cls, workload: Workload, name: str) -> "Plan":
+    def infeasible(cls, workload: Workload, name: str) -> "SkippingPlan":
         """Nothing is done: the strategy has no plan within the limits."""
         return cls.of(workload, name, (0.0, 0.0), (0.0, 0.0), feasible=False)
 
@@ -95,7 +95,7 @@ class Plan:
         Examples
         --------
         >>> join = Workload([8, 2], [1, 9], windows=(10, 0), update=1, produce=0.1, budget=18)
-        >>> Plan.of(join, "heavy keys", (1, 1), (np.array([1.0, 0.0]), 0)).shares(0)
+        >>> SkippingPlan.of(join, "heavy keys", (1, 1), (np.array([1.0, 0.0]), 0)).shares(0)
         (1.0, 0.8)
         """
         rates = np.ones(len(self.probe[side]))
@@ -107,10 +107,10 @@ class Plan:
 
     def __repr__(self) -> str:
         if not self.feasible:
-            return f"Plan({self.name}: infeasible)"
+            return f"SkippingPlan({self.name}: infeasible)"
         within = "" if self._workload is None else f" of {self._workload.budget:.4g}"
         return (
-            f"Plan({self.name}: recall {self.recall:.3f}, {self.output:.4g} pairs for "
+            f"SkippingPlan({self.name}: recall {self.recall:.3f}, {self.output:.4g} pairs for "
             f"{self.cost:.4g}{within})"
         )
 
@@ -120,7 +120,7 @@ class Plan:
         Examples
         --------
         >>> join = Workload([8, 2], [1, 9], windows=(10, 0), update=1, produce=0.1, budget=18)
-        >>> print(Plan.of(join, "half", (1, 1), (0.5, 0)).explain())
+        >>> print(SkippingPlan.of(join, "half", (1, 1), (0.5, 0)).explain())
         half within 18 a unit of time
         ├─ left     100 % of the rows probe, 50 % are stored (5 a unit of time, 50 at a time)
         ├─ right    100 % of the rows probe, none is stored (window 0)

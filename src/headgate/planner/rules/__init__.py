@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from headgate.planner.draft import Draft
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.rules.effort import plan_effort
 from headgate.planner.rules.expectation import plan_expectation
 from headgate.planner.rules.index import plan_index
@@ -13,7 +13,7 @@ from headgate.planner.rules.sampling import plan_sampling
 from headgate.planner.rules.shards import plan_shards
 from headgate.planner.rules.split import plan_split
 
-Rule = Callable[[Case, Draft], Draft]
+Rule = Callable[[PlanningCase, Draft], Draft]
 
 RULES: tuple[Rule, ...] = (
     plan_sampling,

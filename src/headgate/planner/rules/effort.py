@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from headgate.models.skipping import Workload, best_plan
 from headgate.planner.draft import Draft, Effort
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.spec.quantity import SECOND_US
 
 FORESEEN = 0.8
 """Where key counts predict less than this share of the pairs, keys are not distinguished."""
 
 
-def plan_effort(case: Case, draft: Draft) -> Draft:
+def plan_effort(case: PlanningCase, draft: Draft) -> Draft:
     """Skip nothing where the join fits the CPU budget; else use the best shares."""
     cpu = case.request.budget.cpu
     if cpu is None:
@@ -24,13 +24,13 @@ def plan_effort(case: Case, draft: Draft) -> Draft:
     return replace(draft, effort=Effort(plan, plan.cost, work.exact_cost))
 
 
-def cost_within_memory(case: Case, recall: float) -> float:
+def cost_within_memory(case: PlanningCase, recall: float) -> float:
     """CPU time of the join at the recall that memory allows, in cores."""
     stored = sum(rate for rate, does in zip(case.rates, case.stores, strict=True) if does)
     return case.costs.of(sum(case.rates), stored, case.pairs_a_second * recall)
 
 
-def workload(case: Case, cpu: float) -> Workload:
+def workload(case: PlanningCase, cpu: float) -> Workload:
     """The join's work per second, by key where key frequencies are known."""
     costs = case.costs
     left, right = (span / SECOND_US for span in case.windows_us)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headgate.planner.draft import Draft, Expectation
 from headgate.planner.model_estimates import recall_by_model
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.rules.effort import cost_within_memory
 from headgate.spec import How, MaxImportance
 
@@ -13,7 +13,7 @@ BY_MODEL = "by the model alone"
 BY_WORK = "by the cost of work, which is another on every machine"
 
 
-def plan_expectation(case: Case, draft: Draft) -> Draft:
+def plan_expectation(case: PlanningCase, draft: Draft) -> Draft:
     """Take the expectation from the chosen policy's trial run, or from formulas without one."""
     recall, low, high, basis = _recall(case, draft)
     fifo = next((each.recall.value for each in draft.tried if each.label == "FIFO"), None)
@@ -31,7 +31,9 @@ def plan_expectation(case: Case, draft: Draft) -> Draft:
     return replace(draft, expect=expect)
 
 
-def _recall(case: Case, draft: Draft) -> tuple[float | None, float | None, float | None, str]:
+def _recall(
+    case: PlanningCase, draft: Draft
+) -> tuple[float | None, float | None, float | None, str]:
     if draft.sampling is not None:
         return None, None, None, BY_MODEL
     if isinstance(case.request.goal, MaxImportance):
@@ -55,7 +57,7 @@ def _recall(case: Case, draft: Draft) -> tuple[float | None, float | None, float
     return value, low, high, basis
 
 
-def _cores(case: Case, draft: Draft, recall: float | None) -> float:
+def _cores(case: PlanningCase, draft: Draft, recall: float | None) -> float:
     """CPU time of the join itself, in cores."""
     if draft.effort is not None:
         return draft.effort.takes

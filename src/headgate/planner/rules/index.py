@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from headgate.kernel.index_choice import cheapest_indexes, chosen_indexes
 from headgate.planner.draft import Draft
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 
 
-def plan_index(case: Case, draft: Draft) -> Draft:
+def plan_index(case: PlanningCase, draft: Draft) -> Draft:
     """Use the requested index; else the cheapest on a calibrated machine; else the default.
 
     Where no index is set, the join may still choose one by its rates on a calibrated machine.

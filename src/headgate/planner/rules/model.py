@@ -6,7 +6,7 @@ import numpy as np
 
 from headgate.models import AgeCurve
 from headgate.planner.draft import Draft, Model
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.policies import Heeb
 from headgate.profiles.durations import about
 
@@ -15,7 +15,7 @@ MOST_MATCHES = 0.8
 BY_POLICY = {"ages": "age", "frequencies": "frequency", "processes": "process"}
 
 
-def plan_model(case: Case, draft: Draft) -> Draft:
+def plan_model(case: PlanningCase, draft: Draft) -> Draft:
     """Describe the policy's model."""
     name = BY_POLICY.get(draft.policy.model, "none")
     if draft.sampling is not None:
@@ -38,7 +38,7 @@ def plan_model(case: Case, draft: Draft) -> Draft:
     return replace(draft, model=Model(name, says, sum(case.profile.pairs.rows)))
 
 
-def _of_ages(case: Case) -> str:
+def _of_ages(case: PlanningCase) -> str:
     """Describe the ages at which rows match, for the side that makes most matches."""
     curves = (case.ages.left, case.ages.right)
     made = [curves[side].total * case.rates[side] * case.stores[side] for side in (0, 1)]
@@ -68,7 +68,7 @@ def densest(curve: AgeCurve) -> tuple[float, float, float]:
     return part, float(first * curve.width), float(end * curve.width)
 
 
-def _of_keys(case: Case) -> str:
+def _of_keys(case: PlanningCase) -> str:
     told = []
     for name, side in (("left", case.profile.skew.left), ("right", case.profile.skew.right)):
         rank = max((rank for rank in side.top if rank <= max(side.keys // 10, 1)), default=1)
@@ -96,7 +96,7 @@ def _of_learning(draft: Draft) -> str:
     return "learned as the join goes on" + ("" if wanted == "auto" else f", for {wanted.upper()}")
 
 
-def _of_none(case: Case) -> str:
+def _of_none(case: PlanningCase) -> str:
     found = case.profile.explains
     if found.better is None:
         return f"none ({found.why_not})"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from headgate.planner.candidates import by_age, by_key, candidates
 from headgate.planner.draft import Draft
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.tried_policies import Candidate, Tried, try_out
 from headgate.policies import Age, Life, Policy, Prob
 from headgate.policies.offline.planned import Planned
@@ -12,7 +12,7 @@ from headgate.profiles.durations import about
 from headgate.spec import MaxImportance, Sample, SpecError
 
 
-def plan_policy(case: Case, draft: Draft) -> Draft:
+def plan_policy(case: PlanningCase, draft: Draft) -> Draft:
     """Run the candidates and choose; a requested policy only gets its model."""
     asked = case.request.policy
     if isinstance(case.request.goal, Sample):
@@ -57,7 +57,7 @@ def best_of(tried: tuple[Tried, ...]) -> Tried:
     return next(each for each in tried if not best.beats(each))
 
 
-def asked_for(case: Case) -> Candidate | None:
+def asked_for(case: PlanningCase) -> Candidate | None:
     """The requested policy, with its model where it needs one; None where it is to be chosen."""
     asked = case.request.policy
     if asked.learned is None:
@@ -92,7 +92,7 @@ def _settled(
     )
 
 
-def _without_rows(case: Case, draft: Draft) -> Draft:
+def _without_rows(case: PlanningCase, draft: Draft) -> Draft:
     """Choose by the model that explains the matches best."""
     note = "the profile has no rows to try policies on: what is expected follows from its model"
     draft = replace(draft, notes=(*draft.notes, note))

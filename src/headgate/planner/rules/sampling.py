@@ -14,7 +14,7 @@ import numpy as np
 
 from headgate.planner.draft import Draft, Sampling
 from headgate.planner.fitted_models import counts_between, span_of
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.profiles.kept_rows import KeptRows
 from headgate.profiles.match_counts import KeyedRows, count_matches
 from headgate.sampling.cluster import RARE
@@ -31,7 +31,7 @@ MOST_OFF = 0.2
 SURE = 1.96
 
 
-def plan_sampling(case: Case, draft: Draft) -> Draft:
+def plan_sampling(case: PlanningCase, draft: Draft) -> Draft:
     """Compute each scheme's error from the actual and the predicted matches of rows."""
     goal = case.request.goal
     if not isinstance(goal, Sample):
@@ -76,7 +76,7 @@ class Clusters(NamedTuple):
     """How many rows each stands for."""
 
 
-def _clusters(case: Case, kept: KeptRows) -> Clusters:
+def _clusters(case: PlanningCase, kept: KeptRows) -> Clusters:
     first, end = span_of(kept)
     middle = (first + end) // 2
     counts = [counts_between(kept, span) for span in ((middle, end), (first, middle))]
@@ -104,7 +104,7 @@ def _clusters(case: Case, kept: KeptRows) -> Clusters:
 
 
 def _errors(
-    case: Case, goal: Sample, rows: Clusters
+    case: PlanningCase, goal: Sample, rows: Clusters
 ) -> tuple[dict[str, float], dict[str, str], float | None]:
     """The relative error of each usable scheme, why others are not, and UNIFORM's fraction."""
     matches = rows.each * float(rows.made.sum())
@@ -150,7 +150,7 @@ def _chances(size: np.ndarray, part: float) -> np.ndarray:
     return np.asarray(np.clip(size * high, 1e-12, 1.0))
 
 
-def _fraction(case: Case) -> float:
+def _fraction(case: PlanningCase) -> float:
     rows = max(int(min(case.room, 2 * case.needed_rows)), 1)
     by_age = case.profile.explains.better == "age"
     model = case.ages if by_age else case.profile.frequencies

@@ -6,7 +6,7 @@ import numpy as np
 
 from headgate.columns.hashing import hash_keys
 from headgate.planner.draft import Draft, Shards
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 
 NUMBERS = (2, 4, 8, 16, 32, 64)
 MUCH = 1.25
@@ -15,7 +15,7 @@ SPREADS = 16
 """Random key placements tried; the actual one on Spark is not known in advance."""
 
 
-def plan_shards(case: Case, draft: Draft) -> Draft:
+def plan_shards(case: PlanningCase, draft: Draft) -> Draft:
     """Spread the heavy keys and measure the load of the fullest shard."""
     numbers = sorted({*NUMBERS, *([] if case.shards is None else [case.shards])})
     load, rest = _loads(case)
@@ -24,7 +24,7 @@ def plan_shards(case: Case, draft: Draft) -> Draft:
     return replace(draft, shards=Shards(case.shards, max(even, default=1), fullest))
 
 
-def _loads(case: Case) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+def _loads(case: PlanningCase) -> tuple[tuple[np.ndarray, np.ndarray], float]:
     """Share of stored rows of each heavy key, by hash, and of all other keys together."""
     total = max(sum(case.window_rows), 1e-300)
     hashes, parts = [np.empty(0, np.uint64)], [np.empty(0)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from headgate.models import best_split
 from headgate.planner.draft import Draft, SplitTried
 from headgate.planner.model_estimates import output_curves
-from headgate.planner.planning_case import Case
+from headgate.planner.planning_case import PlanningCase
 from headgate.planner.tried_policies import Tried, try_out
 from headgate.spec import Budget
 from headgate.spec.budget import Split
@@ -16,7 +16,7 @@ ALIKE = 0.05
 """Share of memory; splits that differ by less are not both tried."""
 
 
-def plan_split(case: Case, draft: Draft) -> Draft:
+def plan_split(case: PlanningCase, draft: Draft) -> Draft:
     """Try a few splits with the chosen policy."""
     if case.request.budget.split != "planned":
         return draft
@@ -35,7 +35,7 @@ def plan_split(case: Case, draft: Draft) -> Draft:
     return replace(draft, split=chosen, chosen=best, splits=tuple(splits))
 
 
-def replace_split(case: Case, split: Split) -> Budget:
+def replace_split(case: PlanningCase, split: Split) -> Budget:
     """The case's memory with another split."""
     budget = case.budget
     return Budget(budget.rows, budget.memory, split, budget.monitor)
@@ -45,7 +45,7 @@ def _alike(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return abs(one[0] / sum(one) - other[0] / sum(other)) < ALIKE
 
 
-def _by_model(case: Case, draft: Draft) -> list[tuple[float, float]]:
+def _by_model(case: PlanningCase, draft: Draft) -> list[tuple[float, float]]:
     curves = output_curves(case, draft.model.name if draft.model else "none")
     if curves is None:
         return []

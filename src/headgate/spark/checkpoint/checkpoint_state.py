@@ -47,7 +47,7 @@ class SideState:
 
 
 @dataclass(frozen=True)
-class ShardState:
+class StoppedShard:
     """What one shard holds.
 
     Parameters
@@ -115,7 +115,7 @@ class CheckpointState:
     join: dict[str, Any]
     settings: dict[str, str]
     offsets: tuple[str, ...]
-    shards: tuple[ShardState, ...]
+    shards: tuple[StoppedShard, ...]
     sides: tuple[SideState, SideState]
     top_keys: tuple[FrequentKey, ...]
 
@@ -222,11 +222,11 @@ def _figures() -> list[Any]:
 
 def _shard(
     state: StoredState, shard: StoredShard, found: Sequence[dict[int, SideState]]
-) -> ShardState:
+) -> StoppedShard:
     left, right = (by_shard.get(shard.label, SideState()) for by_shard in found)
     learned, head = shard.learned or {}, shard.head
     stored = sum(len(entry.alive) for entry in head.segments)
-    return ShardState(
+    return StoppedShard(
         number=_numbers(state)[shard.label],
         label=shard.label,
         sides=(left, right),

@@ -23,7 +23,7 @@ from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.join.sample_tally import SampleTally
 from headgate.spark.join.shard_pacing import ShardPacing
-from headgate.spark.join.task_ledger import Ledger
+from headgate.spark.join.task_ledger import TaskLedger
 from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.state.local_copy import LocalCopy
@@ -42,7 +42,7 @@ class JoinProcessor(ShardProcessor):
     def _advance(
         self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
     ) -> Iterator[pd.DataFrame]:
-        ledger = Ledger(self._plan.operator)
+        ledger = TaskLedger(self._plan.operator)
         with nullcontext() if self._plan.pacer is None else ledger.timing(f"join-{shard}"):
             yield from self._joined(frames, shard, ledger, timer_values)
 
@@ -50,7 +50,7 @@ class JoinProcessor(ShardProcessor):
         self,
         frames: Iterator[pd.DataFrame],
         shard: int,
-        ledger: Ledger,
+        ledger: TaskLedger,
         timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()

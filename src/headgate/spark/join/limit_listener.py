@@ -1,5 +1,6 @@
 """Hears the metrics of running queries, and publishes the limits that follow from them."""
 
+import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -47,7 +48,7 @@ class LimitListener(StreamingQueryListener, ABC):
                 self._publish(
                     self.balancer.wants({name: int(part * limit) for name, limit in told.items()})
                 )
-        access_to(session).listen(self)
+        access_to(session).listen_to_reports(self)
 
     @property
     def limits(self) -> dict[str, int]:
@@ -55,9 +56,17 @@ class LimitListener(StreamingQueryListener, ABC):
         with self._lock:
             return {name: member.in_force for name, member in self.balancer.members.items()}
 
+    def on_report(self, text: str) -> None:
+        """A batch is done, of any query of the session; its report as JSON."""
+        self._decide(json.loads(text).get("observedMetrics") or {})
+
     def onQueryProgress(self, event: Any) -> None:
+        """The same, from a client of Connect."""
+        self._decide(event.progress.observedMetrics)
+
+    def _decide(self, observed: Mapping[str, Any]) -> None:
         """Decide on limits by the metrics of a finished batch."""
-        for name, figures in self.members_in(event.progress.observedMetrics):
+        for name, figures in self.members_in(observed):
             # Before the first rows arrive, no shard reports anything.
             if figures["limit"]:
                 with self._lock:

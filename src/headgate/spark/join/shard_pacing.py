@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from headgate.engine.placed_rows import Numbers
 from headgate.pacing.pacer import Admitted, Pacer, PaceState, Passed
-from headgate.spark.join.task_ledger import PACK, UNPACK, Ledger
+from headgate.spark.join.task_ledger import PACK, UNPACK, TaskLedger
 
 FIRST_S = 1.0
 """Assumed duration of the first batch, in seconds."""
@@ -57,7 +57,9 @@ class Pacing:
 class ShardPacing:
     """Paces one batch: call `admit` when its rows have arrived and `done` after joining them."""
 
-    def __init__(self, pacer: Pacer, shards: int, shard: int, before: str, ledger: Ledger) -> None:
+    def __init__(
+        self, pacer: Pacer, shards: int, shard: int, before: str, ledger: TaskLedger
+    ) -> None:
         self._pacer = pacer
         self._before = Pacing.of_text(before)
         self._now = time.time()

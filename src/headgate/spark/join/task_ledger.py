@@ -26,12 +26,12 @@ _last: tuple[Path, float] | None = None
 
 
 @dataclass(frozen=True)
-class Ledger:
+class TaskLedger:
     """Processor time of an operator's tasks in this task's run of the query, in seconds.
 
     Examples
     --------
-    >>> ledger = Ledger("tested-ledger")
+    >>> ledger = TaskLedger("tested-ledger")
     >>> before = ledger.total("join")
     >>> ledger.add("join", 0.25)
     >>> ledger.total("join") - before

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headgate.models.skipping import (
-    Plan,
+    SkippingPlan,
     Workload,
     coin_flip,
     drop_rows,
@@ -70,13 +70,13 @@ def measure(cell: Cell) -> Sequence[Row]:
     return rows
 
 
-def _whole(plan: Plan) -> str:
+def _whole(plan: SkippingPlan) -> str:
     """Keys that are taken whole, the most frequent first."""
     shares = np.array([*plan.probe, *plan.insert])
     return " ".join(map(str, np.flatnonzero((shares >= 1 - 1e-9).all(axis=0))))
 
 
-def _part(join: Workload, plan: Plan) -> float:
+def _part(join: Workload, plan: SkippingPlan) -> float:
     """The largest share of the result that a key only partly taken makes up."""
     shares = np.array([*plan.probe, *plan.insert])
     partly = (shares.max(axis=0) > 0) & (shares.min(axis=0) < 1 - 1e-9)

@@ -10,7 +10,7 @@ from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
-from headgate.models.skipping import Plan, Workload
+from headgate.models.skipping import SkippingPlan, Workload
 from headgate.policies import Fifo
 from headgate.spec import TimeWindow
 from headgate.spec.quantity import SECOND_US
@@ -80,7 +80,7 @@ def streams(
     return sides[0], sides[1]
 
 
-def blocks_for(join: Workload, plan: Plan, error: float) -> int:
+def blocks_for(join: Workload, plan: SkippingPlan, error: float) -> int:
     """How many blocks bring the relative standard error of the output down to so much.
 
     A row's coin decides on the pairs it makes when it comes and on those it makes once stored;
@@ -112,7 +112,7 @@ class Measured:
 
 
 def execute(
-    join: Workload, plan: Plan, sides: tuple[Rows, Rows], blocks: int, seed: int
+    join: Workload, plan: SkippingPlan, sides: tuple[Rows, Rows], blocks: int, seed: int
 ) -> Measured:
     """Execute a plan on so many blocks of the streams, after one that fills the windows."""
     left_window, right_window = (TimeWindow(round(each * SECOND_US)) for each in join.windows)
@@ -135,7 +135,7 @@ def execute(
     return Measured(pairs / lasts, cost / lasts, pairs)
 
 
-def _told(rows: Rows, side: int, plan: Plan, first: int, last: int) -> Rows:
+def _told(rows: Rows, side: int, plan: SkippingPlan, first: int, last: int) -> Rows:
     """Some blocks of a side, each row with its shares."""
     block = len(rows.time) // MOST_BLOCKS
     own = rows.take(np.arange(first * block, last * block))

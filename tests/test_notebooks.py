@@ -1,0 +1,38 @@
+"""The notebooks run in their short form, cell by cell, in a real IPython shell."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = Path(__file__).parents[1] / "docs" / "notebooks"
+
+
+def run(name: str) -> None:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    for cell in json.loads((NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            shell.run_cell("".join(cell["source"])).raise_error()
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HEADGATE_NOTEBOOKS", "short")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["first_join", "sizing", "plans"])
+def test_a_notebook_runs(name: str) -> None:
+    run(name)
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_the_notebook_of_a_live_stream_runs(spark: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    import headgate as hg
+
+    monkeypatch.setattr(hg, "session", lambda *_, **__: spark)
+    monkeypatch.setattr(type(spark), "stop", lambda _: None)
+    run("live_stream")
