@@ -222,6 +222,22 @@ class TestCurves:
         assert output.at(2) == 3
         assert output.concave().at(2) == pytest.approx(4)
 
+    @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), min_size=1, max_size=60))
+    def test_a_hull_is_the_highest_line_between_any_two_points(
+        self, points: list[tuple[int, int]]
+    ) -> None:
+        rows, output = np.array(sorted(points), float).T
+        hull = MemoryCurve(rows, output).concave()
+        assert len(hull.rows) == len(set(hull.rows))
+        for at in {*rows}:
+            lines = [
+                np.interp(at, [rows[i], rows[j]], [output[i], output[j]])
+                for i in range(len(rows))
+                for j in range(i, len(rows))
+                if rows[i] <= at <= rows[j] and (rows[i] < rows[j] or i == j)
+            ]
+            assert hull.at(at) == pytest.approx(max(lines))
+
 
 class TestWhatIsRefused:
     @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pyspark
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from headgate.spark.worker_environment import START, own_workers
+from headgate.spark import worker_environment
+from headgate.spark.worker_environment import START, own_workers, start_workers
 
 LIB = Path(pyspark.__file__).parent / "python" / "lib"
 SAY_WHERE = "import pyspark; print(pyspark.__file__)"
@@ -75,14 +76,32 @@ def test_the_workers_of_other_functions_stay_as_they_are(spark: SparkSession) ->
 
         yield from ()
         for _ in batches:
-            yield pa.record_batch([pa.array([pyspark.__file__])], names=["path"])
+            said = [[pyspark.__file__], [pa.default_memory_pool().backend_name]]
+            yield pa.record_batch(list(map(pa.array, said)), names=["path", "memory"])
 
     def asked() -> DataFrame:
-        return spark.range(1, numPartitions=1).mapInArrow(where, "path string")
+        return spark.range(1, numPartitions=1).mapInArrow(where, "path string, memory string")
 
     before = dict(spark.sparkContext.environment)
     with own_workers(spark):
         own = asked()
     assert spark.sparkContext.environment == before
-    assert own.first()["path"] == pyspark.__file__
-    assert asked().first()["path"] != pyspark.__file__
+    assert own.first() == (pyspark.__file__, "system")
+    other = asked().first()
+    assert other["path"] != pyspark.__file__
+    assert other["memory"] == pa.default_memory_pool().backend_name
+
+
+@pytest.mark.spark
+def test_workers_are_started_once_an_application(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_environment, "_started", set())
+    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup
+    before, environment = len(jobs()), dict(spark.sparkContext.environment)
+    starting = start_workers(spark)
+    assert starting is not None
+    starting.join()
+    assert len(jobs()) == before + 1
+    assert spark.sparkContext.environment == environment
+    assert start_workers(spark) is None

@@ -2,6 +2,10 @@
 
 Every measurement is a process of its own with a session in which little is set, because the first
 batch of a warm process tells nothing. Contenders take turns, several rounds.
+
+Java compiles for half a minute: a batch of 10,000 rows takes it twice the processor time in the
+first dozen batches as after thirty. So a query runs until it is warm, some twenty seconds, which
+takes it more batches the shorter they are, and its steady batches are those of the second half.
 """
 
 import json
@@ -33,11 +37,13 @@ from headgate.spark.configuration import configure
 from headgate.spark.requirements import PROVIDER, ROCKSDB
 from headgate.spec import Budget, Side
 
-SIZES = {10_000: 14, 100_000: 10, 800_000: 7, 1_600_000: 5}
+SIZES = {10_000: 60, 100_000: 36, 800_000: 18, 1_600_000: 12}
 """Rows of both sides a batch, and how many batches."""
-SLOW_SIZE = 1_600_000
-"""Batches of this size take so long that two rounds must do, and those on RocksDB are left out."""
-WARM_UP = 3
+SLOW = {10_000: 60, 100_000: 24, 800_000: 8, 1_600_000: 5}
+"""How many batches of what takes seconds for each of the larger ones."""
+LARGE = 800_000
+EARLY = slice(3, 14)
+"""Batches in which Java is still compiling."""
 CORES = 2
 AMPLE = Budget(memory="1 GB")
 TENTH = 0.1
@@ -54,6 +60,7 @@ class Batches:
     """Milliseconds of a query's batches; ``empty`` is None if there was none without rows."""
 
     first: float
+    early: float
     steady: float
     empty: float | None
 
@@ -64,9 +71,9 @@ class Entrant(NamedTuple):
     query: Contender
     settings: Callable[[SparkSession], object]
     once: bool = False
-    """Whether one round is enough: for what is slow, or only shows a limit."""
-    largest: int = SLOW_SIZE
-    """The largest batches it is measured with."""
+    """Whether one round is enough: for what only shows a limit."""
+    batches: Mapping[int, int] = SIZES
+    """How many batches of each size it is measured with; none of sizes that are not there."""
 
 
 def _settings(settings: Mapping[str, str]) -> Callable[[SparkSession], object]:
@@ -93,17 +100,21 @@ def _headgate(share: float = 1.0) -> Contender:
     return build
 
 
+_SLOWER = {10_000: 40, 100_000: 14, 800_000: 4}
+
 CONTENDERS: dict[str, Entrant] = {
-    PEER: Entrant(_spark, _settings({PROVIDER: HDFS})),
-    "Spark's join on RocksDB": Entrant(_spark, _settings({PROVIDER: ROCKSDB}), True, 800_000),
-    "Spark's join on RocksDB, state format 3": Entrant(
-        _spark, _settings({PROVIDER: ROCKSDB, JOIN_FORMAT: "3"}), True, 800_000
-    ),
+    PEER: Entrant(_spark, _settings({PROVIDER: HDFS}), batches=SLOW),
     "Headgate": Entrant(_headgate(), _settings({PROVIDER: ROCKSDB})),
-    "Headgate, a tenth of the memory": Entrant(_headgate(TENTH), _settings({PROVIDER: ROCKSDB})),
     "Headgate after hg.configure": Entrant(_headgate(), configure),
+    "Headgate, a tenth of the memory": Entrant(
+        _headgate(TENTH), _settings({PROVIDER: ROCKSDB}), True
+    ),
     "no join: rows through Python": Entrant(identity, _settings({}), True),
     "no join: state in Python": Entrant(no_join, _settings({PROVIDER: ROCKSDB}), True),
+    "Spark's join on RocksDB": Entrant(_spark, _settings({PROVIDER: ROCKSDB}), True, _SLOWER),
+    "Spark's join on RocksDB, state format 3": Entrant(
+        _spark, _settings({PROVIDER: ROCKSDB, JOIN_FORMAT: "3"}), True, _SLOWER
+    ),
 }
 
 
@@ -115,22 +126,22 @@ class Run(NamedTuple):
     name: str
 
 
-def runs(rounds: int) -> list[Run]:
-    """All measurements, in turns: contenders one after the other, then the next round.
+def runs(rounds: int, sizes: Sequence[int] = tuple(SIZES)) -> list[Run]:
+    """All measurements, in turns; what is measured once comes last, and may be left out.
 
     Examples
     --------
-    >>> [run.name for run in runs(3) if run.rows == SLOW_SIZE and run.round == 1][:2]
-    ["Spark's join", 'Headgate']
+    >>> [run.name for run in runs(2, (10_000,))][:4]
+    ["Spark's join", 'Headgate', 'Headgate after hg.configure', "Spark's join"]
     """
-    planned = []
-    for rows in SIZES:
-        for number in range(min(rounds, 2) if rows == SLOW_SIZE else rounds):
+    planned: list[Run] = []
+    once: list[Run] = []
+    for number in range(rounds):
+        for rows in sizes:
             for name, entrant in CONTENDERS.items():
-                if rows <= entrant.largest and not (number and entrant.once):
-                    planned.append(Run(rows, number, name))
-            planned.append(Run(rows, number, UNCUT))
-    return planned
+                if rows in entrant.batches and not (number and entrant.once):
+                    (once if entrant.once else planned).append(Run(rows, number, name))
+    return [*planned, *once, *(Run(rows, 0, UNCUT) for rows in sizes)]
 
 
 def measure_batches(planned: Sequence[Run]) -> Iterator[tuple[Run, Batches]]:
@@ -143,7 +154,20 @@ def measure_batches(planned: Sequence[Run]) -> Iterator[tuple[Run, Batches]]:
             if run.name == UNCUT:
                 yield run, without_streaming(place, batches)
             else:
-                yield run, in_a_process(run.name, place)
+                first = first_files(place, CONTENDERS[run.name].batches[run.rows])
+                yield run, in_a_process(run.name, first)
+
+
+def first_files(place: Path, count: int) -> Path:
+    """A folder with the first files of each side of a workload, as many as are wanted."""
+    chosen = place / f"first-{count}"
+    for side in ("left", "right"):
+        (chosen / side).mkdir(parents=True, exist_ok=True)
+        for path in sorted((place / side).glob("*.parquet"))[:count]:
+            link = chosen / side / path.name
+            if not link.exists():
+                os.link(path, link)
+    return chosen
 
 
 def without_streaming(place: Path, batches: int) -> Batches:
@@ -159,7 +183,7 @@ def without_streaming(place: Path, batches: int) -> Batches:
         """
     ).to_arrow_table()
     took = 1000 * (time.perf_counter() - began) / batches
-    return Batches(took, took, None)
+    return Batches(took, took, took, None)
 
 
 def in_a_process(name: str, place: Path, events: Path | None = None) -> Batches:
@@ -211,7 +235,12 @@ def run_one(name: str, place: Path, events: Path | None = None) -> Batches:
         session.stop()
     full = [took for has_rows, took in seen if has_rows]
     empty = [took for has_rows, took in seen if not has_rows]
-    return Batches(full[0], median(full[WARM_UP:]), median(empty) if empty else None)
+    return Batches(
+        first=full[0],
+        early=median(full[EARLY]),
+        steady=median(full[len(full) // 2 :]),
+        empty=median(empty) if empty else None,
+    )
 
 
 if __name__ == "__main__":

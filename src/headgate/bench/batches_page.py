@@ -17,14 +17,16 @@ _HEAD = """\
 # Batches, measured
 
 Milliseconds a batch, as the median of all rounds (least to most): the first batch of a new
-session, one without rows, and those after the first three. "times" is how many rows a second go
-through in steady batches, to those of Spark's own join in the same round. Two queries join nothing:
-they show what Spark itself takes to pass rows through Python, and to keep state there.
+session; one without rows; early ones, the fourth to the fourteenth; and steady ones, those of the
+second half of the run, after some twenty seconds, when Java has compiled most of what it runs.
+"times" is how many rows a second go through in steady batches, to those of Spark's own join in the
+same round. Two queries join nothing: they show what Spark itself takes to pass rows through Python,
+and to keep state there.
 
-Written by `headgate bench --part batches` on {day}: {rounds} (one of what joins nothing
-and of what is on RocksDB, at most two of the largest batches), {cores} cores, Spark {spark}, Python
-{python}. Shuffle partitions are as many as cores for all; nothing else is set
-but the state store that each needs, and what `hg.configure` sets.
+Written by `headgate bench --part batches` on {day}: {rounds} (one of what joins nothing, of
+a tenth of the memory and of RocksDB), {cores} cores, Spark {spark}, Python {python}. Shuffle
+partitions are as many as cores for all; nothing else is set but the state store that each needs,
+and what `hg.configure` sets.
 """
 
 
@@ -46,18 +48,19 @@ def batches_page(found: Mapping[tuple[int, str], Sequence[Batches]]) -> str:
 
 
 def _table(found: Mapping[tuple[int, str], Sequence[Batches]], rows: int) -> str:
-    peer = found[rows, PEER]
-    lines = ["| | first | empty | steady | times |", "|---|--:|--:|--:|--:|"]
+    peer = found.get((rows, PEER), [])
+    lines = ["| | first | empty | early | steady | times |", "|---|--:|--:|--:|--:|--:|"]
     for (size, name), runs in found.items():
         if size != rows:
             continue
-        times = RatioSpread.of([a.steady / b.steady for a, b in zip(peer, runs, strict=False)])
+        times = [a.steady / b.steady for a, b in zip(peer, runs, strict=False)]
         empty = [run.empty for run in runs if run.empty is not None]
         cells = (
             _milliseconds([run.first for run in runs]),
             _milliseconds(empty) if empty else "",
+            _milliseconds([run.early for run in runs]),
             _milliseconds([run.steady for run in runs]),
-            str(times),
+            str(RatioSpread.of(times)) if times else "",
         )
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

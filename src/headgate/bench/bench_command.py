@@ -1,17 +1,14 @@
 """``headgate bench``: runs Spark's join and Headgate in turn on the same rows."""
 
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.table import Table
 
-from headgate.bench.batch_sizes import Batches, measure_batches, runs
-from headgate.bench.batches_page import PAGE, batches_page
+from headgate.bench.batches_command import check_sizes, show_batches, show_stages
 from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
@@ -23,7 +20,6 @@ from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library, show_p
 from headgate.bench.ratio_spread import RatioSpread
 from headgate.bench.shard_bench import shards_table
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
-from headgate.bench.stage_times import measure_stages, stage_lines
 from headgate.bench.whatif_bench import show_whatif
 from headgate.spark.session import check_ready, start_session
 from headgate.spark.spark_versions import figures_of
@@ -50,36 +46,25 @@ def run(
     rounds: int = 3,
     rows: int = 12_800_000,
     data: tuple[Path, ...] = (),
+    *,
+    sizes: tuple[int, ...] = (),
+    resume: bool = False,
 ) -> None:
     """Run the selected benchmarks and print a table for each."""
     console = Console()
+    check_sizes(sizes)
     known = (*PARTS, *ON_DEMAND)
     unknown = [part for part in parts if part not in known]
     if unknown:
         names = ", ".join((*known, "real"))
         raise SpecError(f"--part {unknown[0]} is unknown: give one of {names}")
-    if "library" in parts:
-        show_library(console, rounds)
-    if "flink" in parts:
-        check_ready()
-        show_flink(console, rounds)
-    if "kernel" in parts:
-        _kernel(console, rounds)
-    if "learning" in parts:
-        _learning(console, rounds)
-    if "offline" in parts:
-        _offline(console)
-    if "whatif" in parts:
-        show_whatif(console)
-    if "kinds" in parts:
-        for table in kinds_tables():
-            console.print(table)
+    _without_session(console, parts, rounds)
     if "batches" in parts:
         check_ready()
-        _batches(console, rounds)
+        show_batches(console, rounds, sizes, resume)
     if "stages" in parts:
         check_ready()
-        _stages(console)
+        show_stages(console, sizes)
     if set(parts) & {"uniform", "skew", "budgets", "cpu", "shards", "outer", "promised"}:
         check_ready()
         log = Path(tempfile.gettempdir()) / "headgate-bench-spark.log"
@@ -108,6 +93,26 @@ def run(
             session.stop()
 
 
+def _without_session(console: Console, parts: tuple[str, ...], rounds: int) -> None:
+    """Run the benchmarks that need no session of this process."""
+    if "library" in parts:
+        show_library(console, rounds)
+    if "flink" in parts:
+        check_ready()
+        show_flink(console, rounds)
+    if "kernel" in parts:
+        _kernel(console, rounds)
+    if "learning" in parts:
+        _learning(console, rounds)
+    if "offline" in parts:
+        _offline(console)
+    if "whatif" in parts:
+        show_whatif(console)
+    if "kinds" in parts:
+        for table in kinds_tables():
+            console.print(table)
+
+
 def _kernel(console: Console, rounds: int) -> None:
     table = Table(title="The kernel alone, million arrivals a second on one core (median, range)")
     for heading in ("policy", "score", "budget", "kernel", "with lay-out"):
@@ -125,38 +130,6 @@ def _kernel(console: Console, rounds: int) -> None:
         least, most = min(by_budget), max(by_budget)
         ratio = by_budget[least] / by_budget[most]
         console.print(f"{policy}: {ratio:.2f} times slower at {most:,} rows than at {least:,}")
-
-
-def _batches(console: Console, rounds: int) -> None:
-    """Print how long batches take as users have them, and write it as a page."""
-    found: dict[tuple[int, str], list[Batches]] = {}
-    planned, began = runs(rounds), time.monotonic()
-    for done, (run, batches) in enumerate(measure_batches(planned), start=1):
-        found.setdefault((run.rows, run.name), []).append(batches)
-        console.print(
-            f"{done} of {len(planned)}, {(time.monotonic() - began) / 60:.0f} min: "
-            f"{run.rows:,} rows a batch, {run.name}: first batch {batches.first:,.0f} ms, "
-            f"then {batches.steady:,.0f} ms",
-            highlight=False,
-        )
-    page = batches_page(found)
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page)
-    console.print(Markdown(page))
-    console.print(f"written to {PAGE}")
-
-
-def _stages(console: Console) -> None:
-    """Print where the time of a batch goes."""
-    table = Table(title="Milliseconds of a batch, first and usual: phases, and stages of its job")
-    for heading in ("rows", "", "part", "first", "usual"):
-        table.add_column(heading, justify="right" if heading in ("first", "usual") else "left")
-    with console.status("profiling batches"):
-        for rows, name, first, usual in measure_stages():
-            for part, took, usually in stage_lines(first, usual):
-                table.add_row(f"{rows:,}", name, part, f"{took:,.0f}", f"{usually:,.0f}")
-            table.add_section()
-    console.print(table)
 
 
 def _cpu(console: Console, session: SparkSession, place: Path) -> None:

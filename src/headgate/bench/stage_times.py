@@ -2,17 +2,19 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-from headgate.bench.batch_sizes import PHASES, SIZES, WARM_UP, in_a_process
+from headgate.bench.batch_sizes import CONTENDERS, PHASES, SIZES, first_files, in_a_process
 from headgate.bench.bench_workload import BenchWorkload
 
 PROFILED = ("Spark's join", "Headgate", "no join: state in Python")
 ROWS = (10_000, 800_000)
+STAGES = Path("out/stages.md")
+"""Where the profile is written."""
 COUNTED = {
     "Python": "time to execute Python code",
     "start Python": "time to start Python workers",
@@ -39,17 +41,49 @@ class BatchTime:
     stages: tuple[StageTime, ...]
 
 
-def measure_stages() -> Iterator[tuple[int, str, BatchTime, BatchTime]]:
-    """Rows a batch, contender, its first batch and its usual one."""
+class Profiled(NamedTuple):
+    """A contender's batches: the first, a steady one, and one without rows if there was one."""
+
+    rows: int
+    name: str
+    first: BatchTime
+    steady: BatchTime
+    empty: BatchTime | None
+
+
+def measure_stages(sizes: Sequence[int] | None = None) -> Iterator[Profiled]:
+    """Profile each contender with batches of each size."""
     with tempfile.TemporaryDirectory(prefix="headgate-bench-") as folder:
-        for rows in ROWS:
+        for rows in sizes or ROWS:
             place = Path(folder) / str(rows)
             BenchWorkload((rows // 2,) * SIZES[rows]).write(place)
             for name in PROFILED:
                 events = Path(tempfile.mkdtemp(dir=folder))
-                in_a_process(name, place, events)
+                count = CONTENDERS[name].batches[rows]
+                in_a_process(name, first_files(place, count), events)
                 batches = read_batches(events)
-                yield rows, name, batches[0], _usual(batches[WARM_UP : SIZES[rows]])
+                empty = batches[count] if len(batches) > count else None
+                yield Profiled(rows, name, batches[0], _usual(batches[count // 2 : count]), empty)
+
+
+def stage_page(profiles: Sequence[Profiled]) -> str:
+    """The profiles as a Markdown page."""
+    parts = [
+        "# Where the time of a batch goes\n\nMilliseconds, by `headgate bench --part stages`: "
+        "phases on the driver, stages of the batch's job, and of what its tasks report the "
+        "longest. Steady batches are those of the second half of the run (median).\n"
+    ]
+    for each in profiles:
+        lines = [f"## {each.rows:,} rows of both sides in a batch: {each.name}\n"]
+        lines += ["| | first | steady |", "|---|--:|--:|"]
+        for part, took, usually in stage_lines(each.first, each.steady):
+            lines.append(f"| {part} | {took:,.0f} | {usually:,.0f} |")
+        if each.empty is not None:
+            lines += ["", "| without rows | |", "|---|--:|"]
+            for part, took, _ in stage_lines(each.empty, each.empty):
+                lines.append(f"| {part} | {took:,.0f} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
 
 
 def stage_lines(first: BatchTime, usual: BatchTime) -> Iterator[tuple[str, float, float]]:

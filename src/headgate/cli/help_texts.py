@@ -54,7 +54,10 @@ RELEASE = ending(
     codes=(DONE, FAILED, "2 wrong arguments, or the job file is wrong"),
 )
 CALIBRATE = ending("headgate calibrate --quick", "headgate calibrate --out weights.json")
-BENCH = ending("headgate bench --part kernel", "headgate bench --part batches --rounds 1")
+BENCH = ending(
+    "headgate bench --part kernel",
+    "headgate bench --part batches --rounds 1 --size 10000",
+)
 REPRODUCE = ending(
     "headgate reproduce --list",
     "headgate reproduce vldb04-fig7 --quick",

@@ -271,6 +271,17 @@ def bench(
             "Temperature) or of flights (origin, dest, time_hour, minute, dep_time).",
         ),
     ] = None,
+    size: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="With batches or stages: rows of both sides in a batch, 10000, 100000, 800000 or "
+            "1600000; may be repeated."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="With batches: go on where a run was cut short."),
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="With real: three short streams, fewer policies.")
     ] = False,
@@ -287,7 +298,8 @@ def bench(
                 return
         from headgate.bench.bench_command import PARTS, run
 
-        run(chosen or PARTS, rounds, rows, tuple(data or ()))
+        asked = chosen or PARTS
+        run(asked, rounds, rows, tuple(data or ()), sizes=tuple(size or ()), resume=resume)
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)

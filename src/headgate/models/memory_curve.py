@@ -6,6 +6,9 @@ import numpy as np
 
 from headgate.spec import SpecError
 
+PASSES = 8
+"""Passes over all points of a curve before those that are left are looked at one by one."""
+
 
 @dataclass(frozen=True, eq=False)
 class MemoryCurve:
@@ -54,21 +57,42 @@ class MemoryCurve:
         """
         rows, first = np.unique(self.rows, return_index=True)
         output = np.maximum.reduceat(self.output, first)
-        keep: list[int] = []
-        for at in range(len(rows)):
-            while len(keep) > 1:
-                ends = [keep[-1], at]
-                runs, rises = rows[ends] - rows[keep[-2]], output[ends] - output[keep[-2]]
-                if rises[0] * runs[1] > rises[1] * runs[0]:
-                    break
-                # The last point lies on or under the line from the one before to this one.
-                keep.pop()
-            keep.append(at)
-        return MemoryCurve(rows[keep], output[keep])
+        # There may be a point a key. Those on or under the line between their neighbours are off
+        # the hull; usually one pass leaves none of them.
+        for _ in range(PASSES):
+            inner = _is_above(rows, output)
+            if inner.all():
+                return MemoryCurve(rows, output)
+            keep = np.concatenate([[True], inner, [True]])
+            rows, output = rows[keep], output[keep]
+        kept = _hull(rows.tolist(), output.tolist())
+        return MemoryCurve(rows[kept], output[kept])
 
     def per(self, row_bytes: float) -> "MemoryCurve":
         """The same against bytes, for rows of so many bytes."""
         return MemoryCurve(self.rows * row_bytes, self.output)
+
+
+def _is_above(rows: np.ndarray, output: np.ndarray) -> np.ndarray:
+    """Whether each point but the first and last lies above the line between its neighbours."""
+    rises, runs = np.diff(output), np.diff(rows)
+    above: np.ndarray = rises[:-1] * (runs[:-1] + runs[1:]) > (rises[:-1] + rises[1:]) * runs[:-1]
+    return above
+
+
+def _hull(rows: list[float], output: list[float]) -> list[int]:
+    """The places of the points of a concave hull."""
+    keep: list[int] = []
+    for at, (row, made) in enumerate(zip(rows, output, strict=True)):
+        while len(keep) > 1:
+            last, before = keep[-1], keep[-2]
+            rise, run = output[last] - output[before], rows[last] - rows[before]
+            if rise * (row - rows[before]) > (made - output[before]) * run:
+                break
+            # The last point lies on or under the line from the one before to this one.
+            keep.pop()
+        keep.append(at)
+    return keep
 
 
 @dataclass(frozen=True)

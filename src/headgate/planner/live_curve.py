@@ -84,10 +84,9 @@ class Streams:
             return curves[side].output(rate)
         if by != RanksBy.FREQUENCY or self.keys is None:
             return MemoryCurve(np.array([0.0, full]), np.array([0.0, whole]))
-        own, others = self.keys[:, side], self.keys[:, 1 - side]
-        order = np.argsort(-others, kind="stable")
-        rows = np.cumsum(own[order] * span)
-        output = np.cumsum(own[order] * span * others[order])
+        own, others = _by_rate(self.keys[:, side], self.keys[:, 1 - side])
+        rows = np.cumsum(own * span)
+        output = np.cumsum(own * span * others)
         # Keys that are not counted are rare; they account for the remaining matches.
         rows, output = np.append(rows, full), np.append(output, whole)
         return MemoryCurve(
@@ -104,6 +103,14 @@ class Streams:
             made = np.interp(ages, curves[side].ages, curves[side].cumulative)
             output += self.rates[side] * made
         return MemoryCurve(rows, output)
+
+
+def _by_rate(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rates of keys, from the one the other side has most of; those it has alike as one."""
+    order = np.argsort(-others, kind="stable")
+    own, others = own[order], others[order]
+    first = np.flatnonzero(np.diff(others, prepend=np.inf))
+    return (np.add.reduceat(own, first) if len(first) else own), others[first]
 
 
 def expected_figures(

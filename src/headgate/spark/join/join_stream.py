@@ -63,7 +63,7 @@ from headgate.spark.shards import shard_labels
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_stream_workers, check_workers
-from headgate.spark.worker_environment import own_workers
+from headgate.spark.worker_environment import own_workers, start_workers
 from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.importance import Change
 
@@ -105,6 +105,7 @@ def stream(
     delays = check_watermarks(shape, frames)
     check_state_store(session)
     check_stream_workers(session)
+    start_workers(session)
     count = _shard_count(join, shape, shards, access_to(session).cores)
     if balance is not None:
         most, place = amount_to_balance(join.budget), Path(balance).absolute()

@@ -45,7 +45,7 @@ from headgate.spark.spark_versions import from_arrow_type, to_arrow_schema
 from headgate.spark.state.ended_queries import forget_when_queries_end
 from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_stream_workers
-from headgate.spark.worker_environment import own_workers
+from headgate.spark.worker_environment import own_workers, start_workers
 from headgate.spec import SpecError
 from headgate.spec.budget import RESERVE
 
@@ -59,6 +59,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     session = frame.sparkSession
     check_state_store(session)
     check_stream_workers(session)
+    start_workers(session)
     columns = _spark_columns(request)
     schema = to_arrow_schema(columns)
     stream_schema = arrow_schema(frame)
