@@ -36,6 +36,14 @@ def test_a_budget_made_smaller_at_a_restart_ends_limits_of_before() -> None:
     assert ready.undisturbed.sink[1].figures["stored_rows"] == 8
 
 
+def test_a_first_batch_of_rows_without_a_key_ends_no_query() -> None:
+    """The simulator found that an outer join with a monitor looked up the hash of no key."""
+    batches = (Batch((Row(0, 0, None, 5, 1, None),)), Batch(has_input=False, ahead=100))
+    asked = Asked((5, 5), how="full", rows=100_000, monitor=0.3)
+    ready = Prepared(Workload(asked, batches), ())
+    assert [output.figures["null_keys"] for output in ready.undisturbed.sink.values()] == [1, 0]
+
+
 def test_a_wrong_row_is_told_as_a_small_story(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault that brings dead rows back is found, and its schedule made small."""
     monkeypatch.setattr(shard_state, "mark_dead", lambda segments, held, alive: segments)
