@@ -5,10 +5,13 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-LONG = os.environ.get("HEADGATE_TESTS") == "long"
+ROUND = os.environ.get("HEADGATE_TESTS")
+LONG = ROUND == "long"
+FIRST_FAILURE = ROUND == "first failure"
+"""Whether it only matters that a test fails: inputs that fail are then not made smaller."""
 TIMES_MORE = 10
 EXAMPLES = ".hypothesis/examples"
 
@@ -20,7 +23,10 @@ def examples(count: int) -> settings:
     tries them first.
     """
     if not LONG:
-        return settings(max_examples=count, deadline=None, derandomize=True, database=None)
+        tried = (Phase.explicit, Phase.generate) if FIRST_FAILURE else tuple(Phase)
+        return settings(
+            max_examples=count, deadline=None, derandomize=True, database=None, phases=tried
+        )
     kept = DirectoryBasedExampleDatabase(EXAMPLES)
     return settings(max_examples=TIMES_MORE * count, deadline=None, database=kept)
 

@@ -160,7 +160,11 @@ def seeded(fault: Fault, tree: Path) -> None:
 
 def found_by(fault: Fault, tree: Path) -> str | None:
     """The first test that fails in a tree with a fault."""
-    environment = os.environ | {"PYTHONPATH": f"{tree / 'src'}", "PYSPARK_PYTHON": sys.executable}
+    environment = os.environ | {
+        "PYTHONPATH": f"{tree / 'src'}",
+        "PYSPARK_PYTHON": sys.executable,
+        "HEADGATE_TESTS": "first failure",
+    }
 
     def run(*arguments: str, **more: str) -> str:
         return subprocess.run(
