@@ -1,1 +1,0 @@
-"""Generated joins, compared with their plain-Python twin, with DuckDB, and with themselves."""

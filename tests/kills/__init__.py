@@ -1,1 +1,0 @@
-"""Real queries that are killed at random moments, and must put out what they would have anyway."""
