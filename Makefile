@@ -17,7 +17,7 @@ export PYTHONUNBUFFERED := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak faults golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak faults simulate fuzz kill mutants golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,27 @@ study: venv ## reproduce the papers' experiments, all of them in full
 
 soak: venv java ## run long streams and watch the budget; restarts that take minutes
 	@$(BIN)/pytest -m slow tests
+
+SEEDS   ?= 0:100
+MINUTES ?= 5
+CAMPAIGNS := tests/campaigns.json
+
+simulate: kernel ## simulate a cluster with faults; SEEDS=0:100 are workloads, of 12 schedules each
+	@$(BIN)/python -m tests.simulation $(SEEDS) $(if $(PUBLISH),--out $(CAMPAIGNS))
+	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
+
+FIRST ?= 0
+fuzz: kernel ## generated joins against twin, DuckDB and themselves; MINUTES=5, FIRST=0 is the first seed
+	@$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) --first $(FIRST) $(if $(PUBLISH),--out $(CAMPAIGNS))
+	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
+
+ROUNDS ?= 10
+kill: kernel java ## kill real queries at random moments, compare their rows; ROUNDS=10, FIRST=0
+	@$(BIN)/python -m tests.kills --rounds $(ROUNDS) --first $(FIRST) $(if $(PUBLISH),--out $(CAMPAIGNS))
+	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
+
+mutants: kernel ## faults put into the code one by one: simulation or fuzzing alone must find each
+	@$(BIN)/python tools/seed_mutants.py
 
 faults: kernel java ## seed faults into a copy of the code, one by one: each must be found by a test
 	@$(BIN)/python tools/seed_faults.py

@@ -239,7 +239,7 @@ def test_streams(spark: SparkSession, tmp_path: Path, case: str, how: str) -> No
     frames = read(spark, tmp_path, batches)
     joined = asked.join(how).stream(*frames, shards=asked.shards, watermark=False)
     ours = collect(joined, tmp_path / "ours")
-    if how in ("left", "right", "full", "semi"):
+    if how != "anti" and asked.on:  # Spark's streams have no anti joins, and none without keys
         theirs = collect(asked.in_spark(how, *frames), tmp_path / "theirs", "none")
         assert ours.rows == theirs.rows
         assert by_batch(ours) == by_batch(theirs)

@@ -18,6 +18,8 @@ from headgate.jobs.source_section import Source, read_source
 from headgate.spec import SpecError
 
 _AT = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
+LONGEST_FILE = 1_000_000
+"""Characters of a job file."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,17 @@ def read_job(file: str | os.PathLike[str], environment: Mapping[str, str] | None
     """
     path = Path(file)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as opened:
+            text = opened.read(LONGEST_FILE + 1)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise SpecError(f"{path} cannot be read: {why}") from None
+    if len(text) > LONGEST_FILE:
+        raise SpecError(f"{path} is not a job: at most {LONGEST_FILE:,} characters are read")
     try:
         values = tomllib.loads(text)
+    except RecursionError:
+        raise SpecError(f"{path} is not a job: its lists and tables are too deep") from None
     except tomllib.TOMLDecodeError as error:
         raise JobError(str(path), [_misspelled(error, text)]) from None
     lines = Lines(text)

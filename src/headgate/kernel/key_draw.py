@@ -41,12 +41,15 @@ class KeyDraw(NamedTuple):
     def chooses(
         self, side: int, drawn: np.ndarray, code: np.ndarray, time: np.ndarray
     ) -> np.ndarray:
-        """Whether each row of a side is chosen, given its own random number."""
+        """Whether each row of a side is chosen, given its own random number; none without a key."""
+        chosen = np.zeros(len(code), np.bool_)
         if not self.sides[side]:
-            return np.zeros(len(code), np.bool_)
-        chosen: np.ndarray = drawn < self.within
-        lots = self.lots(self.clusters(self.hashes[code], time))
-        return chosen & (lots < self.share)
+            return chosen
+        # There are no hashes at all where every row so far has a null in its key.
+        keyed = np.flatnonzero(code >= 0)
+        lots = self.lots(self.clusters(self.hashes[code[keyed]], time[keyed]))
+        chosen[keyed] = (drawn[keyed] < self.within) & (lots < self.share)
+        return chosen
 
     def clusters(self, hashes: np.ndarray, time: np.ndarray) -> np.ndarray:
         """A random word (uint64) for each key in the block of a time."""

@@ -98,6 +98,8 @@ class KeyFrequencies:
         """Frequencies from what `to_json` wrote."""
         raw = base64.b64decode(json.loads(text)["arrow"])
         table = pa.ipc.open_stream(raw).read_all()
+        # Lengths and offsets that point outside would otherwise be followed.
+        table.validate(full=True)
         return cls(tuple(table.columns[:-1]), table.columns[-1].to_numpy())
 
     def plot(self, axes: "Axes | None" = None, label: str | None = None) -> "Axes":

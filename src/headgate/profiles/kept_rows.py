@@ -18,6 +18,8 @@ from headgate.trials.draw import HEAVY_PART, MORE_PROBES, looking_shares
 MOST_KEPT = 80_000
 """Rows of both sides that are kept, or so."""
 KEPT_SEED = 0x5EED
+MOST_BYTES = 1 << 30
+"""Of one column of kept rows, unpacked: a small text may hold zeros without end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +106,13 @@ def _packed(array: np.ndarray) -> str:
 
 
 def _unpacked(text: str, kind: Any) -> np.ndarray:
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), kind).copy()
+    packed = zlib.decompressobj()
+    opened = packed.decompress(base64.b64decode(text), MOST_BYTES)
+    if not packed.eof:
+        raise ValueError(
+            f"a column of kept rows is cut short, or has more than {MOST_BYTES:,} bytes"
+        )
+    return np.frombuffer(opened, kind).copy()
 
 
 def keep_rows(

@@ -1,20 +1,32 @@
 """Profile: statistics of two streams and what their join needs; prints, plots, saves as JSON."""
 
 import json
+import zlib
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from headgate.models import AgeCurves, Frequencies
 from headgate.profiles.facts import Both, Explains, Pairs, SideRows, Skew, Stored
 from headgate.profiles.kept_rows import KeptRows
 from headgate.spec import Keys, Side, SpecError, TimeWindow
+from headgate.spec.bounded_json import read_json, shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = 2
 MICROSECOND = timedelta(microseconds=1)
+LONGEST_TEXT = 1 << 28
+"""Characters of a saved profile that are read; one of ten million keys takes half of that."""
+DEEPEST = 20
+_MALFORMED = (
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, OSError),
+    *(pa.ArrowException, zlib.error),
+)
+"""What comes of values that are not those of a profile."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +186,25 @@ class Profile:
 
     @classmethod
     def from_json(cls, text: str) -> "Profile":
-        """A profile from what `to_json` wrote."""
-        given: dict[str, Any] = json.loads(text)
+        """A profile from what `to_json` wrote; raises `SpecError` for anything else."""
+        given = read_json(text, "a profile", longest=LONGEST_TEXT, deepest=DEEPEST)
+        if not isinstance(given, dict):
+            raise SpecError(f"{shortened(text)} is not a profile: make it with headgate profile")
         if given.get("format") != FORMAT:
             raise SpecError(
                 f"this profile has format {given.get('format')!r} and this Headgate reads "
                 f"{FORMAT}: make the profile again"
             )
+        try:
+            return cls._of(given)
+        except _MALFORMED as error:
+            raise SpecError(
+                f"this profile is not as headgate profile writes it ({shortened(repr(error))}): "
+                f"make the profile again"
+            ) from error
+
+    @classmethod
+    def _of(cls, given: dict[str, Any]) -> "Profile":
         keys, stored = given["keys"], given["stored_rows"]
         return cls(
             keys=Keys(tuple(keys["left"]), tuple(keys["right"])),

@@ -13,6 +13,9 @@ from headgate.columns.relabelling import relabelled
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.table_buffer import TableBuffer
 
+_NO_NOTICES = pd.DataFrame([], columns=["side", "part", "ordinal", "blob"])
+"""Made once: a frame takes a millisecond, and most batches bring none."""
+
 
 class SideRows(NamedTuple):
     """The rows of a side, and the policy's weights of their keys, if it uses any."""
@@ -88,6 +91,8 @@ class _Reader:
         self._buffer.add(relabelled(table, schema))
 
     def notices(self) -> pd.DataFrame:
+        if not self._notices:
+            return _NO_NOTICES
         return pd.DataFrame(self._notices, columns=["side", "part", "ordinal", "blob"])
 
     def sides(self) -> dict[int, SideRows]:

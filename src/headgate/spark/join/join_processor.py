@@ -123,6 +123,8 @@ class JoinProcessor(ShardProcessor):
 
     def _hear_limits(self, notices: pd.DataFrame, state: ShardState, own: int) -> None:
         """Apply new limits that came with this batch: those of the join, and this shard's own."""
+        if notices.empty:
+            return
         allowance = self._plan.allowance
         for _, told in read_changes(notices[notices["side"] == LIMITS]):
             try:

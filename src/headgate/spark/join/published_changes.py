@@ -121,6 +121,8 @@ class PackChanges:
 
 def read_changes(rows: pd.DataFrame) -> list[tuple[int | None, str]]:
     """Event times and texts of the messages, in the order of publication."""
+    if rows.empty:
+        return []
     mine = rows.sort_values(["part", "ordinal"])
     told = [change for blob in mine["blob"] for change in from_blob(blob).to_pylist()]
     told.sort(key=lambda change: change["name"])

@@ -12,6 +12,7 @@ from typing import Any
 
 from headgate.spark.join.join_description import PARTITIONS, Facts, read_description, spark_columns
 from headgate.spec import How, SpecError
+from headgate.spec.bounded_json import shortened
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 REAL = ("float", "double")
@@ -25,6 +26,8 @@ _ARROW = {
     "double": "double",
 }
 ELSEWHERE = "start from a new checkpoint location"
+MALFORMED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What comes of a description that says what no join is."""
 RESHARD = "`headgate reshard` writes a checkpoint for another number of shards"
 OUTER = (How.INNER, How.LEFT, How.RIGHT, How.FULL)
 
@@ -74,7 +77,18 @@ is now 4. Nothing was lost: set it back, or start from a new checkpoint location
     """
     if before == now:
         return Restart()
-    old, new = read_description(before), read_description(now)
+    try:
+        return _compared(read_description(before), read_description(now))
+    except MALFORMED as error:
+        if isinstance(error, SpecError):
+            raise
+        raise SpecError(
+            f"this checkpoint says of its join what no join is ({shortened(repr(error))}): it is "
+            f"damaged, or not Headgate's. Restore it from a copy, or {ELSEWHERE}"
+        ) from error
+
+
+def _compared(old: Facts, new: Facts) -> Restart:
     both = Restart(old, new)
     refused, changed = [], set()
     for fact in sorted({*old, *new} - {"version", "hash"}):

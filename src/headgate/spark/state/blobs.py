@@ -23,6 +23,10 @@ OLDEST = 6
 """The oldest version that is read; its blobs have no checksums of their own."""
 _PREFIX = struct.Struct("<2sHI")
 _QUICK = pa.Codec("zstd", 1)
+NO_ARROW = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What Arrow raises for a stream that is none: also where lengths in it point outside, and where
+names are no text.
+"""
 
 
 class Prefix(NamedTuple):
@@ -104,8 +108,11 @@ def from_checked_blob(blob: bytes, what: str) -> pa.Table:
         found = checksum_of(blob)
         if prefix.format > OLDEST and found != prefix.checksum:
             raise damaged(what, f"its checksum is {found} and should be {prefix.checksum}")
-        return from_blob(blob)
-    except pa.ArrowException as error:
+        table = from_blob(blob)
+        # A checksum is no proof against who can write one: offsets must not lead outside.
+        table.validate(full=True)
+        return table
+    except NO_ARROW as error:
         raise damaged(what, f"it is no Arrow stream ({error})") from error
 
 

@@ -23,15 +23,17 @@ def read_control(text: str) -> str:
     what = "the join's description, on the control shard,"
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise damaged(what, f"it is no JSON ({error})") from error
     if isinstance(found, dict) and set(found) != {"checksum", "description"}:
         if "shards" in found:
             return text
         raise damaged(what, "it has neither a checksum nor the number of shards")
+    described = found["description"] if isinstance(found, dict) else None
+    # A text that is no Unicode was never written.
     if (
-        not isinstance(found, dict)
-        or zlib.crc32(str(found["description"]).encode()) != found["checksum"]
+        not isinstance(described, str)
+        or zlib.crc32(described.encode("utf-8", "replace")) != found["checksum"]
     ):
         raise damaged(what, "it does not have the checksum that it says")
-    return str(found["description"])
+    return described

@@ -15,7 +15,14 @@ import pyarrow as pa
 
 from headgate.kernel.progress import Progress
 from headgate.policies.kinds.residence_score import Residing
-from headgate.spark.state.blobs import FORMAT, Prefix, damaged, from_checked_blob, to_blob
+from headgate.spark.state.blobs import (
+    FORMAT,
+    NO_ARROW,
+    Prefix,
+    damaged,
+    from_checked_blob,
+    to_blob,
+)
 from headgate.spark.state.settled_fates import pack_fates, unpack_fates
 from headgate.spark.state.stored_tables import Stored
 from headgate.spark.state.unsettled import ArrivalMarks, Unsettled
@@ -172,7 +179,7 @@ class ShardHead:
         directory = from_checked_blob(blob, what)
         try:
             return cls._of(directory, Prefix.read(blob[:8]).format)
-        except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, *NO_ARROW) as error:
             raise damaged(what, f"it lacks what a head has ({error!r})") from error
 
     @classmethod
@@ -213,6 +220,8 @@ class ShardHead:
 
 def _entry(line: dict[str, Any]) -> SegmentEntry:
     bits = np.frombuffer(line["alive"], np.uint8)
+    if not 0 <= line["rows"] <= 8 * len(bits):
+        raise ValueError(f"{line['rows']} rows and {len(bits)} bytes that say which are stored")
     alive = np.unpackbits(bits, count=line["rows"]).astype(bool)
     stored = Stored(line["name"], line["parts"], line.get("checksum"))
     fate = unpack_fates(line.get("fates"), line["rows"])

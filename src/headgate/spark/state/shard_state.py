@@ -137,7 +137,8 @@ class ShardState:
         state._check_place(head.place)
         restart = check_restart(head.description, plan.description)
         state._take(head)
-        if plan.allowance is not None and head.limit is not None:
+        # A budget that the program has changed is later than any limit published before.
+        if plan.allowance is not None and head.limit is not None and not restart.touches("budget"):
             state.restore_limit(head.limit)
         take_up(state, head, restart, weights)
         local.keep_only(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from headgate.spark.state.blobs import damaged, pieces_of_blob, write_blob
+from headgate.spark.state.blobs import NO_ARROW, damaged, pieces_of_blob, write_blob
 from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.table_buffer import gathered
 
@@ -135,7 +135,10 @@ def fetched_table(variable: Any, stored: Stored, shard: int) -> pa.Table:
     if stored.checksum is not None and found != stored.checksum:
         raise damaged(what, f"its checksum is {found} and should be {stored.checksum}")
     try:
-        return gathered(pieces_of_blob(pa.PythonFile(_StoredParts(variable, stored), "r")))
-    except pa.ArrowException as error:
+        table = gathered(pieces_of_blob(pa.PythonFile(_StoredParts(variable, stored), "r")))
+        # A checksum is no proof against who can write one: offsets must not lead outside.
+        table.validate(full=True)
+        return table
+    except NO_ARROW as error:
         # Format 6 has tables without a checksum.
         raise damaged(what, f"it is no Arrow stream ({error})") from error

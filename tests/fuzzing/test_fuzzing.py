@@ -1,0 +1,31 @@
+"""Some generated joins and damaged inputs in every round, and all that ever failed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing.__main__ import TURNS, run_named
+from tests.fuzzing.hostile_inputs import PARSERS
+from tests.fuzzing.hostile_inputs import run_case as hostile_case
+from tests.thoroughness import LONG
+
+pytestmark = pytest.mark.spark
+
+KEPT: dict[str, str] = json.loads((Path(__file__).parent / "kept.json").read_text())
+
+
+@pytest.mark.parametrize("seed", KEPT)
+def test_what_ever_failed_passes(seed: str) -> None:
+    run_named(seed)
+
+
+def test_generated_joins_agree_with_twin_duckdb_and_themselves() -> None:
+    for number in range(20_000 if LONG else 150):
+        if TURNS[number % len(TURNS)] != "input":
+            run_named(f"{TURNS[number % len(TURNS)]} {number}")
+
+
+def test_no_parser_answers_with_anything_but_a_value_or_an_error_in_words() -> None:
+    tried = {hostile_case(number) for number in range(100_000, 100_000 + 1_000)}
+    assert tried == set(PARSERS)

@@ -1,0 +1,140 @@
+"""Runs schedules: a workload, switches and faults from one seed, held to the rules."""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from headgate.metrics import names_of
+from headgate.metrics.metric_groups import ExpectedFigures
+from headgate.spec import SpecError
+from tests.simulation import rules
+from tests.simulation.cluster import Cluster
+from tests.simulation.executors import forget_verified
+from tests.simulation.faults import Fault, drawn_faults
+from tests.simulation.inputs import BatchInput, packed_inputs
+from tests.simulation.outputs import BatchOutput
+from tests.simulation.switches import STEPS, drawn_switches, switched
+from tests.simulation.workload import Workload, drawn_workload
+
+SCHEDULES = 12
+"""Of one workload."""
+ON_MEMORY = Path("/dev/shm")
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for a simulated cluster, in memory where there is such a disk."""
+    folder = tempfile.mkdtemp(prefix="simulated-", dir=ON_MEMORY if ON_MEMORY.is_dir() else None)
+    try:
+        yield Path(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A workload with its packed input, and what it puts out when nothing goes wrong."""
+
+    workload: Workload
+    switches: tuple[str, ...]
+
+    @cached_property
+    def inputs(self) -> list[BatchInput]:
+        """Its packed input."""
+        return packed_inputs(self.workload)
+
+    @cached_property
+    def undisturbed(self) -> Cluster:
+        """The query to which nothing happens."""
+        forget_verified()
+        with scratch() as root, switched(self.switches):
+            cluster = Cluster(self.workload, self.inputs, root)
+            cluster.run()
+            rules.check_leaks(cluster)
+        return cluster
+
+    def check(self) -> None:
+        """The undisturbed run is held to the definition."""
+        sink = self.undisturbed.sink
+        rules.check_definition(self.workload, sink)
+        rules.check_counts(self.workload, sink)
+        rules.check_budget(self.workload, sink)
+
+    def check_plain(self) -> None:
+        """Without switches the output is the same.
+
+        Steps stay: rows that are out of order within a batch are numbered in the order of steps.
+        """
+        kept = tuple(name for name in self.switches if name == STEPS)
+        if kept == self.switches:
+            return
+        plain = Prepared(self.workload, kept).undisturbed
+        rules.check_same(plain, _without_layout(self.undisturbed.sink))
+
+    def disturbed(self, faults: tuple[Fault, ...], whole: bool = False) -> Cluster:
+        """The query with these faults, held to the undisturbed one.
+
+        It begins a batch before the first fault, and ends a batch after the last: what comes after
+        follows from the state, which must be the same. With ``whole`` all batches are run.
+        """
+        forget_verified()
+        first = 0 if whole else max(faults[0].batch - 1, 0)
+        end = len(self.inputs) if whole else min(faults[-1].batch + 2, len(self.inputs))
+        with scratch() as root, switched(self.switches):
+            cluster = Cluster(self.workload, self.inputs, root, list(faults))
+            if first:
+                cluster.begin_at(first, self.undisturbed)
+            try:
+                cluster.run(end)
+                rules.check_same(cluster, self.undisturbed.sink)
+                rules.check_leaks(cluster)
+                rules.check_state(cluster, self.undisturbed)
+            except Exception as error:
+                error.add_note("\n".join(cluster.story))
+                raise
+        return cluster
+
+
+LAYOUT = (
+    *("segments", "compacted", "held_bytes", "dead_bytes", "switched"),
+    *names_of(ExpectedFigures),
+)
+"""Figures that tell how rows are laid out, which switches change; and what a batch ended with,
+where its steps are others.
+"""
+
+
+def _without_layout(sink: dict[int, BatchOutput]) -> dict[int, BatchOutput]:
+    return {
+        batch: output._replace(
+            figures={
+                name: value
+                for name, value in output.figures.items()
+                if name not in LAYOUT and not name.startswith("shards_")
+            }
+        )
+        for batch, output in sink.items()
+    }
+
+
+def prepared(number: int) -> Prepared:
+    """The workload of this number; another is drawn where a join cannot be asked so."""
+    for attempt in range(20):
+        seed = number * 1000 + attempt
+        found = Prepared(drawn_workload(seed), drawn_switches(random.Random(f"switches {seed}")))
+        try:
+            assert found.inputs
+        except SpecError:
+            continue
+        return found
+    raise AssertionError(f"no join for workload {number}")
+
+
+def faults_of(number: int, schedule: int, ticks: list[int]) -> tuple[Fault, ...]:
+    """The faults of a schedule."""
+    return drawn_faults(random.Random(f"faults {number} {schedule}"), ticks)
