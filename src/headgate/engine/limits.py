@@ -22,10 +22,6 @@ from headgate.spec import Budget, How, SpecError, TimeWindow, Window
 from headgate.spec.budget import MONITOR, RESERVE, UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
-COUNTING = 0.8
-"""Share of the monitor's room for key counts where a policy goes by them and nothing is tried. In a
-small budget few keys are counted at all: more of them are worth more than the rows that they take
-the place of, on most real streams (of `headgate bench --part real`)."""
 TRYING = (0.2, 0.5, 0.3)
 """Shares of the monitor's room for watched rows, key counts and trials of other policies."""
 ENOUGH_WATCHED, MOST_OF_SMALL = 60, 0.1
@@ -192,10 +188,10 @@ def room_for(
     """What one shard's monitor may take: no more than it is given, and than it can use.
 
     Rows are watched for recall alone, or for age curves too, which takes more; keys are counted
-    where the policy wants them. Of a small budget, age curves of both sides and key counts beside
-    age curves take more by default; where one side waits for nobody, few rows tell enough of the
-    other. Where keys are followed (``follows_keys``), too, watching takes twice as much by default,
-    so that the followed keys leave as many rows to learn ages from as an inner join has.
+    where the policy wants them. Of a small budget, age curves of both sides take more by default;
+    where one side waits for nobody, few rows tell enough of the other. Where keys are followed
+    (``follows_keys``), too, watching takes twice as much by default, so that the followed keys
+    leave as many rows to learn ages from as an inner join has.
 
     Examples
     --------
@@ -210,11 +206,8 @@ def room_for(
     watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
     keys = HALF if policy.counts_keys else 0.0
     tried = 0.0
-    is_small = budget.about_rows / shards * monitor * TRYING[2] < LEAST_TRIED
-    if policy.tries_others and not is_small:
+    if policy.tries_others and budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED:
         watched, keys, tried = TRYING
-    elif keys and not (policy.samples or follows_keys):
-        keys = COUNTING if _is_worth_counting(budget, policy, is_small) else keys
     if follows_keys and budget.monitor is None:
         watched *= 2
 
@@ -235,12 +228,6 @@ def room_for(
         seed,
         part(tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
     )
-
-
-def _is_worth_counting(budget: Budget, policy: Policy, is_small: bool) -> bool:
-    """Whether more keys are counted: within the monitor's share where nothing else is learned, and
-    beyond it where ages are, in a small budget whose monitor was not asked for."""
-    return not policy.watches_ages or (is_small and budget.monitor is None)
 
 
 def _enough_for_ages(part: Part, budget: Budget, shards: int, beside_keys: bool) -> Part:
