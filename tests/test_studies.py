@@ -143,7 +143,7 @@ class TestFrame:
         only(made_up(finding(True)))
         reproduce(Settings(out=tmp_path / "new", jobs=1), quiet())
         names = {path.name for path in (tmp_path / "new").iterdir()}
-        assert names == {"made-up.csv", "made-up.png", "made-up.svg", "verdicts.csv"}
+        assert names == {"made-up.csv", "made-up.png", "made-up.svg", "run.json", "verdicts.csv"}
 
     @pytest.mark.long
     def test_many_processes_find_what_one_finds(self) -> None:
