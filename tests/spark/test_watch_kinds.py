@@ -1,6 +1,7 @@
 """Every kind of panel, filled by real queries, in a real browser; and what can be saved of it."""
 
 import csv
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,8 @@ SHOWN = {
     "cpu": {"recall", "cpu"},
 }
 """Panels of each query."""
+PACE_S = 0.2
+"""Chromium drops files of a page that saves more than ten within a second or so."""
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,7 @@ def check_saving(browser: Reader, folder: Path) -> None:
     for label in buttons:
         for old in folder.glob("*"):
             old.unlink()
+        time.sleep(PACE_S)
         browser.click(f'.saves button[aria-label="{label}"]')
         browser.until(f"{label}: a file", partial(_has_file, folder))
         (file,) = folder.iterdir()

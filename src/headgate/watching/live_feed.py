@@ -15,8 +15,8 @@ from typing import Any
 from headgate.watching.history import History
 from headgate.watching.page_view import now, point_of
 
-EVERY_S = 0.5
-"""How often the history is looked at."""
+EVERY_S = 1.0
+"""How often the history is looked at; short batches are told together."""
 TICK_NS = 1_000_000_000
 MOST_WAITING = 16
 """Messages that wait for a reader."""
