@@ -33,7 +33,7 @@ from headgate.spec import (
     Window,
 )
 from headgate.spec.budget import MONITOR
-from headgate.spec.importance import Change
+from headgate.spec.importance import Redefinition
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Request:
         """Raise where the join is not inner, and ``what`` is made for inner joins alone."""
         if self.how != How.INNER:
             raise SpecError(
-                f'{what} knows pairs alone, and this join has how="{self.how}", whose rows it '
-                f'would foretell wrongly: give how="inner"'
+                f'{what} estimates pairs only, and this join has how="{self.how}", for which '
+                f'the estimate would be wrong: give how="inner"'
             )
 
     @property
@@ -75,7 +75,7 @@ class Request:
     def bind(
         self,
         schemas: tuple[pa.Schema, pa.Schema],
-        changes: Sequence[Change] = (),
+        changes: Sequence[Redefinition] = (),
         compare: Callable[[Shape], Shape] | None = None,
         shows_result: bool = True,
     ) -> BoundColumns:
@@ -102,7 +102,7 @@ class Request:
         return BoundColumns(shape, schemas, self._definitions(schemas, changes))
 
     def _definitions(
-        self, schemas: tuple[pa.Schema, pa.Schema], changes: Sequence[Change]
+        self, schemas: tuple[pa.Schema, pa.Schema], changes: Sequence[Redefinition]
     ) -> Definitions | None:
         """What is important, and from when on; None where all rows count alike."""
         if not isinstance(self.goal, MaxImportance):
