@@ -139,6 +139,7 @@ docs: kernel java browser ## the site in docs/_build/html, with all that it show
 	@$(BIN)/python tools/docs_images.py
 	@$(BIN)/python tools/page_images.py
 	@$(BIN)/python tools/gallery_pages.py
+	@$(BIN)/python tools/measured.py
 	@$(BIN)/python tools/run_notebooks.py
 	@[ ! -d reproduced ] || $(BIN)/python tools/paper_pages.py reproduced
 	@$(MAKE) --no-print-directory docs-site

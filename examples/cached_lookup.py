@@ -1,7 +1,7 @@
 """Daily temperatures joined to a table of energy consumption, through a cache a tenth its size.
 
 The table is in a DuckDB file, as it would be in a database: `hg.PostgresTable` takes its place
-without further ado. Every policy gives the same, exact answer; they differ in how often the row
+without another change. Every policy gives the same, exact answer; they differ in how often the row
 was cached already. LFD knows the future, and is the best there can be.
 
 Run it:  python examples/cached_lookup.py

@@ -4,7 +4,8 @@ Blocks of a page run in order and share their names. Above a block, a comment th
 show may say: ``<!-- fragment: reason -->`` it does not run by itself; ``<!-- tested: file -->`` a
 test of its own runs it; ``<!-- run as a file -->`` it is an example, which test_examples.py runs;
 ``<!-- spark -->`` it needs Spark, and runs in the long round. ``<!-- before: code -->`` makes names
-that a reader would have.
+that a reader would have. Above a block without a language, ``<!-- printed -->`` says that the code
+of the page prints these lines, in this order; a line of dots stands for others.
 """
 
 import re
@@ -18,6 +19,9 @@ MARK = re.compile(r"<!-- (fragment|tested|run as a file|spark|before)(?:: (.*?))
 BLOCK = re.compile(
     r"(?:<!-- (?:fragment|tested|run as a file|spark).*?-->\n)?```python\n.*?```", re.S
 )
+
+
+PRINTED = re.compile(r"<!-- printed -->\n```\n(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,17 @@ ON_SPARK = [page for page in pages() if any(block.mark == "spark" for block in b
 
 
 @pytest.mark.parametrize("page", PLAIN, ids=named)
-def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_on_a_page_runs_and_prints_what_the_page_shows(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     run(page, ("",))
+    lines = iter([line.strip() for line in capsys.readouterr().out.splitlines()])
+    for shown in "".join(PRINTED.findall(page.read_text())).splitlines():
+        assert shown.strip() in ("", "…") or shown.strip() in lines, shown
 
 
 @pytest.mark.spark

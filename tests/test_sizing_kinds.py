@@ -98,7 +98,7 @@ def test_a_plan_foretells_the_kinds_own_recall(how: str, tables: tuple[pa.Table,
 
 
 def test_what_knows_pairs_alone_says_so(tables: tuple[pa.Table, pa.Table]) -> None:
-    with pytest.raises(SpecError, match=r"a what-if of a checkpoint knows pairs alone"):
+    with pytest.raises(SpecError, match=r"a what-if of a checkpoint estimates pairs only"):
         hg.whatif(checkpoint="there", join=joined("left", hg.Budget(rows=9)))
     with pytest.raises(SpecError, match=r'how="anti" with policy "lru", which keeps rows'):
         hg.whatif(*tables, on="order", how="anti", **SIDES, policies=["lru"])

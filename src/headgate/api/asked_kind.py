@@ -25,13 +25,13 @@ has a partner: give rows= or memory=
         )
     if isinstance(goal, MaxImportance):
         raise SpecError(
-            f'how="{how}" with MaxImportance: importance is that of pairs, and rows without a '
-            f'partner are none: give how="inner", or leave the goal out'
+            f'how="{how}" with MaxImportance: importance is of pairs, and a row without a '
+            f'partner is no pair: give how="inner", or leave the goal out'
         )
     if budget.cpu is not None:
         raise SpecError(
-            f'how="{how}" with cpu={budget.cpu:g}: rows that skip work leave open who has a '
-            f"partner: give rows= or memory="
+            f'how="{how}" with cpu={budget.cpu:g}: work is skipped, so it is not known which '
+            f"rows have a partner: give rows= or memory="
         )
     policy.check_kind(how)
     if policy.is_offline:

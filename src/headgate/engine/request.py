@@ -63,8 +63,8 @@ class Request:
         """Raise where the join is not inner, and ``what`` is made for inner joins alone."""
         if self.how != How.INNER:
             raise SpecError(
-                f'{what} knows pairs alone, and this join has how="{self.how}", whose rows it '
-                f'would foretell wrongly: give how="inner"'
+                f'{what} estimates pairs only, and this join has how="{self.how}", for which '
+                f'the estimate would be wrong: give how="inner"'
             )
 
     @property

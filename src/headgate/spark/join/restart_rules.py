@@ -27,7 +27,7 @@ _ARROW = {
 }
 ELSEWHERE = "start from a new checkpoint location"
 MALFORMED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What comes of a description that says what no join is."""
+"""Errors that reading a damaged description raises."""
 RESHARD = "`headgate reshard` writes a checkpoint for another number of shards"
 OUTER = (How.INNER, How.LEFT, How.RIGHT, How.FULL)
 
@@ -83,8 +83,9 @@ is now 4. Nothing was lost: set it back, or start from a new checkpoint location
         if isinstance(error, SpecError):
             raise
         raise SpecError(
-            f"this checkpoint says of its join what no join is ({shortened(repr(error))}): it is "
-            f"damaged, or not Headgate's. Restore it from a copy, or {ELSEWHERE}"
+            f"the join's description in this checkpoint cannot be read "
+            f"({shortened(repr(error))}): it is damaged, or not Headgate's. "
+            f"Restore it from a copy, or {ELSEWHERE}"
         ) from error
 
 

@@ -167,8 +167,8 @@ def _check_input(request: LookupRequest, frame: Any) -> None:
         )
     if request.policy.is_offline:
         raise SpecError(
-            f"policy {request.policy.label} must know the whole stream beforehand, which a "
-            f'running one does not tell: use it with run, or choose "lru" or "lfu"'
+            f"policy {request.policy.label} must know the whole stream beforehand, and a "
+            f'running one has no end: use it with run, or choose "lru" or "lfu"'
         )
     check_carried("the stream", frame)
 

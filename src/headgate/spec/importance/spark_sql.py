@@ -179,8 +179,9 @@ def _refuse(root: Node, sql: str) -> None:
         unknown = isinstance(node, exp.Anonymous) and _name_of(node) not in (*ADDED, *CASTS)
         if kind in CHANGING or kind.startswith("Current") or _name_of(node) == "now":
             raise SpecError(
-                f"importance {sql!r} is another each time it is computed ({node.sql('spark')}), "
-                f"and rows are judged again after a restart: use what is in the row"
+                f"importance {sql!r} has another value each time it is computed "
+                f"({node.sql('spark')}), and rows are judged again after a restart: use what is "
+                f"in the row"
             )
         if _name_of(node) in ADDED:
             wanted = 1 + ("y" in ADDED[node.name.lower()])
