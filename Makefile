@@ -17,7 +17,7 @@ export PYTHONUNBUFFERED := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak faults simulate fuzz kill mutants golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
+.PHONY: check-code check-doctests servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak test-slow faults simulate fuzz kill mutants golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,8 +96,14 @@ bench: kernel java ## measure throughput and memory
 study: venv ## reproduce the papers' experiments, all of them in full
 	@$(BIN)/headgate reproduce
 
-soak: venv java ## run long streams and watch the budget; restarts that take minutes
+test-slow: kernel java ## tests that take minutes: long streams, clusters, large joins, restarts
 	@$(BIN)/pytest -m slow tests
+
+ARRIVALS ?= 1e9
+ON_SPARK ?= 1e8
+soak: kernel java ## long streams at a hundredth of the memory, and curves; ARRIVALS=1e9 in process, ON_SPARK=1e8
+	@$(BIN)/python -m tests.soak --arrivals $(ARRIVALS) --on-spark $(ON_SPARK) $(if $(PUBLISH),--out $(CAMPAIGNS))
+	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 SEEDS   ?= 0:100
 MINUTES ?= 5

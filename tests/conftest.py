@@ -13,7 +13,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from headgate.compiling.kernel_mode import MODE, PYTHON
-from tests.spark.quick_settings import NO_DATA_BATCHES, QUICK_TO_START
+from tests.spark.quick_settings import NO_DATA_BATCHES
 from tests.thoroughness import examples
 
 if TYPE_CHECKING:
@@ -55,31 +55,17 @@ def pytest_collection_finish() -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """A local session of two cores, set up as a streaming join needs it."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
+    from tests.spark.quick_session import quick_session
 
-    from tests.spark.needed_spark import ON_CONNECT
-
-    start = SparkSession.builder
-    builder = (
-        (start.remote("local[2]") if ON_CONNECT else start.master("local[2]"))
-        .appName("headgate tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.memory", "2g")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .config(
-            "spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        )
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    session = quick_session(
+        "local[2]",
+        {
+            "spark.app.name": "headgate tests",
+            "spark.driver.memory": "2g",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        },
     )
-    for name, value in QUICK_TO_START.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    if not ON_CONNECT:
-        session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
 

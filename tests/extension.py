@@ -17,10 +17,10 @@ from headgate.compiling.kernel_mode import MODE, PYTHON
 from headgate.kernel import ranking, setup
 from headgate.kernel import step as step_module
 from headgate.kernel.probe import index_list, indexes
-from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 from headgate.policies import kinds
 from headgate.policies.kinds.kind import Block, Given, Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
 from tests.uncompiled import run_uncompiled
 
@@ -69,11 +69,16 @@ def base_of(sequence: Any, side: Any) -> Any:
 
 class PlainWearing(PlainScore):
     def pairs(
-        self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
+        self,
+        row: PlainRow,
+        other: PlainRow,
+        worth: float,
+        rows: Sequence[PlainRow],
+        now: ScoreMoment,
     ) -> None:
         other.matches += 1
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         return base_of(row.sequence, row.side) - row.matches, row.position
 
 
@@ -111,7 +116,7 @@ class Pile(NamedTuple):
 
 
 @inlined
-def throw_on(pile: Pile, entry: Entry) -> None:
+def throw_on(pile: Pile, entry: IndexEntry) -> None:
     at = pile.sizes[entry.side]
     pile.groups[entry.side, at] = entry.group
     pile.rows[entry.side, at] = entry.row
@@ -119,7 +124,7 @@ def throw_on(pile: Pile, entry: Entry) -> None:
 
 
 @inlined
-def pull_out(pile: Pile, entry: Entry) -> None:
+def pull_out(pile: Pile, entry: IndexEntry) -> None:
     last = pile.sizes[entry.side] - 1
     for at in range(last + 1):
         if pile.rows[entry.side, at] == entry.row:
@@ -145,7 +150,7 @@ class PileIndex(Index):
     insert, delete, find = throw_on, pull_out, look_through
 
     @staticmethod
-    def empty(room: Room) -> Pile:
+    def empty(room: IndexRoom) -> Pile:
         most = max(room.rows)
         return Pile(
             np.empty((2, most), np.int64), np.empty((2, most), np.int64), np.zeros(2, np.int64)
@@ -162,7 +167,7 @@ def add() -> None:
 
 def check() -> None:
     """A join ranked by the one and kept in the other, against plain Python."""
-    from headgate.kernel.twin.twin import PlainStep
+    from headgate.kernel.twin.twin import Twin
     from headgate.policies import Fifo
     from tests.checks.generated import cases, cuts, watchings
     from tests.checks.runs import run
@@ -182,7 +187,7 @@ def check() -> None:
         case = data.draw(cases(Wearing))
         parts, watching = data.draw(cuts(case)), data.draw(watchings)
         kernel = run(case, parts, watching=watching)
-        plain = run(case, parts, engine=PlainStep, watching=watching)
+        plain = run(case, parts, engine=Twin, watching=watching)
         assert kernel == plain
 
     @careful
@@ -193,7 +198,7 @@ def check() -> None:
         names = data.draw(st.sampled_from((("pile", "pile"), ("pile", "hash"), ("scan", "pile"))))
         piled = replace(case, terms=replace(case.terms, indexes=names))
         kernel = run(piled, parts, watching=watching)
-        plain = run(case, parts, engine=PlainStep, watching=watching)
+        plain = run(case, parts, engine=Twin, watching=watching)
         for made, twin in zip(kernel.steps, plain.steps, strict=True):
             assert sorted(made.pairs) == sorted(twin.pairs)
             assert made.alive == twin.alive

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.lookup import cache_simulation
 from headgate.lookup.lookup_step import LookupStep
 from headgate.models import (
@@ -58,7 +58,7 @@ def steps(
     asked: hg.CachedLookup, given: pa.Table, cuts: Sequence[int]
 ) -> Iterator[tuple[LookupStep, TableRows]]:
     """A lookup cut as asked for, step after step, each with the cache it leaves."""
-    stored, progress = TableRows.nothing(asked.schema), Progress()
+    stored, progress = TableRows.nothing(asked.schema), StepProgress()
     for first, end in zip([0, *cuts], [*cuts, given.num_rows], strict=True):
         step = LookupStep(
             asked.terms(),

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.models.cost.join_allocation import (
-    Allocation,
     Demand,
+    JoinAllocation,
     best_both,
     best_cpu,
     best_memory,
@@ -73,7 +73,7 @@ def test_no_way_to_serve_and_store_makes_more(
     assert best_both(demand, service, rows, minimum).output == max(every)
 
 
-def within(allocation: Allocation, demand: Demand, service: float, rows: float) -> bool:
+def within(allocation: JoinAllocation, demand: Demand, service: float, rows: float) -> bool:
     return (
         sum(allocation.rates) <= service + 1e-9
         and sum(allocation.windows) <= rows + 1e-9

@@ -17,7 +17,7 @@ from headgate.planner.live_curve import (
     FULL,
     PASSED,
     TIMES,
-    Streams,
+    StreamModel,
     expected_figures,
     live_curve,
 )
@@ -246,7 +246,7 @@ class TestMostResults:
 class TestWhatShardsSay:
     def test_ages_tell_what_equation_3_does(self) -> None:
         curves = AgeCurves(AgeCurve(SECOND_US, [1, 1, 2, 1]), AgeCurve(1, [0]))
-        streams = Streams(curves, None, (10 / SECOND_US, 10 / SECOND_US), (4 * SECOND_US, 0))
+        streams = StreamModel(curves, None, (10 / SECOND_US, 10 / SECOND_US), (4 * SECOND_US, 0))
         told = expected_figures(streams, RanksBy.AGE, rows=20, row_bytes=None)
         assert told[EXACT] == pytest.approx(50)
         assert told["expected_now"] == pytest.approx(20 * 4 / 3)
@@ -259,7 +259,7 @@ class TestWhatShardsSay:
         keys = np.array([[0.6, 0.1], [0.4, 0.9]]) * rates
         matches = (0.06 + 0.36) * 20 * 5
         curves = AgeCurves(AgeCurve(span, [matches]), AgeCurve(1, [0]))  # type: ignore[arg-type]
-        streams = Streams(curves, keys, rates, (span, 0))
+        streams = StreamModel(curves, keys, rates, (span, 0))
         output = streams.output(RanksBy.FREQUENCY)
         assert output is not None
         wanted = model.output(0, rates, span)
@@ -268,7 +268,7 @@ class TestWhatShardsSay:
 
     def test_the_latest_rows_of_both_sides_are_kept_to_one_age(self) -> None:
         curve = AgeCurve(SECOND_US, [4, 1])
-        streams = Streams(
+        streams = StreamModel(
             AgeCurves(curve, curve), None, (1 / SECOND_US, 1 / SECOND_US), (2 * SECOND_US,) * 2
         )
         told = expected_figures(streams, RanksBy.RECENCY, rows=2, row_bytes=None)
@@ -276,7 +276,7 @@ class TestWhatShardsSay:
         assert told[EXACT] == pytest.approx(10)
 
     def test_without_a_model_only_the_size_is_told(self) -> None:
-        streams = Streams(None, None, (10 / SECOND_US, 0.0), (4 * SECOND_US, 0))
+        streams = StreamModel(None, None, (10 / SECOND_US, 0.0), (4 * SECOND_US, 0))
         told = expected_figures(streams, RanksBy.AGE, rows=20, row_bytes=100.0)
         assert told[FULL] == pytest.approx(4000)
         assert told[EXACT] == 0

@@ -131,7 +131,7 @@ def first_reference_worth(offset: int, room: int) -> float:
 def test_heeb_makes_the_hits_of_a_plain_cache_that_sums_over_the_future(
     keys: list[int], room: int
 ) -> None:
-    def worth(row: cache_simulation.Cached, now: int) -> float:
+    def worth(row: cache_simulation.CacheResult, now: int) -> float:
         return first_reference_worth(row.key - keys[now], room)
 
     wanted = sum(cache_simulation.simulate(keys, room, worth))

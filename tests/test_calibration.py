@@ -10,15 +10,15 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from headgate.calibration import Effort, Workload, calibrate, in_turns, timed_weights
+from headgate.calibration import MeasuringTime, TimedWorkload, calibrate, in_turns, timed_weights
 from headgate.calibration.calibrate_command import sizes_table, structures_table, work_table
-from headgate.calibration.timed_joins import Timed
 from headgate.calibration.timed_weights import measure_weights, measure_work, rising, rounds_of
+from headgate.calibration.timed_workload import Timed
 from headgate.cli.main import app
 from headgate.kernel.relation import Bound, Relation
 from headgate.models.cost import (
     Calibration,
-    Point,
+    MeasuredCost,
     Structure,
     Weight,
     Weights,
@@ -32,10 +32,10 @@ from headgate.models.cost import (
 )
 from headgate.spec import SpecError
 
-TINY = Effort((20, 60), 200, 2)
+TINY = MeasuringTime((20, 60), 200, 2)
 
 
-def given_times(workload: Workload) -> float:
+def given_times(workload: TimedWorkload) -> float:
     """A machine where an arrival takes 100 ns, a probe 7 a row and an update 11 a side."""
     a, b = workload.arrivals
     rows_a, rows_b = workload.windows
@@ -50,7 +50,7 @@ def given_times(workload: Workload) -> float:
 def on_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workloads take what `given_times` says."""
 
-    def timed(workloads: list[Workload], rounds: int, done: object = None) -> list[Timed]:
+    def timed(workloads: list[TimedWorkload], rounds: int, done: object = None) -> list[Timed]:
         return [
             Timed(
                 given_times(each),
@@ -100,24 +100,24 @@ class TestWorkloads:
 
     @pytest.mark.parametrize("pair", ["NN", "HT", "MB"])
     def test_windows_are_full_from_the_start(self, pair: str) -> None:
-        search = Workload(parse_pair(pair), (0, 300), (400, 0), keys=10)
+        search = TimedWorkload(parse_pair(pair), (0, 300), (400, 0), keys=10)
         stored, coming = search.rows
         expected = sum(int((stored[1].code == code).sum()) for code in coming[0].code)
         assert search.seconds().pairs == expected
 
     def test_all_structures_make_the_same_pairs(self) -> None:
-        one = Workload(parse_pair("HH"), (50, 80), (300, 200), keys=40, bucket=10)
+        one = TimedWorkload(parse_pair("HH"), (50, 80), (300, 200), keys=40, bucket=10)
         made = {one.with_pair(parse_pair(a + b)).seconds().pairs for a in "NHBTM" for b in "NHBTM"}
         assert len(made) == 1
 
     def test_a_band_is_joined_on_values(self) -> None:
         band = Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -1, 1)
-        join = Workload(parse_pair("TM"), (30, 30), (100, 100), keys=20, where=band)
+        join = TimedWorkload(parse_pair("TM"), (30, 30), (100, 100), keys=20, where=band)
         assert join.seconds().pairs > replace(join, where=None).seconds().pairs
 
     def test_every_round_is_counted_but_the_first(self) -> None:
         rounds = []
-        join = Workload(parse_pair("HH"), (5, 5), (20, 20), keys=4)
+        join = TimedWorkload(parse_pair("HH"), (5, 5), (20, 20), keys=4)
         [timed] = in_turns([join], 3, lambda: rounds.append(1))
         assert len(timed.rounds) == 3
         assert len(rounds) == 4
@@ -132,9 +132,12 @@ class TestMeasuredCosts:
     WEIGHTS = Weights(
         {
             "scan": Weight(
-                1.0, 1.0, switch=6.0, measured=[Point(10, 10.0, 2.0), Point(1000, 1000.0, 2.0)]
+                1.0,
+                1.0,
+                switch=6.0,
+                measured=[MeasuredCost(10, 10.0, 2.0), MeasuredCost(1000, 1000.0, 2.0)],
             ),
-            "bitmap": Weight(1.0, 1.0, arrive=5.0, measured=[Point(10, 1.0, 1.0)]),
+            "bitmap": Weight(1.0, 1.0, arrive=5.0, measured=[MeasuredCost(10, 1.0, 1.0)]),
         }
     )
 
@@ -162,12 +165,12 @@ class TestMeasuredCosts:
 
     def test_sizes_come_in_order(self) -> None:
         with pytest.raises(SpecError, match="smallest window first"):
-            Weight(1.0, 1.0, measured=[Point(10, 1.0, 1.0), Point(5, 1.0, 1.0)])
+            Weight(1.0, 1.0, measured=[MeasuredCost(10, 1.0, 1.0), MeasuredCost(5, 1.0, 1.0)])
 
 
 @pytest.fixture
 def stored() -> Calibration:
-    weight = Weight(1e-8, 2e-8, 1e-9, 1e-9, 3e-8, 0.0, [Point(10.0, 1e-8, 2e-8)])
+    weight = Weight(1e-8, 2e-8, 1e-9, 1e-9, 3e-8, 0.0, [MeasuredCost(10.0, 1e-8, 2e-8)])
     work = WorkCost(update=1e-8, produce=2e-8, arrive=3e-8)
     return Calibration(
         Weights(dict.fromkeys(Structure, weight)), work, work, machine="here", taken="today"

@@ -18,7 +18,7 @@ from headgate.demo.auction_join import auction_join
 from headgate.demo.auctions import OPEN_US, auction_stream, bid_ages_us
 from headgate.demo.batch_tally import METRICS, RANKINGS, BatchTally
 from headgate.demo.comparison import (
-    Exact,
+    ExactJoin,
     compare,
     contenders,
     run_exact,
@@ -26,9 +26,9 @@ from headgate.demo.comparison import (
     shop_join,
 )
 from headgate.demo.comparison_table import comparison_table, save_terminal
-from headgate.demo.demo_command import Settings, join_stream
+from headgate.demo.demo_command import DemoSettings, join_stream
 from headgate.demo.demo_picture import save_picture
-from headgate.demo.demo_view import View
+from headgate.demo.demo_view import DemoView
 from headgate.demo.made_stream import START_US
 from headgate.demo.shop import shop_stream
 from headgate.policies import ALL_POLICIES, Random
@@ -93,7 +93,7 @@ class TestAuctions:
     @pytest.mark.parametrize("arrivals", [0, 1000, 5001, ROWS])
     def test_the_exact_count_is_that_of_the_join(self, arrivals: int) -> None:
         stream = auction_stream(ROWS)
-        outcome = auction_join(Exact(0, ROWS).budget(100)).run(
+        outcome = auction_join(ExactJoin(0, ROWS).budget(100)).run(
             stream.between("auctions", 0, arrivals), stream.between("bids", 0, arrivals)
         )
         assert outcome.stats.pairs == stream.exact_pairs(arrivals)
@@ -103,7 +103,7 @@ class TestShop:
     def test_the_exact_count_is_that_of_the_join(self) -> None:
         stream = shop_stream(ROWS, seed=3)
         for arrivals in (0, 1000, 5001, ROWS):
-            outcome = shop_join(Exact(0, ROWS).budget(100)).run(
+            outcome = shop_join(ExactJoin(0, ROWS).budget(100)).run(
                 stream.between("clicks", 0, arrivals), stream.between("orders", 0, arrivals)
             )
             assert outcome.stats.pairs == stream.exact_pairs(arrivals)
@@ -184,13 +184,13 @@ class TestView:
         tally.read([self._report(0, left_rows=10, right_rows=90, stored_rows=77, shed=12)])
         console = Console(width=100)
         with console.capture() as shown:
-            console.print(View(tally, "a title", "the.log"))
+            console.print(DemoView(tally, "a title", "the.log"))
         for part in ("a title", "the.log", "77 rows stored", "12 stored rows", "recall, true"):
             assert part in shown.get()
 
     def test_the_terminal_is_saved_as_svg(self, tmp_path: Path) -> None:
         tally = BatchTally(shop_stream(ROWS), budget_rows=100, exact_rows=1000)
-        save_terminal(tmp_path / "terminal.svg", View(tally, "a title", "the.log"))
+        save_terminal(tmp_path / "terminal.svg", DemoView(tally, "a title", "the.log"))
         assert "</svg>" in (tmp_path / "terminal.svg").read_text()
 
 
@@ -222,7 +222,7 @@ class TestOnSpark:
     def test_the_live_join_sees_every_row_and_stays_within_its_budget(
         self, spark: "SparkSession", percent: int
     ) -> None:
-        settings = Settings(rows=ROWS, percent=percent, seed=5, batches=3)
+        settings = DemoSettings(rows=ROWS, percent=percent, seed=5, batches=3)
         stream = shop_stream(ROWS, 5)
         exact = run_exact(stream)
         tally = BatchTally(stream, exact.budget(percent).rows or 0, exact.peak_rows)

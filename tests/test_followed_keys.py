@@ -10,9 +10,9 @@ import pytest
 import headgate as hg
 from headgate.engine.limits import room_for
 from headgate.kernel.key_draw import KeyDraw
+from headgate.learning.cluster_sums import ClusterSums, Together
 from headgate.learning.followed_keys import FollowedKeys
-from headgate.learning.key_clusters import ClusterSums, Together
-from headgate.learning.keys_seen import Following, KeyedRows, KeysSeen
+from headgate.learning.keys_seen import Following, HashedRows, KeysSeen
 from headgate.learning.learner import new_monitor
 from headgate.policies import Random
 from headgate.spec import TimeWindow
@@ -21,13 +21,13 @@ NO_KEYS = np.empty(0, np.uint64)
 SPANS = (30, 12)
 
 
-def keyed_rows(seed: int, rows: int, keys: int) -> KeyedRows:
+def keyed_rows(seed: int, rows: int, keys: int) -> HashedRows:
     """Rows in event order, some at the same time."""
     rng = np.random.default_rng(seed)
     side, time = rng.integers(0, 2, rows).astype(np.uint8), rng.integers(0, 4 * rows // 5, rows)
     order = np.lexsort((side, time))
     key = rng.integers(0, keys, rows).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return KeyedRows(side[order], time[order], key)
+    return HashedRows(side[order], time[order], key)
 
 
 def rule_of(share: float) -> Following:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from headgate.models import (
     AutoRegressive,
-    Curve,
     ExponentialLife,
     FixedLife,
     Forever,
@@ -17,11 +16,12 @@ from headgate.models import (
     LinearTrend,
     Noise,
     Now,
+    PrecomputedCurve,
+    PrecomputedSurface,
     Process,
     RandomWalk,
     SeasonalAutoRegressive,
     Stationary,
-    Surface,
     Survival,
     by_value,
     curve_table,
@@ -299,7 +299,7 @@ def test_values_between_steps_of_the_trend_are_refused() -> None:
 @pytest.mark.parametrize("caching", [False, True])
 @pytest.mark.parametrize("drift", [0, 2, 4])
 def test_a_curve_is_the_direct_sum_of_a_walk(drift: int, caching: bool) -> None:
-    curve = Curve.of(RandomWalk(drift, Noise.normal(1)), ExponentialLife(10), caching)
+    curve = PrecomputedCurve.of(RandomWalk(drift, Noise.normal(1)), ExponentialLife(10), caching)
     assert curve.error() < 1e-10
     assert curve.error(Now(77, -1234)) < 1e-10
     assert curve(np.array([10**9])).tolist() == [0]
@@ -314,21 +314,22 @@ def test_a_curve_is_the_direct_sum_of_a_walk(drift: int, caching: bool) -> None:
 
 def test_a_curve_of_few_points_is_near() -> None:
     walk, life = RandomWalk(0, Noise.normal(3)), ExponentialLife(20)
-    few, more = (Curve.of(walk, life, points=points) for points in (40, 200))
-    top = Curve.of(walk, life).heights.max()
+    few, more = (PrecomputedCurve.of(walk, life, points=points) for points in (40, 200))
+    top = PrecomputedCurve.of(walk, life).heights.max()
     assert more.error() < few.error() < 0.2 * top
     assert more.error() < 0.02 * top
     with pytest.raises(SpecError, match="points=3"):
-        Curve.of(walk, life, points=3)
+        PrecomputedCurve.of(walk, life, points=3)
     with pytest.raises(SpecError, match="2 moments"):
-        Curve.of(LinearTrend(0.5, 0, Noise.uniform(2)), life)
+        PrecomputedCurve.of(LinearTrend(0.5, 0, Noise.uniform(2)), life)
 
 
 @pytest.mark.parametrize("caching", [False, True])
 def test_a_surface_of_25_points_is_near_and_of_more_is_nearer(caching: bool) -> None:
     process, life = AutoRegressive(0.72, 55.9, 42.2), ExponentialLife(100)
     papers, finer = (
-        Surface.of(process, life, caching, points=points) for points in ((5, 5), (17, 17))
+        PrecomputedSurface.of(process, life, caching, points=points)
+        for points in ((5, 5), (17, 17))
     )
     top = papers.heights.max()
     assert papers.heights.shape == (5, 5)
@@ -340,7 +341,7 @@ def test_a_surface_of_25_points_is_near_and_of_more_is_nearer(caching: bool) -> 
     assert papers(at, present) == pytest.approx(direct[0])
     assert papers(np.arange(5), np.arange(5)).shape == (5,)
     with pytest.raises(SpecError, match="4 each way"):
-        Surface.of(process, life, points=(3, 5))
+        PrecomputedSurface.of(process, life, points=(3, 5))
 
 
 def test_requests_that_mean_nothing_are_refused() -> None:

@@ -82,6 +82,48 @@ def test_a_module_name_occurs_once() -> None:
     assert {name for name, count in names.items() if count > 1} == set()
 
 
+def classes_and_main(path: Path) -> tuple[set[str], str | None]:
+    """A module's public classes, and the one that makes up more than half of it."""
+    body = ast.parse(path.read_text()).body
+    parts = [each for each in body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
+    size = [(each.end_lineno or 0) - each.lineno + 1 for each in parts]
+    classes = {
+        each.name: lines
+        for each, lines in zip(parts, size, strict=True)
+        if isinstance(each, ast.ClassDef) and not each.name.startswith("_")
+    }
+    main = (name for name, lines in classes.items() if 2 * lines > sum(size))
+    return {name.lower() for name in classes}, next(main, None)
+
+
+def test_a_file_is_named_for_its_main_class() -> None:
+    """Or for a base class, or the word that its classes share: `cluster.py` has `PpsCluster`.
+
+    Errors aside: those of a room are in its `errors.py`, as everywhere in Python.
+    """
+    other = set()
+    for path in SOURCE.rglob("*.py"):
+        place, stem = path.relative_to(SOURCE).as_posix(), path.stem.replace("_", "")
+        if place.startswith("studies/") or stem.endswith("errors") or path.name == "__init__.py":
+            continue
+        classes, main = classes_and_main(path)
+        if main is not None and stem not in classes and stem not in main.lower():
+            other.add(f"{place}: {main}")
+    assert other == set()
+
+
+def test_a_class_name_occurs_once() -> None:
+    """Each paper's study has names of its own: streams, settings, cases."""
+    names = Counter(
+        node.name
+        for path, node in nodes()
+        if isinstance(node, ast.ClassDef)
+        and not node.name.startswith("_")
+        and not re.match(r"studies/\w+/", path)
+    )
+    assert {name for name, count in names.items() if count > 1} == set()
+
+
 def test_names_are_no_riddles() -> None:
     modules = [path for path in SOURCE.rglob("*.py") if words_of(path.stem) & RIDDLES]
     defined = {

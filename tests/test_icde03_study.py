@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headgate.models.cost import Demand, cpu_strategies, memory_strategies
-from headgate.models.cost.join_allocation import Allocation
+from headgate.models.cost.join_allocation import JoinAllocation
 from headgate.studies.icde03.limited import (
     BINS,
     Case,
@@ -19,8 +19,8 @@ DEMAND = Demand(rates=(40, 10), windows=(30, 50), selectivity=0.1)
 CASE = Case(DEMAND, keys=(10, 10), lasts_s=20.0, fills_s=5.0)
 
 
-def everything(demand: Demand) -> Allocation:
-    return Allocation("all", demand.rates, demand.windows, demand.output())
+def everything(demand: Demand) -> JoinAllocation:
+    return JoinAllocation("all", demand.rates, demand.windows, demand.output())
 
 
 def plain_pairs(case: Case, seed: int) -> int:
@@ -71,7 +71,7 @@ def test_a_side_alone_makes_its_own_pairs() -> None:
     [*cpu_strategies(DEMAND, 20), *memory_strategies(DEMAND, 40)],
     ids=lambda each: each.strategy,
 )
-def test_every_strategy_makes_about_what_is_estimated(given: Allocation) -> None:
+def test_every_strategy_makes_about_what_is_estimated(given: JoinAllocation) -> None:
     case = replace(CASE, lasts_s=400.0)
     last = measure_allocation(case, given, seed=1)[-1]
     assert last["pairs"] == pytest.approx(last["estimated"], rel=0.08)

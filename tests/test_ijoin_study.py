@@ -9,7 +9,7 @@ import pytest
 from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import Fifo
 from headgate.policies.offline import NOT_KEPT
 from headgate.spec import TimeWindow
@@ -193,7 +193,7 @@ class TestAdmittingFirst:
         terms = Terms((window, window), Fifo(), (UNLIMITED, 0), (UNLIMITED, 0))
         nothing = (Rows.empty(), Rows.empty())
         usual, admitting = (
-            PlainStep(StepInput(terms, nothing, (sides[0], sides[1]), codes=4), admit_first=first)
+            Twin(StepInput(terms, nothing, (sides[0], sides[1]), codes=4), admit_first=first)
             for first in (False, True)
         )
         assert len(usual.pairs) > 100
@@ -210,5 +210,5 @@ class TestAdmittingFirst:
         window = TimeWindow(5)
         terms = Terms((window, window), Fifo(), (1, 1), (UNLIMITED, UNLIMITED), pooled=False)
         nothing = (Rows.empty(), Rows.empty())
-        step = PlainStep(StepInput(terms, nothing, (left, right), codes=2), admit_first=True)
+        step = Twin(StepInput(terms, nothing, (left, right), codes=2), admit_first=True)
         assert step.pairs == [(1, 1)]

@@ -16,9 +16,9 @@ import headgate as hg
 from headgate.kernel import step as step_module
 from headgate.kernel.index_choice import parse_index
 from headgate.kernel.probe import btree, buckets, scan, ttree
-from headgate.kernel.probe.index import Entry, Look
+from headgate.kernel.probe.index import IndexEntry, Look
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.models.cost.structure import Structure
 from headgate.policies import Fifo, Heeb, Ijoin, Life, Lru, Policy, Prob, Random
 from headgate.sampling import PpsCluster, Uniform
@@ -68,7 +68,7 @@ class TestTheAnswerDoesNotDependOnTheIndex:
         other = kept_in(case, *indexes, *data.draw(small_layouts))
         made, plain = (
             run(other, parts, watching=watching),
-            run(case, parts, engine=PlainStep, watching=watching),
+            run(case, parts, engine=Twin, watching=watching),
         )
         for step, twin in zip(made.steps, plain.steps, strict=True):
             assert sorted(step.pairs) == sorted(twin.pairs)
@@ -234,7 +234,7 @@ def test_a_scan_reads_little_more_than_the_rows_that_are_there() -> None:
 def test_a_bucket_forgets_the_rows_that_left() -> None:
     window, found = buckets.empty_buckets((1, 1), 50), np.zeros(50, np.int64)
     for row in range(50):
-        buckets.enter(window, Entry(0, row % 5, row % 5, row, row))
+        buckets.enter(window, IndexEntry(0, row % 5, row % 5, row, row))
     for row in range(40):
         buckets.leave(window, row)
     threes = Look(side=0, code=3, first=3, end=4, reach=0)

@@ -13,16 +13,16 @@ import pytest
 
 import headgate as hg
 from headgate.engine.limits import room_for
-from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.learning.age_learner import AgeLearner
+from headgate.learning.evidence import Evidence
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.model_fit import Fit
-from headgate.learning.recall import Evidence
+from headgate.learning.model_fit import ModelFit
 from headgate.learning.watch_room import Coming, Spans, open_at_once
 from headgate.learning.watched_rows import WatchedRows
 from headgate.models import AgeCurve, AgeCurves
@@ -111,7 +111,7 @@ def test_what_an_earlier_version_wrote_is_taken_up_and_an_epoch_begins() -> None
         "counted": 10.0,
         "lived": 20.0,
         "arrived": 30.0,
-        "fit": asdict(Fit(age=1.0, matches=60.0)),
+        "fit": asdict(ModelFit(age=1.0, matches=60.0)),
         "followed": "prob",
         "switched": 1,
         "contested": True,
@@ -235,8 +235,8 @@ def test_age_learns_in_a_small_budget_where_rows_of_both_sides_wait() -> None:
 
 def test_one_bad_epoch_is_no_reason_to_leave_the_counts_of_keys() -> None:
     # Other keys became frequent: a lead of many nats, but of little a match.
-    assert not Fit(age=20_549.0, key=19_490.0, matches=8797.0).tells_clearly
-    assert Fit(age=-0.4, key=-107.3, matches=54.0).tells_clearly
+    assert not ModelFit(age=20_549.0, key=19_490.0, matches=8797.0).tells_clearly
+    assert ModelFit(age=-0.4, key=-107.3, matches=54.0).tells_clearly
 
 
 def test_watched_rows_that_missed_a_step_are_given_up() -> None:
@@ -248,7 +248,7 @@ def test_watched_rows_that_missed_a_step_are_given_up() -> None:
     def step(stored: Rows, watched: WatchedRows) -> WatchedRows:
         before = LearnedRows(watched, np.empty(0, np.int64))
         learner = Learner(new_monitor(terms.windows, room), before)
-        progress = Progress(8, (len(stored.time), 0))
+        progress = StepProgress(8, (len(stored.time), 0))
         given = StepInput(terms, (stored, Rows.empty()), (rows, Rows.empty()), 1, progress)
         step = Step(learner.before(given))
         assert not list(step.pairs())
@@ -280,7 +280,7 @@ def test_rows_watched_at_once_are_counted(by_rows: bool) -> None:
         places, count = open_at_once(coming, WatchedRows.none(), spans, sequence, chosen)
         assert places.tolist() == np.flatnonzero(chosen).tolist()
         for place, many in zip(places, count, strict=True):
-            now = Progress(
+            now = StepProgress(
                 2 * int(coming.time[place]) + int(coming.side[place]),
                 tuple(
                     int(sequence[: place + 1][coming.side[: place + 1] == which].max(initial=-1))

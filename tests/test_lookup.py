@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import headgate as hg
 from headgate.columns.row_sizes import row_bytes
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.lookup import cache_simulation
 from headgate.lookup.lookup_stats import LookupStats
 from headgate.lookup.lookup_step import LookupStep
@@ -214,7 +214,7 @@ def test_hits_of_a_row_are_counted_up_to_a_limit_that_does_not_turn() -> None:
     stored = replace(stored, rows=stored.rows._replace(matches=often))
     step = LookupStep(
         asked.terms(), asked.shape(stream([]).schema), asked.table, asked.schema, stored,
-        stream([1, 1, 2, 3]), Progress(clock=11, seen=(2, 2)),
+        stream([1, 1, 2, 3]), StepProgress(clock=11, seen=(2, 2)),
     )  # fmt: skip
     assert step.survivors(0).compact().table.column("temperature").to_pylist() == [1, 3]
     assert step.survivors(0).rows.matches.tolist() == [2**31 - 1, 0]
@@ -226,7 +226,7 @@ def test_the_clock_goes_on_for_longer_than_any_stream() -> None:
     step = LookupStep(
         asked.terms(), asked.shape(stream([]).schema), asked.table, asked.schema,
         TableRows.nothing(asked.schema), stream([1, 2, 1, 3, 1]),
-        Progress(clock=4 * late, seen=(late, late)),
+        StepProgress(clock=4 * late, seen=(late, late)),
     )  # fmt: skip
     assert step.lookup_stats.hits == 2
     assert step.survivors(0).rows.time.tolist() == [2 * late + 1, 2 * late + 7]

@@ -19,7 +19,7 @@ from headgate.building.declared_entries import functions
 from headgate.building.library_build import is_current
 from headgate.building.source_files import sources_of
 from headgate.compiling import Compiled, machine_library
-from headgate.kernel.pairs import PairBlock
+from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.step import Step
 from headgate.policies import ALL_POLICIES, Policy
 from tests.checks.generated import cases, cuts, watchings

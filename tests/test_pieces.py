@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headgate as hg
-from headgate.columns.pieces import PIECE_BYTES, SMALL_BYTES, RowSource, cuts, in_pieces
-from headgate.spark.arrivals import Arrivals
-from headgate.spark.packing import SHARD_COLUMN, Pack, Unpack, padded
+from headgate.columns.row_source import PIECE_BYTES, SMALL_BYTES, RowSource, cuts, in_pieces
+from headgate.spark.packing import SHARD_COLUMN, Packing, Unpacking, padded
+from headgate.spark.shard_arrivals import ShardArrivals
 from headgate.spark.shard_processor import FRAME_BYTES, result_blobs
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.table_buffer import MEMORY_BYTES, TableBuffer
@@ -62,7 +62,7 @@ def test_taking_a_few_rows_does_not_copy_the_table() -> None:
 @pytest.mark.parametrize(("rows", "width"), [(50_000, 200), (4_000, 5_000), (20, 1_000_000)])
 def test_packed_blobs_are_of_bounded_size_and_bring_every_row(rows: int, width: int) -> None:
     table = wide(rows, width)
-    pack = Pack(0, (0, 1), tuple(table.column_names), ("key",), hg.policies.Random())
+    pack = Packing(0, (0, 1), tuple(table.column_names), ("key",), hg.policies.Random())
     tagged = table.add_column(0, SHARD_COLUMN, pa.array(np.arange(rows) % 2))
     out = pa.Table.from_batches(pack(tagged.to_batches()))
     lengths = [len(blob) for blob in out.column("blob").to_pylist()]
@@ -72,7 +72,7 @@ def test_packed_blobs_are_of_bounded_size_and_bring_every_row(rows: int, width: 
         mine = mine[mine["shard"] == label]
         assert mine["ordinal"].is_unique
         shuffled = iter([mine.sample(frac=1.0, random_state=1)])
-        arrived = Arrivals.read(shuffled, {0: table.schema}).sides[0].table
+        arrived = ShardArrivals.read(shuffled, {0: table.schema}).sides[0].table
         assert arrived.column("key").to_pylist() == list(range(label, rows, 2))
 
 
@@ -82,7 +82,7 @@ def test_results_are_handed_on_in_frames_of_bounded_size(rows: int, width: int) 
     frames = list(result_blobs(in_pieces(table), None))
     assert max(sum(map(len, frame)) for frame in frames) <= FRAME_BYTES
     blobs = [pa.record_batch({"blob": pa.array(frame, pa.binary())}) for frame in frames]
-    assert pa.Table.from_batches(Unpack()(blobs)).equals(table)
+    assert pa.Table.from_batches(Unpacking()(blobs)).equals(table)
 
 
 def test_batches_cut_by_rows_alone_are_bounded_by_empty_rows() -> None:
@@ -93,7 +93,7 @@ def test_batches_cut_by_rows_alone_are_bounded_by_empty_rows() -> None:
     blobs = [
         pa.record_batch({"blob": pa.array(f, pa.binary())}) for f in result_blobs([table], 5_000)
     ]
-    assert pa.Table.from_batches(Unpack()(blobs)).equals(table)
+    assert pa.Table.from_batches(Unpacking()(blobs)).equals(table)
 
 
 def test_tables_beyond_memory_are_read_from_a_file_without_a_name(

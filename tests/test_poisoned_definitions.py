@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.engine.definitions import MOST_AHEAD, MOST_AT_ONCE, known_definitions
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.models.cost import load_calibration
 from headgate.spec.bounded_json import read_json
 from headgate.spec.importance import Expression, evaluation
@@ -150,7 +150,7 @@ def test_a_poisoned_definition_is_refused_as_any_other_that_is_wrong(text: str) 
 def test_all_of_it_is_counted_and_what_is_right_is_taken_up() -> None:
     good = hg.MaxImportance(left="price * 3").to_json()
     news = [(None, text) for text in (*POISON.values(), good)]
-    known = known_definitions(GOAL, Progress(), (SCHEMA, SCHEMA), news)
+    known = known_definitions(GOAL, StepProgress(), (SCHEMA, SCHEMA), news)
     assert known.refused == len(POISON)
     assert [goal.left for goal in known.definitions.goals] == [
         Expression("price"),
@@ -161,7 +161,7 @@ def test_all_of_it_is_counted_and_what_is_right_is_taken_up() -> None:
 def test_definitions_kept_with_the_state_that_can_be_read_no_more_are_left_out() -> None:
     """As after an upgrade that no longer accepts what was taken up before."""
     kept = ((5, POISON["a long sum"]), (7, hg.MaxImportance(left="key").to_json()))
-    progress = Progress()._replace(definitions=kept)
+    progress = StepProgress()._replace(definitions=kept)
     known = known_definitions(GOAL, progress, (SCHEMA, SCHEMA))
     assert known.refused == 1
     assert known.definitions.goals[1].left == Expression("key")
@@ -173,7 +173,7 @@ def test_definitions_kept_with_the_state_that_can_be_read_no_more_are_left_out()
 def test_no_more_definitions_wait_than_there_is_room_for() -> None:
     text = hg.MaxImportance(left="key").to_json()
     news = [(at + 1, text) for at in range(10 * MOST_AT_ONCE)]
-    known = known_definitions(GOAL, Progress(), (SCHEMA, SCHEMA), news)
+    known = known_definitions(GOAL, StepProgress(), (SCHEMA, SCHEMA), news)
     assert len(known.progress.definitions) == MOST_AHEAD
     assert known.refused == len(news) - MOST_AHEAD
 
@@ -181,10 +181,10 @@ def test_no_more_definitions_wait_than_there_is_room_for() -> None:
 @pytest.mark.parametrize("at", [2**63 - 1, -(2**63), 0])
 def test_any_event_time_can_be_heard_of(at: int) -> None:
     text = hg.MaxImportance(left="key").to_json()
-    known = known_definitions(GOAL, Progress(), (SCHEMA, SCHEMA), [(at, text)])
+    known = known_definitions(GOAL, StepProgress(), (SCHEMA, SCHEMA), [(at, text)])
     assert known.refused == 0
     (heard,) = np.array(known.definitions.changes, np.int64).tolist()
-    assert heard == max(at, Progress().clock >> 1)
+    assert heard == max(at, StepProgress().clock >> 1)
 
 
 TEXTS = st.text(st.characters(), max_size=30) | st.sampled_from(

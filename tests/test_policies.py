@@ -9,7 +9,7 @@ import pytest
 from headgate.kernel.layout import Count
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import (
     ALL_POLICIES,
@@ -40,7 +40,7 @@ MODEL = Frequencies.of_mappings({COMMON: 0.9, RARE: 0.2}, {COMMON: 0.9, RARE: 0.
 
 CURVES = AgeCurves.of_buckets((4, 0), ((1, 1, 2, 1), (1,)))
 
-both_engines = pytest.mark.parametrize("engine", [Step, PlainStep], ids=["kernel", "plain"])
+both_engines = pytest.mark.parametrize("engine", [Step, Twin], ids=["kernel", "plain"])
 
 
 def row(time: int, key: int = COMMON, side: int = LEFT, size: int = 1) -> Arrival:
@@ -52,7 +52,7 @@ def join(
     *rows: Arrival,
     budget: int = 2,
     windows: tuple[Window, Window] = (TimeWindow(10), TimeWindow(0)),
-    engine: type[Step] | type[PlainStep] = Step,
+    engine: type[Step] | type[Twin] = Step,
     parts: list[Part] | None = None,
 ) -> Run:
     """Run rows under a pooled budget of rows; right rows wait for nobody."""

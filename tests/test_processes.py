@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from headgate.models import (
     AutoRegressive,
-    Fit,
     Known,
     LinearTrend,
     Noise,
     Now,
     Process,
+    ProcessFit,
     RandomWalk,
     SeasonalAutoRegressive,
     Stationary,
@@ -305,7 +305,7 @@ def test_of_a_walk_only_an_autoregression_that_is_nearly_one_makes_as_much() -> 
 
 
 def test_candidates_may_be_functions_and_those_that_cannot_be_are_left_out() -> None:
-    def seasonal(values: np.ndarray) -> Fit:
+    def seasonal(values: np.ndarray) -> ProcessFit:
         return SeasonalAutoRegressive.fit(values, period=50, degree=1)
 
     true = SeasonalAutoRegressive((200, 90, 0), 0.3, 30, period=50)

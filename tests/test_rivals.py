@@ -8,7 +8,7 @@ import pytest
 import headgate as hg
 from headgate.engine.limits import room_for
 from headgate.learning import room as rooms
-from headgate.learning.rivals import RivalRows, Round
+from headgate.learning.rival_round import RivalRound, RivalRows
 from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
 from headgate.policies import Learned, Policy
 from headgate.studies.streams import Streams, aging, zipf
@@ -21,15 +21,15 @@ def tried_pairs(
 ) -> dict[str, float]:
     """Pairs that each rival made in miniature on a share of the rows, scaled up."""
     made: dict[str, float] = {}
-    play = Round.play
+    play = RivalRound.play
 
-    def noted(tried: Round, policies: tuple[Policy, ...], *given: Any) -> Any:
+    def noted(tried: RivalRound, policies: tuple[Policy, ...], *given: Any) -> Any:
         rows, pairs = play(tried, policies, *given)
         for policy, own in zip(policies, pairs.sum(axis=1), strict=True):
             made[policy.name] = made.get(policy.name, 0.0) + own / share
         return rows, pairs
 
-    monkeypatch.setattr(Round, "play", noted)
+    monkeypatch.setattr(RivalRound, "play", noted)
     monkeypatch.setattr("headgate.learning.trial.tried_share", lambda *_: share)
     monkeypatch.setattr(rooms, "MOST_TRIED", 10**9)
     monkeypatch.setattr(rooms, "TRIED_A_ROW", 10**9)

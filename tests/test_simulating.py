@@ -10,7 +10,7 @@ import headgate as hg
 from headgate.policies import ALL_POLICIES
 from headgate.studies.streams import Streams, aging, zipf
 from headgate.trials.draw import BUCKETS, PROBES, STORED, draw_rows
-from headgate.trials.local_counts import Local, Scale
+from headgate.trials.local_share import LocalShare, Scale
 from headgate.trials.simulation import simulate
 from headgate.trials.trace import Trace
 from tests.thoroughness import LONG
@@ -162,7 +162,7 @@ def test_a_share_of_keys_lies_between_none_and_all(share: float) -> None:
 def test_memory_follows_what_of_the_windows_is_there() -> None:
     whole = np.arange(0, 1000)
     drawn = np.concatenate([np.arange(0, 500, 5), np.arange(500, 1000, 20)])
-    local = Local.of([whole], [drawn], [100], share=0.125, rows=125)
+    local = LocalShare.of([whole], [drawn], [100], share=0.125, rows=125)
     assert local is not None
     scale = Scale(0.125, 0.25)
     early, late = local.at(300, scale), local.at(900, scale)

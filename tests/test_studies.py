@@ -23,8 +23,18 @@ from headgate.studies.run import run
 from headgate.studies.sigmod05.past import KINDS, LIFE_P, PROB_P, RAND, plan_by_past
 from headgate.studies.sigmod05.shares import share_of_r
 from headgate.studies.sigmod05.streams import SETTINGS, draw_streams
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Status, Study, Verdict, judge
-from headgate.studies.study_command import Settings, parse_seeds, reproduce
+from headgate.studies.study import (
+    Claim,
+    ClaimFinding,
+    ClaimVerdict,
+    Figure,
+    Row,
+    Status,
+    Study,
+    StudyCell,
+    judge,
+)
+from headgate.studies.study_command import StudySettings, parse_seeds, reproduce
 from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, W1_S, age_streams, matches_of
 from headgate.studies.vldb04.examples import best_average
@@ -71,12 +81,12 @@ class TestEveryStudy:
             assert len(set(names)) == len(names), study.name
 
 
-def squares(cell: Cell) -> Sequence[Row]:
+def squares(cell: StudyCell) -> Sequence[Row]:
     return [{"square": cell["x"] ** 2 + cell.seed}]
 
 
 def finding(holds: bool) -> Claim:
-    return Claim("claim", "It does", lambda results: Finding(holds, "as seen"))
+    return Claim("claim", "It does", lambda results: ClaimFinding(holds, "as seen"))
 
 
 def made_up(*claims: Claim, seeds: tuple[int, ...] = ()) -> Study:
@@ -129,11 +139,11 @@ class TestFrame:
     def test_only_an_undeclared_departure_fails(  # type: ignore[no-untyped-def]
         self, holds: bool, departs: str, status: Status, exit_code: int, only, tmp_path: Path
     ) -> None:
-        claim = Claim("claim", "It does", lambda results: Finding(holds, "seen"), departs)
+        claim = Claim("claim", "It does", lambda results: ClaimFinding(holds, "seen"), departs)
         only(made_up(claim))
         console = quiet()
-        assert reproduce(Settings(out=tmp_path, jobs=1), console) == exit_code
-        assert Verdict("", claim, Finding(holds, "")).status is status
+        assert reproduce(StudySettings(out=tmp_path, jobs=1), console) == exit_code
+        assert ClaimVerdict("", claim, ClaimFinding(holds, "")).status is status
         saved = pd.read_csv(tmp_path / "verdicts.csv", keep_default_na=False)
         assert saved["verdict"].tolist() == [status.value]
         assert saved["departs"].tolist() == [departs]
@@ -141,7 +151,7 @@ class TestFrame:
 
     def test_results_and_figures_are_saved(self, only, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
         only(made_up(finding(True)))
-        reproduce(Settings(out=tmp_path / "new", jobs=1), quiet())
+        reproduce(StudySettings(out=tmp_path / "new", jobs=1), quiet())
         names = {path.name for path in (tmp_path / "new").iterdir()}
         assert names == {"made-up.csv", "made-up.png", "made-up.svg", "run.json", "verdicts.csv"}
 

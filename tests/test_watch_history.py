@@ -11,7 +11,7 @@ import headgate as hg
 from headgate.learning import Evidence
 from headgate.metrics.metric_groups import BY_SHARD
 from headgate.watching import history as history_module
-from headgate.watching.batch_record import EVIDENCE, SHARD_KEPT, Record, records_of
+from headgate.watching.batch_record import EVIDENCE, SHARD_KEPT, BatchRecord, records_of
 from headgate.watching.history import FILE, History, Ring
 from headgate.watching.page_view import MOST_POINTS, merged, point_of, view
 from headgate.watching.recorder import MOST_WAITING, Recorder
@@ -34,7 +34,7 @@ def recorded(folder: Path, *reports: str, ended: str = "") -> History:
     return history
 
 
-def records(report: str) -> list[Record]:
+def records(report: str) -> list[BatchRecord]:
     return [record for _, _, record in records_of(json.loads(report))]
 
 
@@ -47,7 +47,7 @@ def test_a_report_becomes_a_record_of_each_join_in_it() -> None:
     assert record.lag == pytest.approx(42.0)
     assert len(record.shards) == 3
     assert record.rows == record.figures["left_rows"] + record.figures["right_rows"] > 0
-    assert Record.from_text(record.as_text()) == replace(
+    assert BatchRecord.from_text(record.as_text()) == replace(
         record, figures=dict(record.figures), shards=[list(row) for row in record.shards]
     )
 

@@ -29,7 +29,7 @@ from headgate.watching.exposition import exposition
 from headgate.watching.grafana_dashboard import WIDTH, dashboard, dashboard_json
 from headgate.watching.history import History
 from headgate.watching.live_feed import MOST_WAITING
-from headgate.watching.page_guard import Guard
+from headgate.watching.page_guard import PageGuard
 from headgate.watching.page_server import PAGE, PageServer
 from headgate.watching.recorder import Recorder
 from tests.test_watch_history import recorded
@@ -40,9 +40,9 @@ BATCHES = 30
 
 
 @contextmanager
-def served(folder: Path, guard: Guard | None = None) -> Iterator[PageServer]:
+def served(folder: Path, guard: PageGuard | None = None) -> Iterator[PageServer]:
     server = PageServer(
-        History(folder, read_only=True), guard or Guard.of("127.0.0.1", None), port=0
+        History(folder, read_only=True), guard or PageGuard.of("127.0.0.1", None), port=0
     )
     server.start()
     try:
@@ -138,18 +138,18 @@ def test_a_page_of_another_name_cannot_be_read(folder: Path) -> None:
             assert answer.status == 400
             assert "--hosts" in said
         assert ask(server, "/healthz", Host="127.0.0.1:99")[0].status == 200
-    with served(folder, Guard.of("127.0.0.1", None, ["watch.example"])) as server:
+    with served(folder, PageGuard.of("127.0.0.1", None, ["watch.example"])) as server:
         assert ask(server, "/data", Host="Watch.Example")[0].status == 200
 
 
 def test_elsewhere_a_token_is_needed(folder: Path) -> None:
-    made = Guard.of("0.0.0.0", None)
+    made = PageGuard.of("0.0.0.0", None)
     assert made.token is not None
     assert len(made.token) >= 32
     assert made.token not in repr(made.entrance), "a link has a code of its own"
     with pytest.raises(hg.SpecError, match="16 or more"):
-        Guard.of("0.0.0.0", "short")
-    with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
+        PageGuard.of("0.0.0.0", "short")
+    with served(folder, PageGuard.of("0.0.0.0", TOKEN)) as server:
         for path in ("/", "/data", "/live", "/metrics", "/static/page.js"):
             assert ask(server, path)[0].status == 401, path
         assert ask(server, "/healthz")[1] == "ok\n"
@@ -168,7 +168,7 @@ def test_secrets_are_compared_in_constant_time(
         return compare_digest(given, known)
 
     monkeypatch.setattr("headgate.watching.page_guard.hmac.compare_digest", compare)
-    with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
+    with served(folder, PageGuard.of("0.0.0.0", TOKEN)) as server:
         ask(server, "/data", Authorization="Bearer guessed-token")
         ask(server, "/enter?code=guessed-code")
         ask(server, "/data", Cookie="headgate=1-2-signature")
@@ -178,7 +178,7 @@ def test_secrets_are_compared_in_constant_time(
 def test_a_link_works_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     used: list[str] = []
-    with served(folder, Guard.of("0.0.0.0", TOKEN)) as server:
+    with served(folder, PageGuard.of("0.0.0.0", TOKEN)) as server:
         server.guard.on_link_used = lambda: used.append(server.link)
         link = server.guard.entrance
         assert ask(server, "/enter?code=guessed")[0].status == 401
@@ -194,9 +194,9 @@ def test_a_link_works_once(folder: Path, caplog: pytest.LogCaptureFixture) -> No
             assert ask(server, "/data", Cookie=wrong)[0].status == 401, wrong
         assert ask(server, link)[0].status == 401, "used up"
         assert used == [server.link] != [link]
-    with served(folder, Guard.of("0.0.0.0", TOKEN)) as again:
+    with served(folder, PageGuard.of("0.0.0.0", TOKEN)) as again:
         assert ask(again, "/data", Cookie=session)[0].status == 200, "a page started again"
-    with served(folder, Guard.of("0.0.0.0", None)) as other:
+    with served(folder, PageGuard.of("0.0.0.0", None)) as other:
         assert ask(other, "/data", Cookie=session)[0].status == 401, "with another token"
     code = link.partition("=")[2]
     assert not any(secret in caplog.text for secret in (TOKEN, code, session))
@@ -369,4 +369,4 @@ def test_commands_print_dashboard_and_alerts(capsys: pytest.CaptureFixture[str])
 
 def test_a_port_that_is_taken_is_named(folder: Path) -> None:
     with served(folder) as server, pytest.raises(hg.SpecError, match=f"port {server.port}: "):
-        PageServer(History(folder), Guard.of("127.0.0.1", None), port=server.port)
+        PageServer(History(folder), PageGuard.of("127.0.0.1", None), port=server.port)

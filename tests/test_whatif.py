@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import headgate as hg
 from headgate.cli.main import app
 from headgate.demo.auctions import auction_stream
-from headgate.sizing import Point, WhatIf
+from headgate.sizing import SizingPoint, WhatIf
 from headgate.sizing.crossing import crossing
 from headgate.sizing.needs import Arriving, Needs, count_times, needs_of
 from headgate.sizing.repeated_buffers import material_of_buffers
@@ -29,7 +29,7 @@ JOIN = STREAMS.request("fifo", hg.Budget(rows=1))
 
 def curve_of(points: list[tuple[int, float]], policy: str = "FIFO") -> WhatIf:
     """An answer with one curve, told."""
-    made = tuple(Point(policy, rows, rows * 10, at, at, at) for rows, at in points)
+    made = tuple(SizingPoint(policy, rows, rows * 10, at, at, at) for rows, at in points)
     return WhatIf(made, (), Needs(100, 1000), 1e6, (10, 10), 20, 1.0, "Join.")
 
 
@@ -147,7 +147,8 @@ def test_a_question_that_cannot_be_meant_is_answered_with_what_can() -> None:
 
 def test_memory_is_told_with_the_interval_of_the_recall() -> None:
     points = tuple(
-        Point("FIFO", rows, rows, at, at - 0.1, at + 0.1) for rows, at in [(50, 0.5), (100, 0.9)]
+        SizingPoint("FIFO", rows, rows, at, at - 0.1, at + 0.1)
+        for rows, at in [(50, 0.5), (100, 0.9)]
     )
     told = WhatIf(points, (), Needs(100, 100), 1, (1, 1), 1, 0.1, "Join.")
     needed = told.memory_for(0.7, "fifo")
@@ -180,7 +181,7 @@ def test_policies_with_the_same_recalls_share_a_line_and_few_lines_have_colours(
     names = ("PROB", "LIFE", "AUTO", "TTL", "LFU", "LRU", "RANDOM", "FIFO", "IJOIN")
     heights = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.2, 0.1, 0.4)
     points = tuple(
-        Point(name, rows, rows * 10, top * rows / 100, 0.0, 1.0)
+        SizingPoint(name, rows, rows * 10, top * rows / 100, 0.0, 1.0)
         for name, top in zip(names, heights, strict=True)
         for rows in (10, 100)
     )

@@ -93,13 +93,13 @@ FAULTS = {
         "test_columns.py test_types.py test_kinds_of_join.py",
     ),
     "evidence of recall is not scaled up": Fault(
-        "learning/recall.py",
+        "learning/evidence.py",
         "                met * stands_for,\n",
         "                met,\n",
         "test_learning.py",
     ),
     "an interval of recall is half as wide": Fault(
-        "learning/recall.py",
+        "learning/evidence.py",
         "CONFIDENCE = 1.96",
         "CONFIDENCE = 0.98",
         "test_learning.py test_studies.py",

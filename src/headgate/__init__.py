@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from headgate.api.checkpoints import state as state
     from headgate.api.join_group import GroupPlan as GroupPlan
     from headgate.api.join_group import JoinGroup as JoinGroup
-    from headgate.api.page_watch import Watch as Watch
-    from headgate.api.page_watch import watch as watch
     from headgate.api.profiler import profile as profile
-    from headgate.api.query_progress import Progress as Progress
-    from headgate.api.query_progress import progress as progress
+    from headgate.api.progress import Progress as Progress
+    from headgate.api.progress import progress as progress
     from headgate.api.sample_choice import SampleChoice as SampleChoice
     from headgate.api.sample_choice import choose_sample as choose_sample
+    from headgate.api.watch import Watch as Watch
+    from headgate.api.watch import watch as watch
     from headgate.api.whatif import whatif as whatif
     from headgate.api.window_join import WindowJoin as WindowJoin
     from headgate.engine.outcome import Outcome as Outcome
     from headgate.engine.stats import Stats as Stats
-    from headgate.learning.recall import Estimate as Estimate
+    from headgate.learning.evidence import Estimate as Estimate
     from headgate.lookup.arrow_table import ArrowTable as ArrowTable
     from headgate.lookup.duckdb_table import DuckDbTable as DuckDbTable
     from headgate.lookup.lookup_stats import LookupStats as LookupStats
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from headgate.planner.plan import Plan as Plan
     from headgate.planner.quality_curve import QualityCurve as QualityCurve
     from headgate.profiles.profile import Profile as Profile
-    from headgate.sizing.findings import WhatIf as WhatIf
+    from headgate.sizing.what_if import WhatIf as WhatIf
     from headgate.spark.configuration import configure as configure
     from headgate.spark.lookup.spark_table import SparkTable as SparkTable
     from headgate.spark.session import session as session
@@ -84,7 +84,7 @@ _MODULES = {
     "Categories": "headgate.spec.importance.categories",
     "Compare": "headgate.spec.predicate",
     "DuckDbTable": "headgate.lookup.duckdb_table",
-    "Estimate": "headgate.learning.recall",
+    "Estimate": "headgate.learning.evidence",
     "Expression": "headgate.spec.importance.expression",
     "Frequencies": "headgate.models.frequencies",
     "Goal": "headgate.spec.goal",
@@ -100,7 +100,7 @@ _MODULES = {
     "Plan": "headgate.planner.plan",
     "PostgresTable": "headgate.lookup.postgres_table",
     "Profile": "headgate.profiles.profile",
-    "Progress": "headgate.api.query_progress",
+    "Progress": "headgate.api.progress",
     "QualityCurve": "headgate.planner.quality_curve",
     "Retry": "headgate.lookup.retry",
     "RowWindow": "headgate.spec.window",
@@ -114,8 +114,8 @@ _MODULES = {
     "TableError": "headgate.lookup.table_errors",
     "TableUnreachable": "headgate.lookup.table_errors",
     "TimeWindow": "headgate.spec.window",
-    "Watch": "headgate.api.page_watch",
-    "WhatIf": "headgate.sizing.findings",
+    "Watch": "headgate.api.watch",
+    "WhatIf": "headgate.sizing.what_if",
     "WindowJoin": "headgate.api.window_join",
     "adopt": "headgate.api.checkpoints",
     "built_in": "headgate.api.checkpoints",
@@ -124,13 +124,13 @@ _MODULES = {
     "estimate": "headgate.api.estimate",
     "policies": "headgate.policies",
     "profile": "headgate.api.profiler",
-    "progress": "headgate.api.query_progress",
+    "progress": "headgate.api.progress",
     "read_changes": "headgate.spec.importance.redefinition",
     "release": "headgate.api.checkpoints",
     "reshard": "headgate.api.checkpoints",
     "session": "headgate.spark.session",
     "state": "headgate.api.checkpoints",
-    "watch": "headgate.api.page_watch",
+    "watch": "headgate.api.watch",
     "whatif": "headgate.api.whatif",
 }
 """Where each public name is; the imports above tell type checkers the same."""

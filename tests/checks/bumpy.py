@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames, Stretch
+from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames, ObservedStretch
 from headgate.policies.policy import Arrivals
 from headgate.spec import RowWindow, SpecError, Window
 
@@ -53,6 +53,6 @@ class Observing(Bumpy):
     def recalling(self, memory: str) -> "Observing":
         return replace(self, memory=memory, seed=self.seed + len(memory))
 
-    def remember(self, seen: Stretch) -> str:
+    def remember(self, seen: ObservedStretch) -> str:
         told = [column.tolist() for column in (*seen.arrivals, *seen.departures)]
         return json.dumps({"before": self.memory[-9:], "told": told})

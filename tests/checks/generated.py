@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from headgate.kernel.given_up import hashes_of_codes
 from headgate.kernel.key_draw import KeyDraw
-from headgate.kernel.progress import NO_WATERMARK
 from headgate.kernel.relation import Bound, Relation
+from headgate.kernel.step_progress import NO_WATERMARK
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watching
 from headgate.models import (

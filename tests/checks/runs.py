@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.layout import Count, Watch
-from headgate.kernel.pairs import PairBlock
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.layout import Count, WatchState
+from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.kernel.watched import Watched, Watching
 from headgate.spec import How
 from tests.checks.arrivals import NULL, Case, weigh
@@ -48,7 +48,7 @@ class Snapshot(NamedTuple):
     """State, partners met and pairs made of each row."""
     ages: list[list[int]]
     stored: tuple[int, int]
-    after: Progress
+    after: StepProgress
     alone: list[tuple[int, bool]]
     """Rows put out without a partner, and whether that is certain."""
     fates: dict[int, int]
@@ -97,7 +97,7 @@ def run(
     case: Case,
     parts: Sequence[Part] | None = None,
     keep_late: bool = False,
-    engine: type[Step] | type[PlainStep] = Step,
+    engine: type[Step] | type[Twin] = Step,
     watching: Watching | None = None,
 ) -> Run:
     """Run the parts, or the whole input at once, each step carrying on what the last one left."""
@@ -105,7 +105,7 @@ def run(
     weights = weigh(case)
     stored: tuple[list[int], list[int]] = ([], [])
     kept: dict[int, Kept] = {}
-    progress = Progress()
+    progress = StepProgress()
     steps = []
     for part in parts:
         rows = tuple([i for i in part.rows if case.arrivals[i].side == side] for side in (0, 1))
@@ -123,14 +123,14 @@ def run(
             engine(given), (stored[0] + rows[0], stored[1] + rows[1]), case.terms.how
         )
         steps.append(snapshot)
-        open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == Watch.OPEN}
+        open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == WatchState.OPEN}
         survivors = set(snapshot.alive) | open_rows
         stored = tuple([i for i in stored[s] + rows[s] if i in survivors] for s in (0, 1))
         kept = {
             i: Kept(
                 snapshot.sequences[i],
                 *snapshot.histories[i],
-                Watch.GHOST if i not in snapshot.alive else snapshot.watched[i][0],
+                WatchState.GHOST if i not in snapshot.alive else snapshot.watched[i][0],
                 *snapshot.watched[i][1:],
                 snapshot.fates.get(i),
             )
@@ -198,7 +198,7 @@ def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, K
     )
 
 
-def _snapshot(step: Step | PlainStep, places: tuple[list[int], list[int]], how: How) -> Snapshot:
+def _snapshot(step: Step | Twin, places: tuple[list[int], list[int]], how: How) -> Snapshot:
     if isinstance(step, Step):
         every = list(step.pairs())
         blocks = [block for block in every if not block.certain.size]

@@ -15,7 +15,7 @@ from headgate.kernel import step as step_module
 from headgate.kernel.layout import Count
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import ALL_POLICIES, Heeb, Policy
 from headgate.policies.kinds.flips import Flips
 from headgate.sampling import ALL_SAMPLERS
@@ -45,7 +45,7 @@ def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
     late_or_not = st.just(False) if case.terms.unique else st.booleans()
     keep_late, watching = data.draw(late_or_not), data.draw(watchings)
     whole = run(case, None, keep_late, Step, watching)
-    assert whole == run(case, None, keep_late, PlainStep, watching)
+    assert whole == run(case, None, keep_late, Twin, watching)
     assert_within_budget(case, case.terms, whole.steps[-1])
     assert_counted(case, whole, keep_late)
     assert not Counter(whole.pairs) - Counter(exact_pairs(case))
@@ -80,7 +80,7 @@ def test_out_of_order(policy: type[Policy], data: st.DataObject) -> None:
         at = data.draw(st.integers(0, len(parts) - 1))
         parts[at:] = [part._replace(terms=terms) for part in parts[at:]]
     keep_late, watching = data.draw(st.booleans()), data.draw(watchings)
-    kernel, plain = (run(case, parts, keep_late, kind, watching) for kind in (Step, PlainStep))
+    kernel, plain = (run(case, parts, keep_late, kind, watching) for kind in (Step, Twin))
     for one, other in zip(kernel.steps, plain.steps, strict=True):
         assert one == other
     for part, step in zip(parts, kernel.steps, strict=True):

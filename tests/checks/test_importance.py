@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headgate.kernel.layout import Count
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.models import AgeCurves
 from headgate.policies import Age, Heeb, Life, Policy
 from headgate.policies.importance_levels import importance_levels
@@ -47,7 +47,7 @@ def test_in_order(policy: type[Policy], data: st.DataObject) -> None:
     its parts have; only the ratios of importance matter."""
     case = data.draw(weighted(policy))
     keep_late, watching = data.draw(st.booleans()), data.draw(watchings)
-    kernel, plain = (run(case, None, keep_late, kind, watching) for kind in (Step, PlainStep))
+    kernel, plain = (run(case, None, keep_late, kind, watching) for kind in (Step, Twin))
     assert kernel == plain
     if policy is Observing:
         return  # it learns from step to step, by what is stored
@@ -74,7 +74,7 @@ def test_kernel_agrees_with_plain_python_out_of_order(
     case = data.draw(weighted(policy))
     parts = data.draw(deliveries(case))
     keep_late = data.draw(st.booleans())
-    runs = (run(case, parts, keep_late, kind) for kind in (Step, PlainStep))
+    runs = (run(case, parts, keep_late, kind) for kind in (Step, Twin))
     for kernel, plain in zip(*(each.steps for each in runs), strict=True):
         assert kernel == plain
 

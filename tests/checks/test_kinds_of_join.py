@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from headgate.kernel import step as step_module
 from headgate.kernel.layout import Count, Fate
 from headgate.kernel.step import Step
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import ALL_POLICIES, Heeb
 from headgate.spec import How, RowWindow, TimeWindow
 from tests.checks.arrivals import Case, exact_pairs
@@ -53,7 +53,7 @@ def test_in_order(policy: str, how: How, data: st.DataObject) -> None:
     case = joins(data, policy, how)
     keep_late, watching = data.draw(st.booleans()), data.draw(watchings)
     whole = run(case, None, keep_late, Step, watching)
-    assert whole == run(case, None, keep_late, PlainStep, watching)
+    assert whole == run(case, None, keep_late, Twin, watching)
     assert_no_wrong_row(case, whole)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(step_module, "PAIRS_AT_ONCE", data.draw(st.integers(1, 8)))
@@ -76,7 +76,7 @@ def test_out_of_order(policy: str, how: How, data: st.DataObject) -> None:
     last = replace(case.terms, filter_slots=slots)
     parts[-1] = parts[-1]._replace(terms=last)  # as after a restart with another budget
     keep_late, watching = data.draw(st.booleans()), data.draw(watchings)
-    kernel, plain = (run(case, parts, keep_late, kind, watching) for kind in (Step, PlainStep))
+    kernel, plain = (run(case, parts, keep_late, kind, watching) for kind in (Step, Twin))
     for one, other in zip(kernel.steps, plain.steps, strict=True):
         assert one == other
     if keep_late and all(isinstance(window, TimeWindow) for window in case.windows):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.spec import TimeWindow
 from tests.checks.arrivals import Arrival, Case
 from tests.checks.bumpy import Observing
@@ -23,7 +23,7 @@ def test_kernel_and_plain_python_tell_a_policy_the_same(data: st.DataObject) -> 
     case = data.draw(cases(Observing))
     parts = data.draw(deliveries(case))
     keep_late = data.draw(st.booleans())
-    runs = [run(case, parts, keep_late, engine) for engine in (Step, PlainStep)]
+    runs = [run(case, parts, keep_late, engine) for engine in (Step, Twin)]
     for kernel, plain in zip(*(each.steps for each in runs), strict=True):
         assert kernel == plain
 

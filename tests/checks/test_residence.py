@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headgate.kernel.layout import Count
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import Ijoin
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
@@ -40,7 +40,7 @@ def test_kernel_agrees_with_plain_python(scheme: str, data: st.DataObject) -> No
     case = replace(case, terms=replace(case.terms, policy=SCHEMES[scheme]))
     parts = data.draw(st.one_of(st.none(), deliveries(case)))
     keep_late = data.draw(st.booleans())
-    runs = (run(case, parts, keep_late, kind) for kind in (Step, PlainStep))
+    runs = (run(case, parts, keep_late, kind) for kind in (Step, Twin))
     for kernel, plain in zip(*(each.steps for each in runs), strict=True):
         assert kernel == plain
 
@@ -69,7 +69,7 @@ def test_kernel_agrees_with_plain_python_where_most_rows_are_set_aside(hot: bool
     windows = (TimeWindow(1000), TimeWindow(1000))
     terms = Terms(windows, Ijoin(), (130, UNLIMITED), combine=Combine.MIN)
     case = Case(tuple(sorted(rows, key=lambda row: (row.time, row.side))), terms)
-    kernel, plain = (run(case, engine=kind) for kind in (Step, PlainStep))
+    kernel, plain = (run(case, engine=kind) for kind in (Step, Twin))
     assert kernel.count(Count.SHED, 0) > 50
     assert kernel.count(Count.RECOMPUTED, 0) > 10
     assert kernel == plain

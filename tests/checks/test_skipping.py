@@ -14,7 +14,7 @@ from headgate.kernel.skipped_work import LOOKS
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.kernel.watched import Watching
 from headgate.policies import ALL_POLICIES, Fifo, Policy
 from headgate.spec import TimeWindow
@@ -68,7 +68,7 @@ def test_kernel_agrees_with_plain_python(policy: type[Policy], data: st.DataObje
     case = data.draw(hurried(policy))
     parts, keep_late = data.draw(deliveries(case)), data.draw(st.booleans())
     watching = data.draw(watchings)
-    runs = [run(case, parts, keep_late, engine, watching) for engine in (Step, PlainStep)]
+    runs = [run(case, parts, keep_late, engine, watching) for engine in (Step, Twin)]
     for kernel, plain in zip(*(each.steps for each in runs), strict=True):
         assert kernel == plain
 

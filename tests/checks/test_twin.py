@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headgate.compiling import Compiled
 from headgate.kernel.step import Step
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import ALL_POLICIES, Heeb, Policy
 from headgate.sampling import ALL_SAMPLERS
 from tests.checks.generated import cases, deliveries
@@ -39,6 +39,6 @@ def test_the_twin_calls_nothing_of_the_kernel(policy: type[Policy], data: st.Dat
     parts = data.draw(deliveries(case))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Compiled, "__call__", outside_the_kernel)
-        assert run(case, parts, False, PlainStep, EVERY_ROW).steps
+        assert run(case, parts, False, Twin, EVERY_ROW).steps
         with pytest.raises(Refused):
             run(case, parts, False, Step, EVERY_ROW)

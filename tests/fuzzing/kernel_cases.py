@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from headgate.kernel.step import Step
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import ALL_POLICIES, Fifo, Heeb, Policy, Random
 from headgate.sampling import ALL_SAMPLERS
 from headgate.spec import How, TimeWindow
@@ -31,7 +31,7 @@ def twin_whole(data: SeededDraw, policy: type[Policy]) -> None:
     case = data.draw(cases(policy))
     keep_late, watching = data.rng.random() < 0.5, data.draw(watchings)
     whole = run(case, None, keep_late, Step, watching)
-    assert whole == run(case, None, keep_late, PlainStep, watching)
+    assert whole == run(case, None, keep_late, Twin, watching)
     assert_within_budget(case, case.terms, whole.steps[-1])
     assert_counted(case, whole, keep_late)
     assert not Counter(whole.pairs) - Counter(exact_pairs(case))
@@ -43,7 +43,7 @@ def twin_in_parts(data: SeededDraw, policy: type[Policy]) -> None:
     ahead = data.rng.randint(0, 9)
     parts = [p._replace(watermark=p.watermark + ahead) for p in data.draw(deliveries(case))]
     keep_late, watching = data.rng.random() < 0.5, data.draw(watchings)
-    found, plain = (run(case, parts, keep_late, kind, watching) for kind in (Step, PlainStep))
+    found, plain = (run(case, parts, keep_late, kind, watching) for kind in (Step, Twin))
     assert found == plain
     for step in found.steps:
         assert_within_budget(case, case.terms, step)
@@ -71,7 +71,7 @@ def other_kinds(data: SeededDraw, policy: type[Policy]) -> None:
     case = _of_kind(data, data.draw(cases(policy)))
     keep_late = data.rng.random() < 0.5
     whole = run(case, None, keep_late, Step)
-    assert whole == run(case, None, keep_late, PlainStep)
+    assert whole == run(case, None, keep_late, Twin)
     assert_no_wrong_row(case, whole)
     if data.rng.random() < 0.2:
         assert_as_ruled(case, run(case, one_by_one(case)))

@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 
 import headgate as hg
 from headgate.cli.main import app
-from headgate.jobs.batch_figures import Figures
+from headgate.jobs.batch_figures import BatchFigures
 from headgate.jobs.job_plan import advice, verdict
-from headgate.jobs.job_view import View, batch_line, summary
-from headgate.jobs.section import Section
+from headgate.jobs.job_section import JobSection
+from headgate.jobs.job_view import JobView, batch_line, summary
 from headgate.metrics import names_of
 from headgate.metrics.metric_groups import JOIN_SUMS
-from headgate.profiles.facts import Both, Stored
+from headgate.profiles.facts import Both, StoredFacts
 from headgate.spec import TimeWindow
 from tests.jobs.job_files import GOOD, REFERENCE, changed, job_of, profiled_auctions
 
@@ -53,7 +53,7 @@ class TestTheCommand:
     )
     def test_a_plan_holds_the_budget_against_what_is_needed(self, budget: str, said: str) -> None:
         job = job_of(changed('rows = 1000, memory = "64 MB"', budget))
-        stored = Stored(peak=Both(100.0, 20.0), mean=Both(90.0, 10.0), bytes=12_000.0)
+        stored = StoredFacts(peak=Both(100.0, 20.0), mean=Both(90.0, 10.0), bytes=12_000.0)
         found = SimpleNamespace(stored_rows=stored)
         assert said in verdict(job, found)
 
@@ -71,15 +71,15 @@ class TestTheCommand:
 
     def test_the_reference_has_every_key_and_no_other(self) -> None:
         asked: set[str] = set()
-        plain = Section.any
+        plain = JobSection.any
 
-        def noting(section: Section, name: str) -> Any:
+        def noting(section: JobSection, name: str) -> Any:
             asked.add(".".join((*(str(part) for part in section.path), name)))
             return plain(section, name)
 
         by_category = '{ column = "category", values = { art = 3 } }'
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Section, "any", noting)
+            patch.setattr(JobSection, "any", noting)
             for more in (
                 'where = { band = "price", upper = 1 }',
                 'goal = { kind = "sample" }',
@@ -119,7 +119,7 @@ class TestTheView:
     )  # fmt: skip
 
     def test_batches_are_taken_in_once_and_those_without_rows_left_out(self) -> None:
-        figures = Figures()
+        figures = BatchFigures()
         assert [batch.number for batch in figures.read(self.REPORTS[:2])] == [0]
         assert [batch.number for batch in figures.read(self.REPORTS)] == [2]
         assert figures.batches == 2
@@ -128,11 +128,11 @@ class TestTheView:
         assert figures.recall == hg.Estimate(0.5, 0.4, 0.6)
 
     def test_shows_what_a_user_asks_for(self) -> None:
-        job, figures = job_of(GOOD), Figures()
+        job, figures = job_of(GOOD), BatchFigures()
         console = Console(width=120, record=True)
-        console.print(View(job, figures, "spark.log"))
+        console.print(JobView(job, figures, "spark.log"))
         figures.read(self.REPORTS)
-        console.print(View(job, figures, "spark.log"))
+        console.print(JobView(job, figures, "spark.log"))
         shown = console.export_text()
         for part in (
             "the first takes longest",
@@ -148,4 +148,4 @@ class TestTheView:
         assert "made 6 result rows; recall 0.500 (0.400 to 0.600)" in summary(figures)
 
     def test_a_job_that_saw_nothing_says_so(self) -> None:
-        assert summary(Figures()) == "no rows came"
+        assert summary(BatchFigures()) == "no rows came"

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 import headgate as hg
 from headgate.cli.main import app
 from headgate.jobs import JobError, read_job
+from headgate.jobs.environment import scrubbed
 from headgate.jobs.explanation import explained
-from headgate.jobs.settings import scrubbed
 from headgate.policies import Learned
 from tests.jobs.job_files import GOOD, changed, job_of, line_of, problems_of, profiled_auctions
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 
 from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
-from headgate.spark.join.shard_plan import ShardPlan, Sharing, shard_plan
-from headgate.spark.packing import SHARD_COLUMN, Pack
+from headgate.spark.join.shard_plan import ShardPlan, SharedBudget, shard_plan
+from headgate.spark.packing import SHARD_COLUMN, Packing
 from headgate.spark.shards import CONTROL
 from tests.simulation.workload import SCHEMAS, Row, Workload, table_of
 
@@ -40,14 +40,14 @@ def packed_inputs(workload: Workload) -> list[BatchInput]:
                 live=True,
                 partitions=workload.partitions,
                 operator=OPERATOR,
-                sharing=None if most is None else Sharing(most),
+                sharing=None if most is None else SharedBudget(most),
             )
         frames: dict[int, pd.DataFrame] = {}
         if batch.has_input:
             packed = [
                 out
                 for side in (0, 1)
-                for out in Pack(side, labels, tuple(SCHEMAS[side].names), ("key",), join.policy)(
+                for out in Packing(side, labels, tuple(SCHEMAS[side].names), ("key",), join.policy)(
                     _routed([row for row in batch.rows if row.side == side], side, len(labels))
                 )
             ]

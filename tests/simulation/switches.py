@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.columns import pieces
+from headgate.columns import row_source
 from headgate.engine import table_coding
 from headgate.engine.driver import Driver
 from headgate.spark import packing, shard_processor
@@ -28,7 +28,8 @@ SWITCHES: dict[str, list[tuple[Any, str, Any]]] = {
     "the history log is written anew in every batch": [(shard_state, "SMALLEST_LOG", 0)],
     "parts of 100 bytes": [(stored_tables, "PART_BYTES", 100)],
     "pieces of a row": [
-        (module, "SMALL_BYTES", 1) for module in (pieces, table_coding, packing, blobs, segments)
+        (module, "SMALL_BYTES", 1)
+        for module in (row_source, table_coding, packing, blobs, segments)
     ],
     "a frame for every blob": [(shard_processor, "FRAME_BYTES", 1)],
     STEPS: [(Driver, "most_at_once", _one_row_a_step)],

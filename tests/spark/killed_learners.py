@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
-from tests.spark.needed_spark import ON_CONNECT
-from tests.spark.quick_settings import QUICK_TO_START
+from tests.spark.quick_session import quick_session
 
 SCHEMA = "side int, key bigint, at timestamp, id bigint, worth double"
 KINDS: dict[str, dict[str, Any]] = {
@@ -37,30 +36,13 @@ behind the watermark is, and so on where batches are cut."""
 
 def session() -> SparkSession:
     """A session that starts soon."""
-    start = SparkSession.builder
-    builder = start.remote("local[2]") if ON_CONNECT else start.master("local[2]")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        **QUICK_TO_START,
-    }.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+    local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return quick_session("local[2]", {**local, "spark.sql.shuffle.partitions": "2"})
 
 
 def main(folder: Path, files: int, kinds: list[str]) -> None:
     """Run the queries over all there is."""
     spark = session()
-    if not ON_CONNECT:
-        spark.sparkContext.setLogLevel("ERROR")
     queries = []
     for kind in kinds:
         rows = (

@@ -12,8 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
-from tests.spark.needed_spark import ON_CONNECT
-from tests.spark.quick_settings import QUICK_TO_START
+from tests.spark.quick_session import quick_session
 
 SCHEMAS = (
     "key bigint, opened_at timestamp, left_id bigint",
@@ -63,27 +62,15 @@ def written(frame: DataFrame, folder: Path) -> StreamingQuery:
 
 def main(master: str, folder: Path, policy: str) -> None:
     """Run the query over all there is."""
-    start = SparkSession.builder
-    builder = (
-        (start.remote(master) if ON_CONNECT else start.master(master))
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.executor.memory", "768m")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config(
-            "spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        )
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
+    session = quick_session(
+        master,
+        {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.executor.memory": "768m",
+            "spark.sql.shuffle.partitions": "2",
+        },
     )
-    for name, value in QUICK_TO_START.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    if not ON_CONNECT:
-        session.sparkContext.setLogLevel("ERROR")
     written(joined(session, folder, policy), folder).awaitTermination()
     session.stop()
 

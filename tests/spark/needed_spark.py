@@ -5,7 +5,7 @@ import os
 import pyspark
 import pytest
 
-from headgate.spark.installed_packages import numbers
+from headgate.spark.installed_package import numbers
 
 CONNECT = "HEADGATE_TESTS_CONNECT"
 """If set in the environment, tests run on a session of Spark Connect, with a server of its own."""

@@ -12,8 +12,8 @@ from headgate.columns.plain_form import no_rows
 from headgate.engine.shard_layout import join_layout
 from headgate.spark.join.join_processor import JoinProcessor
 from headgate.spark.join.published_changes import CHANGES, LIMITS, PackChanges
-from headgate.spark.join.shard_plan import Sharing, shard_plan
-from headgate.spark.packing import SHARD_COLUMN, Pack
+from headgate.spark.join.shard_plan import SharedBudget, shard_plan
+from headgate.spark.packing import SHARD_COLUMN, Packing
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.state.local_copy import LocalCopy
 from headgate.spark.state.shard_state import ShardState
@@ -64,7 +64,7 @@ class OneShard:
             (*range(LABEL + 1, LABEL + 1 + place), LABEL),
             live=True,
             operator=operator,
-            sharing=Sharing(MOST) if shared else None,
+            sharing=SharedBudget(MOST) if shared else None,
         )
         self.tester = tester(
             JoinProcessor(self.plan), timeMode="EventTime", eventTimeExtractor=lambda row: 1 << 62
@@ -121,7 +121,7 @@ class OneShard:
     def _packed(self, table: pa.Table | None, side: int) -> pd.DataFrame:
         keys = (self._join.keys.left, self._join.keys.right)[side]
         names = tuple(self._schemas[side].names)
-        pack = Pack(side, (LABEL,), names, keys, self._join.policy)
+        pack = Packing(side, (LABEL,), names, keys, self._join.policy)
         batches = []
         if table is not None and table.num_rows:
             shard = pa.array([0] * table.num_rows, pa.int32())

@@ -7,7 +7,7 @@ import pytest
 
 import headgate as hg
 from headgate.engine.shard_layout import DOUBT, EVIDENCE
-from headgate.learning.recall import MOST_ERROR, Evidence
+from headgate.learning.evidence import MOST_ERROR, Evidence
 from headgate.studies.streams import zipf
 from tests.spark.one_shard import OneShard
 from tests.thoroughness import LONG

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 import headgate as hg
 from headgate.demo.auctions import auction_stream
 from headgate.jobs import JobError, read_job
-from headgate.jobs.batch_figures import Figures
+from headgate.jobs.batch_figures import BatchFigures
 from headgate.jobs.job_plan import advice, profiled, verdict
 from headgate.jobs.pipeline import read_side, start
 from tests.spark.streams import START_US, timestamps, write_side
@@ -47,7 +47,7 @@ def test_the_example_runs(spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "job.toml"
     text = example_job(tmp_path, rows=32_000)
     file.write_text(text.replace("maxFilesPerTrigger = 1", "maxFilesPerTrigger = 4"))
-    query, figures = start(spark, read_job(file)), Figures()
+    query, figures = start(spark, read_job(file)), BatchFigures()
     assert query.awaitTermination(PATIENCE_SECONDS)
     figures.read(query.recentProgress)
     assert figures.total["left_rows"] + figures.total["right_rows"] == 32_000

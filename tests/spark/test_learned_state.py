@@ -11,7 +11,7 @@ import pytest
 import headgate as hg
 from headgate.engine.shard_layout import EVIDENCE
 from headgate.learning import Evidence
-from headgate.learning.rivals import RivalRows
+from headgate.learning.rival_round import RivalRows
 from headgate.learning.room import KEYS_A_ROW
 from headgate.spark.state.learned_state import rival_rows, rival_table
 from headgate.spec.budget import AMPLE

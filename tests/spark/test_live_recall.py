@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 import headgate as hg
 from headgate.engine.observed_figures import SHARDS, by_name
 from headgate.engine.shard_layout import DOUBT, EVIDENCE, join_layout
-from headgate.learning.recall import Evidence
+from headgate.learning.evidence import Evidence
 from headgate.metrics import names_of
 from headgate.metrics.metric_groups import JOIN_SUMS
 from headgate.spark.join.join_metrics import doubt

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.engine.condition import Condition
-from headgate.spark.join.band_cells import Spread
+from headgate.spark.join.band_cells import BandCells
 from tests.spark.streams import (
     START_US,
     collect,
@@ -269,7 +269,7 @@ def test_partners_meet_in_exactly_one_shard(data: st.DataObject) -> None:
         limits = data.draw(st.tuples(ends, ends).map(sorted))
     kind = pa.float64() if real else pa.int64()
     condition = Condition.of(hg.Band("x", lower=limits[0], upper=limits[1]), (kind, kind))
-    spread = Spread(condition, data.draw(st.integers(2, 5)), data.draw(st.integers(0, 1)))
+    spread = BandCells(condition, data.draw(st.integers(2, 5)), data.draw(st.integers(0, 1)))
     homes: list[list[set[int]]] = []
     for side in (0, 1):
         sent = spread.route(pa.chunked_array([pa.array(values[side], kind)]), side)

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 import headgate as hg
-from headgate.learning.rivals import RivalRows
+from headgate.learning.rival_round import RivalRows
 from headgate.learning.room import KEYS_A_ROW
 from headgate.spark.spark_versions import figures_of
 from headgate.spark.state.blobs import to_blob

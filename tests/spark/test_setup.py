@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.spark import session
-from headgate.spark.installed_packages import ALWAYS, PROTOBUF, PYSPARK, Package
+from headgate.spark.installed_package import ALWAYS, PROTOBUF, PYSPARK, InstalledPackage
 from headgate.spark.spark_versions import protobuf_for
 from headgate.spark.worker_check import check_driver_has, check_workers
 
@@ -227,13 +227,13 @@ class TestVersions:
             (protobuf_for("4.1.4"), "6.33.0", True),
             (protobuf_for("4.3.0"), "6.4.1", False),
             (protobuf_for("4.3.0"), "7.1.0", True),
-            (Package("pandas", (2, 2), (3,)), "3.0.0rc1", False),
-            (Package("pyarrow", (18,)), "17.0.0", False),
-            (Package("pyarrow", (18,)), "23", True),
+            (InstalledPackage("pandas", (2, 2), (3,)), "3.0.0rc1", False),
+            (InstalledPackage("pyarrow", (18,)), "17.0.0", False),
+            (InstalledPackage("pyarrow", (18,)), "23", True),
         ],
     )
     def test_versions_are_compared_as_numbers(
-        self, package: Package, version: str, fits: bool
+        self, package: InstalledPackage, version: str, fits: bool
     ) -> None:
         assert package.fits(version) == fits
 
@@ -244,6 +244,6 @@ class TestVersions:
 
     def test_a_package_that_does_not_fit_or_is_missing_is_named(self) -> None:
         with pytest.raises(hg.SpecError, match=r'pandas 2\..*pip install "pandas>=99.1"'):
-            Package("pandas", (99, 1)).check()
+            InstalledPackage("pandas", (99, 1)).check()
         with pytest.raises(hg.SpecError, match=r"nosuch cannot be imported.*headgate\[spark\]"):
-            Package("nosuch", (1,)).check()
+            InstalledPackage("nosuch", (1,)).check()

@@ -19,7 +19,7 @@ from headgate.spark.state.segments import (
     payload,
     runs_to_rewrite,
 )
-from headgate.spark.state.stored_tables import Stored
+from headgate.spark.state.stored_tables import TablePlace
 from tests.spark.one_shard import LABEL, OneShard
 from tests.spark.streams import START_US, multiset, timestamps
 
@@ -131,7 +131,7 @@ def test_dead_rows_are_reclaimed_and_live_ones_kept() -> None:
         table = rows(SCHEMA_LEFT, 100 * number, rng.integers(0, 9, 100))
         table = table.append_column("__headgate_sequence", pa.array(np.arange(100) + 100 * number))
         table = table.append_column("__headgate_weight", pa.array(np.zeros(100)))
-        whole = new_segment(Stored(f"segment {number}", 1), 0, table)
+        whole = new_segment(TablePlace(f"segment {number}", 1), 0, table)
         segments.append(Segment(whole.stored, 0, table, rng.random(100) < number / 10, whole.bytes))
     most = 20_000
     assert sum(segment.dead_bytes for segment in segments) > most

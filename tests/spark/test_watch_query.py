@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.watching.history import History
-from headgate.watching.page_guard import Guard
+from headgate.watching.page_guard import PageGuard
 from headgate.watching.page_server import PageServer
 from tests.browser.reader import Reader, reader
 from tests.spark.streams import START_US, read_side, timestamps, write_side
@@ -203,7 +203,7 @@ def test_every_kind_of_panel_shows(tmp_path: Path, browser: Reader) -> None:
             told = {"name": name, "about": about, "query": f"{number}-query", "more": shared}
             reports.append(join_report(batch, now + batch, **told))
     recorded(tmp_path, *reports)
-    server = PageServer(History(tmp_path, read_only=True), Guard.of("127.0.0.1", None), port=0)
+    server = PageServer(History(tmp_path, read_only=True), PageGuard.of("127.0.0.1", None), port=0)
     server.start()
     shown = {"clicks": {"cpu", "limits", "rivals"}, "sampled": {"sample", "weights"}}
     shown["lookup"] = {"hits", "looked-up", "queries"}
@@ -227,7 +227,7 @@ def restarted(server: PageServer, folder: Path) -> PageServer:
     """A page that ends and starts again, at the same address."""
     server.stop()
     again = PageServer(
-        History(folder, read_only=True), Guard.of("127.0.0.1", None), port=server.port
+        History(folder, read_only=True), PageGuard.of("127.0.0.1", None), port=server.port
     )
     again.start()
     return again

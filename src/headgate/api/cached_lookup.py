@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from headgate.columns.pieces import CHUNK_BYTES
 from headgate.columns.plain_form import no_rows
+from headgate.columns.row_source import CHUNK_BYTES
 from headgate.engine.inputs import as_arrow
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.lookup.lookup_request import How, LookupRequest, chosen_policy, wanted_columns
 from headgate.lookup.lookup_stats import LookupStats
 from headgate.lookup.lookup_step import LookupStep
@@ -170,7 +170,7 @@ class CachedLookup(LookupRequest):
         shape, terms = self.shape(given.schema), self.terms()
         # An offline policy must know the whole stream, and which of its keys are in the table.
         size = max(given.num_rows, 1) if self.policy.is_offline else batch_rows
-        stored, progress, stats = TableRows.nothing(self.schema), Progress(), LookupStats()
+        stored, progress, stats = TableRows.nothing(self.schema), StepProgress(), LookupStats()
         results = [no_rows(shape.schema(self.schema, given.schema))]
         try:
             for first in range(0, given.num_rows, size):

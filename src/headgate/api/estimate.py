@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from headgate.engine.inputs import as_arrow, is_spark
 from headgate.sampling.estimators import (
-    Aggregate,
     Estimated,
     EstimateError,
+    EstimateRequest,
     over_table,
     with_contract,
 )
@@ -139,7 +139,9 @@ def sql(
     """
     if aggregate not in ("count", "sum", "avg"):
         raise SpecError(f'aggregate {aggregate!r} is unknown: give "count", "sum" or "avg"')
-    return query(Aggregate(aggregate, column, _names(by), goal or Sample()), source, clustered)
+    return query(
+        EstimateRequest(aggregate, column, _names(by), goal or Sample()), source, clustered
+    )
 
 
 def _estimate(
@@ -149,7 +151,7 @@ def _estimate(
     by: str | Sequence[str],
     goal: Sample | None,
 ) -> Any:
-    asked = Aggregate(kind, column, _names(by), goal or Sample())
+    asked = EstimateRequest(kind, column, _names(by), goal or Sample())
     if is_spark(rows):
         from headgate.spark.spark_estimates import over_frame
 

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.api.window_join import WindowJoin
-from headgate.planner.budget_allocation import Allocation, alloc, checked_weights, in_whole, prop
+from headgate.planner.budget_allocation import (
+    BudgetAllocation,
+    alloc,
+    checked_weights,
+    in_whole,
+    prop,
+)
 from headgate.planner.expected_curves import (
     AGE,
     FREQUENCY,
@@ -20,11 +26,11 @@ from headgate.planner.expected_curves import (
     recall_curve,
 )
 from headgate.planner.quality_curve import Measure, QualityCurve
-from headgate.planner.shares import Share, as_section, as_text
+from headgate.planner.shares import BudgetShare, as_section, as_text
 from headgate.policies import Age, Life, Policy, Prob, Random
 from headgate.profiles.profile import Profile
-from headgate.sizing.findings import WhatIf
 from headgate.sizing.measured_curve import measured_curve
+from headgate.sizing.what_if import WhatIf
 from headgate.spec import Budget, Sample, SpecError
 from headgate.spec.budget import RESERVE
 
@@ -63,7 +69,7 @@ class GroupPlan:
     budget: Budget
     measure: str
     joins: dict[str, WindowJoin]
-    shares: dict[str, Share]
+    shares: dict[str, BudgetShare]
     worst: float
     worst_under_prop: float
 
@@ -284,9 +290,14 @@ class JoinGroup:
             )
 
     def _share(
-        self, name: str, curve: QualityCurve, why: str, ours: Allocation, theirs: Allocation
-    ) -> Share:
-        return Share(
+        self,
+        name: str,
+        curve: QualityCurve,
+        why: str,
+        ours: BudgetAllocation,
+        theirs: BudgetAllocation,
+    ) -> BudgetShare:
+        return BudgetShare(
             weight=self.weights[name],
             memory=int(ours.memory[name]),
             quality=ours.quality[name],

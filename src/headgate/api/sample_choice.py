@@ -12,7 +12,7 @@ from headgate.api.profiler import profile
 from headgate.api.window_join import WindowJoin
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.inputs import as_arrow
-from headgate.kernel.pairs import SHARD_BITS
+from headgate.kernel.pair_block import SHARD_BITS
 from headgate.profiles.profile import Profile
 from headgate.spec import Budget, Sample, SpecError
 from headgate.spec.budget import AMPLE
@@ -28,7 +28,7 @@ least."""
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedScheme:
     """The trial of one scheme: its relative error over the seeds, and its sample."""
 
     scheme: str
@@ -58,7 +58,7 @@ class SampleChoice:
 
     goal: Sample
     models: dict[str, Any]
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedScheme, ...]
     model_error: float
     size_variation: float
     between_clusters: float
@@ -252,7 +252,7 @@ def _try(
     goal: Sample,
     models: dict[str, Any],
     runs: int,
-) -> Tried:
+) -> TriedScheme:
     found, rows = [], []
     for seed in range(runs):
         sample = _asked(join, join.budget, goal, models, seed).run(*tables).pairs
@@ -261,7 +261,9 @@ def _try(
         plain = replace(goal, error=None)  # the target error is not under test
         found.append(estimate.avg(sample, column, goal=plain).estimate if sample.num_rows else 0.0)
     off = np.array(found) / truth - 1
-    return Tried(scheme, float(np.sqrt((off**2).mean())), float(off.mean()), float(np.mean(rows)))
+    return TriedScheme(
+        scheme, float(np.sqrt((off**2).mean())), float(off.mean()), float(np.mean(rows))
+    )
 
 
 def _clusters(

@@ -13,10 +13,10 @@ from headgate.engine.request import Request
 from headgate.policies import Policy
 from headgate.report.long_work import Asked, LongWork
 from headgate.sizing.answer import answer
-from headgate.sizing.findings import WhatIf
 from headgate.sizing.grid import Run, try_cells
 from headgate.sizing.origin import Origin
-from headgate.sizing.trial_material import Material, material_of_tables
+from headgate.sizing.trial_material import TrialMaterial, material_of_tables
+from headgate.sizing.what_if import WhatIf
 from headgate.spec import Budget, Goal, Predicate, Side, SpecError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class _Extent(NamedTuple):
 
 def _of_checkpoint(
     request: Request, checkpoint: str, operator: int, spark: Any, extent: _Extent
-) -> tuple[Material, Run]:
+) -> tuple[TrialMaterial, Run]:
     """Build the trial input from a running join's state, and choose where to run the trials."""
     from headgate.spark.spark_whatif import material_of_checkpoint, try_on_spark
 
@@ -189,7 +189,7 @@ def _of_checkpoint(
 
 def _of_rows(
     request: Request, rows: tuple[Any, Any], spark: Any, extent: _Extent
-) -> tuple[Material, Run]:
+) -> tuple[TrialMaterial, Run]:
     """Build the trial input from tables or frames, and choose where to run the trials."""
     if any(is_spark(given) for given in rows):
         from headgate.spark.spark_whatif import material_of_frames, try_on_spark

@@ -36,7 +36,7 @@ from headgate.spec import (
     SpecError,
 )
 from headgate.spec.how import parse_how, parse_unmatched
-from headgate.spec.importance import Change
+from headgate.spec.importance import Redefinition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -396,4 +396,5 @@ class WindowJoin(Request):
         self.budget.check_settled()
         from headgate.spark import batch
 
-        return batch(self, left, right, shards, [Change.of(at, goal) for at, goal in redefined])
+        changes = [Redefinition.of(at, goal) for at, goal in redefined]
+        return batch(self, left, right, shards, changes)

@@ -19,7 +19,7 @@ from headgate.bench.offline_bench import measure_offline
 from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library, show_promised
 from headgate.bench.ratio_spread import RatioSpread
 from headgate.bench.shard_bench import shards_table
-from headgate.bench.spark_measurement import WARM_UP_BATCHES, Measurement, measure
+from headgate.bench.spark_measurement import WARM_UP_BATCHES, SparkMeasurement, measure
 from headgate.bench.whatif_bench import show_whatif
 from headgate.spark.session import check_ready, start_session
 from headgate.spark.spark_versions import figures_of
@@ -212,7 +212,7 @@ def _run_one(
     place: Path,
     checkpoint: Path,
     most_seconds: float = 600.0,
-) -> Measurement:
+) -> SparkMeasurement:
     with console.status(f"{name}: starting") as status:
 
         def show(progress: dict[str, Any]) -> None:
@@ -232,7 +232,7 @@ def _compare(
     title: str,
     most_seconds: float = 600.0,
 ) -> None:
-    runs: dict[str, list[Measurement]] = {name: [] for name in contenders}
+    runs: dict[str, list[SparkMeasurement]] = {name: [] for name in contenders}
     for number in range(rounds):
         for name, contender in contenders.items():
             checkpoint = place / f"checkpoint-{number}-{name.replace(' ', '-')}"
@@ -269,7 +269,7 @@ def _compare(
             console.print(f"Headgate / {name}: [bold]{ratio}[/] times the rows a second")
 
 
-def _state(measured: Measurement) -> tuple[int, int]:
+def _state(measured: SparkMeasurement) -> tuple[int, int]:
     figures = measured.metrics[-1].get("headgate")
     if figures is None:
         return measured.state_rows, measured.state_bytes

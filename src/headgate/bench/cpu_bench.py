@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from headgate.bench.live_query import LiveQuery, LiveStreams, Stretch, joined
+from headgate.bench.live_query import LiveQuery, LiveStreams, LiveStretch, joined
 from headgate.spec import Budget
 
 CPU = 0.5
@@ -25,7 +25,7 @@ class Held:
     """A measured stretch of a query under a CPU budget."""
 
     what: str
-    stretch: Stretch
+    stretch: LiveStretch
     exact_pairs: float
     """What the exact join would have made of the rows that came, as expected."""
 

@@ -26,7 +26,7 @@ START_US = round(START.timestamp() * 1_000_000)
 
 
 @dataclass(frozen=True)
-class Speed:
+class KernelSpeed:
     """Million arrivals per second in the kernel, without and with building its arrays from rows."""
 
     policy: str
@@ -43,7 +43,7 @@ def policies() -> tuple[Policy, ...]:
     return Random(), Prob(model), Fifo(), Life(model), Lru(), Ijoin()
 
 
-def measure_kernel(rows: int, rounds: int) -> Iterator[Speed]:
+def measure_kernel(rows: int, rounds: int) -> Iterator[KernelSpeed]:
     """Measure the exact join with a one-minute window, then each policy evicting at each budget.
 
     Everything scales with the budget, so that an arrival means the same work at each: windows span
@@ -136,7 +136,7 @@ def _timed(
     sides: tuple[Rows, Rows],
     codes: int,
     rounds: int,
-) -> Speed:
+) -> KernelSpeed:
     in_kernel, in_engine = [], []
     for _ in range(rounds):
         with _Stopwatch() as watch:
@@ -148,7 +148,7 @@ def _timed(
         arrivals = replay.stats.left_rows + replay.stats.right_rows
         in_kernel.append(arrivals / watch.seconds / 1e6)
         in_engine.append(arrivals / total / 1e6)
-    return Speed(name, kind, budget, RatioSpread.of(in_kernel), RatioSpread.of(in_engine))
+    return KernelSpeed(name, kind, budget, RatioSpread.of(in_kernel), RatioSpread.of(in_engine))
 
 
 class _Stopwatch:

@@ -126,7 +126,7 @@ def worker_seconds() -> float:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LiveStretch:
     """Figures of one stretch of a live query."""
 
     seconds: float
@@ -172,7 +172,7 @@ class LiveQuery:
 
     def watch(
         self, seconds: float, on_batch: Callable[[dict[str, Any]], None] | None = None
-    ) -> Stretch:
+    ) -> LiveStretch:
         """Let the query run for a while and return the figures of that stretch."""
         began, before, written = time.monotonic(), worker_seconds(), self._streams.written
         batches: list[dict[str, Any]] = []
@@ -186,7 +186,7 @@ class LiveQuery:
                     if on_batch:
                         on_batch(batches[-1])
         passed = time.monotonic() - began
-        return Stretch(
+        return LiveStretch(
             passed,
             worker_seconds() - before,
             tuple(batches),

@@ -14,7 +14,7 @@ WARM_UP_BATCHES = 3
 
 
 @dataclass(frozen=True)
-class Measurement:
+class SparkMeasurement:
     """Figures of a query's steady batches."""
 
     rows: int
@@ -37,7 +37,7 @@ def measure(
     most_seconds: float = 600.0,
     *,
     warm_up: int = WARM_UP_BATCHES,
-) -> Measurement:
+) -> SparkMeasurement:
     """Run to the end of the input (or of the time given), discarding the output.
 
     Two kinds of batch are excluded: the first ones (``warm_up``), which start processes and
@@ -67,7 +67,7 @@ def measure(
         raise RuntimeError("no steady batch: the input is too short, or a batch takes too long")
     batch_seconds = tuple(p["durationMs"]["triggerExecution"] / 1000 for p in steady)
     operators = steady[-1]["stateOperators"]
-    return Measurement(
+    return SparkMeasurement(
         rows=sum(p["numInputRows"] for p in steady),
         seconds=sum(batch_seconds),
         batch_seconds=batch_seconds,

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from headgate.api.whatif import whatif
 from headgate.demo.auctions import auction_stream
-from headgate.sizing.findings import WhatIf
+from headgate.sizing.what_if import WhatIf
 from headgate.spec import Side
 
 ROWS = 20_000_000

@@ -25,10 +25,10 @@ from headgate.profiles import match_counts
 from headgate.sizing import needs
 from headgate.studies.ijoin import plans
 from headgate.studies.sigmod05 import past
-from headgate.trials import draw, local_counts, stretch_tally, stretches
+from headgate.trials import draw, local_share, stretch_tally, stretches
 
 
-class Entry(NamedTuple):
+class DeclaredEntry(NamedTuple):
     """A function, and arguments of the types it takes."""
 
     function: Compiled
@@ -109,7 +109,7 @@ FACTS = stretch_tally._Facts(
 )
 KEYED_ROWS = match_counts.KeyedRows(INTEGERS, SHORTS, INTEGERS, REALS, FLAGS)
 
-TALLY = key_tally.Tally(
+TALLY = key_tally.KeyTally(
     places=INTEGERS,
     counts=REAL_ROWS,
     stands_for=REAL_ROWS,
@@ -121,57 +121,61 @@ TALLY = key_tally.Tally(
 )
 
 
-def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> Entry:
+def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> DeclaredEntry:
     """The sweep over values of one type, compared by one function."""
-    return Entry(ranges._sweep, (SPOTS, SHORTS, value, INTEGERS, INTEGERS, ends, at_least))
+    return DeclaredEntry(ranges._sweep, (SPOTS, SHORTS, value, INTEGERS, INTEGERS, ends, at_least))
 
 
-ENTRIES: tuple[Entry, ...] = (
+ENTRIES: tuple[DeclaredEntry, ...] = (
     # First what takes longest to compile, so that the rest is compiled beside it.
-    Entry(advance.advance, (ARRAYS, WINDOWS, BLOCK, INTEGER)),
-    Entry(advance.restore, (ARRAYS,)),
-    Entry(departure.let_go_behind_watermark, (ARRAYS,)),
-    Entry(coins.take_up, (ARRAYS, coins.Coins(vector(coins.FLIP), REALS))),
-    Entry(rescore_stored, (ARRAYS, HistoryKind.no_arrays(), INTEGER)),
-    Entry(event_order.fill, (LINKS, ROWS, SHORTS, GROUP)),
-    Entry(
+    DeclaredEntry(advance.advance, (ARRAYS, WINDOWS, BLOCK, INTEGER)),
+    DeclaredEntry(advance.restore, (ARRAYS,)),
+    DeclaredEntry(departure.let_go_behind_watermark, (ARRAYS,)),
+    DeclaredEntry(coins.take_up, (ARRAYS, coins.Coins(vector(coins.FLIP), REALS))),
+    DeclaredEntry(rescore_stored, (ARRAYS, HistoryKind.no_arrays(), INTEGER)),
+    DeclaredEntry(event_order.fill, (LINKS, ROWS, SHORTS, GROUP)),
+    DeclaredEntry(
         event_order.number_arrivals,
         (INTEGERS, INTEGERS, BYTES, (INTEGER, INTEGER), INTEGERS, INTEGERS),
     ),
-    Entry(event_order.queue_by_side, (LINKS, ROWS, SHORTS, INTEGER)),
-    Entry(ranges._group_by_code, (INTEGERS, SHORTS, INTEGERS, SHORTS)),
+    DeclaredEntry(event_order.queue_by_side, (LINKS, ROWS, SHORTS, INTEGER)),
+    DeclaredEntry(ranges._group_by_code, (INTEGERS, SHORTS, INTEGERS, SHORTS)),
     sweep(INTEGERS, WHOLE_ENDS, ranges._at_least_whole),
     sweep(REALS, REAL_ENDS, ranges._at_least_real),
     sweep(REALS, REAL_ENDS, ranges._at_least_or_nan),
-    Entry(numbering._number, (INTEGERS, SHORTS, SLOTS, INTEGER, INTEGER)),
-    Entry(numbering._move, (SLOTS, SLOTS)),
-    Entry(hashing._add_numbers, (INTEGERS, HASHES)),
-    Entry(hashing._add_texts, (BYTES, INTEGERS, HASHES)),
-    Entry(chance._draw, (UNSIGNED, BYTES, INTEGERS, REALS)),
-    Entry(age._cut_straight, (REALS, REALS, REALS, INTEGERS)),
-    Entry(heeb._smooth, (REAL_ROWS, REAL)),
-    Entry(
+    DeclaredEntry(numbering._number, (INTEGERS, SHORTS, SLOTS, INTEGER, INTEGER)),
+    DeclaredEntry(numbering._move, (SLOTS, SLOTS)),
+    DeclaredEntry(hashing._add_numbers, (INTEGERS, HASHES)),
+    DeclaredEntry(hashing._add_texts, (BYTES, INTEGERS, HASHES)),
+    DeclaredEntry(chance._draw, (UNSIGNED, BYTES, INTEGERS, REALS)),
+    DeclaredEntry(age._cut_straight, (REALS, REALS, REALS, INTEGERS)),
+    DeclaredEntry(heeb._smooth, (REAL_ROWS, REAL)),
+    DeclaredEntry(
         visits._solve_backwards,
         (REALS, np.empty((0, 0, 0)), REAL_ROWS, INTEGER, REAL, REAL_ROWS),
     ),
-    Entry(benefit._renew, (REAL_ROWS, np.empty((0, 0, 0)))),
-    Entry(key_tally.add_up, (SHORTS, BYTES, HASHES, TALLY, INTEGER)),
-    Entry(queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)),
-    Entry(stretches._where, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, BYTES)),
-    Entry(stretch_tally._add, (INTEGERS, INTEGERS, REALS, FACTS, REALS, REALS, REALS, REALS)),
-    Entry(local_counts._count, (INTEGERS, INTEGER, INTEGER, INTEGERS)),
-    Entry(draw._count, (HASHES, FLAGS, INTEGERS)),
-    Entry(
+    DeclaredEntry(benefit._renew, (REAL_ROWS, np.empty((0, 0, 0)))),
+    DeclaredEntry(key_tally.add_up, (SHORTS, BYTES, HASHES, TALLY, INTEGER)),
+    DeclaredEntry(
+        queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)
+    ),
+    DeclaredEntry(stretches._where, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, BYTES)),
+    DeclaredEntry(
+        stretch_tally._add, (INTEGERS, INTEGERS, REALS, FACTS, REALS, REALS, REALS, REALS)
+    ),
+    DeclaredEntry(local_share._count, (INTEGERS, INTEGER, INTEGER, INTEGERS)),
+    DeclaredEntry(draw._count, (HASHES, FLAGS, INTEGERS)),
+    DeclaredEntry(
         draw._take,
         (HASHES, FLAGS, UNSIGNED, UNSIGNED, REAL, REALS, UNSIGNED, INTEGER, BYTES),
     ),
-    Entry(match_counts._count, (KEYED_ROWS, KEYED_ROWS, INTEGERS, INTEGERS, REALS, REALS)),
-    Entry(needs._count, (INTEGERS, INTEGER, INTEGER, INTEGERS)),
-    Entry(
+    DeclaredEntry(match_counts._count, (KEYED_ROWS, KEYED_ROWS, INTEGERS, INTEGERS, REALS, REALS)),
+    DeclaredEntry(needs._count, (INTEGERS, INTEGER, INTEGER, INTEGERS)),
+    DeclaredEntry(
         past.follow,
         (INTEGER, INTEGERS, INTEGERS, INTEGERS, REALS, INTEGER_ROWS, INTEGERS, INTEGERS, INTEGERS),
     ),
-    Entry(
+    DeclaredEntry(
         plans.follow,
         (
             *(INTEGER, REALS, INTEGERS, INTEGERS, INTEGERS, REALS, REALS, REAL, REAL),

@@ -1,13 +1,19 @@
 """Measures what joins cost on this machine: `headgate calibrate`."""
 
-from headgate.calibration.timed_joins import Workload, in_turns
-from headgate.calibration.timed_weights import QUICK, THOROUGH, Effort, calibrate, measure_weights
+from headgate.calibration.timed_weights import (
+    QUICK,
+    THOROUGH,
+    MeasuringTime,
+    calibrate,
+    measure_weights,
+)
+from headgate.calibration.timed_workload import TimedWorkload, in_turns
 
 __all__ = [
     "QUICK",
     "THOROUGH",
-    "Effort",
-    "Workload",
+    "MeasuringTime",
+    "TimedWorkload",
     "calibrate",
     "in_turns",
     "measure_weights",

@@ -6,13 +6,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from headgate.calibration.timed_weights import Effort, calibrate, rounds_of
+from headgate.calibration.timed_weights import MeasuringTime, calibrate, rounds_of
 from headgate.models.cost import Calibration
 
 NANO = 1e9
 
 
-def run(effort: Effort, out: Path | None, console: Console) -> None:
+def run(effort: MeasuringTime, out: Path | None, console: Console) -> None:
     """Measure and print; the file is written last."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.calibration.timed_joins import Timed, Workload, in_turns
+from headgate.calibration.timed_workload import Timed, TimedWorkload, in_turns
 from headgate.models.cost import (
     NODE_ROWS,
     Calibration,
-    Point,
+    MeasuredCost,
     Structure,
     Weight,
     Weights,
@@ -30,7 +30,7 @@ HASHES = (Structure.HASH, Structure.HASH)
 BITMAPS = (Structure.BITMAP, Structure.BITMAP)
 
 
-class Effort(NamedTuple):
+class MeasuringTime(NamedTuple):
     """How long to measure."""
 
     windows: tuple[int, ...]
@@ -40,12 +40,12 @@ class Effort(NamedTuple):
     rounds: int
 
 
-THOROUGH = Effort((30, 100, 300, 1_000, 3_000, 10_000, 30_000), 20_000, 25)
-QUICK = Effort((100, 1_000, 10_000), 10_000, 5)
+THOROUGH = MeasuringTime((30, 100, 300, 1_000, 3_000, 10_000, 30_000), 20_000, 25)
+QUICK = MeasuringTime((100, 1_000, 10_000), 10_000, 5)
 
 
 def measure_weights(
-    effort: Effort = THOROUGH,
+    effort: MeasuringTime = THOROUGH,
     structures: Sequence[Structure] = tuple(Structure),
     node: int = NODE_ROWS,
     bucket: int = 1,
@@ -117,19 +117,21 @@ class _Runs(NamedTuple):
     """A window that slides and is never probed."""
 
 
-def _workloads(effort: Effort, structures: Sequence[Structure], node: int, bucket: int) -> _Runs:
+def _workloads(
+    effort: MeasuringTime, structures: Sequence[Structure], node: int, bucket: int
+) -> _Runs:
     n = effort.arrivals
     at = [(structure, rows) for structure in structures for rows in effort.windows]
     middle = effort.windows[len(effort.windows) // 2]
     keys = KEYS_A_ROW * middle
     idle = [
-        Workload(HASHES, (0, 0), (n, 0), keys),
-        Workload(HASHES, (0, 0), (n, 0), keys, node, bucket),
-        Workload(BITMAPS, (0, 0), (n, 0), keys),
+        TimedWorkload(HASHES, (0, 0), (n, 0), keys),
+        TimedWorkload(HASHES, (0, 0), (n, 0), keys, node, bucket),
+        TimedWorkload(BITMAPS, (0, 0), (n, 0), keys),
     ]
     searched, spared, updated = (
         [
-            Workload((_beside(each), each), windows, coming, KEYS_A_ROW * rows, node, bucket)
+            TimedWorkload((_beside(each), each), windows, coming, KEYS_A_ROW * rows, node, bucket)
             for each, rows in at
             for windows in [(rows * kept[0], rows * kept[1])]
         ]
@@ -137,7 +139,7 @@ def _workloads(effort: Effort, structures: Sequence[Structure], node: int, bucke
     )
     alone, mixed = (
         [
-            Workload((each, each), (middle, middle), coming, KEYS_A_ROW * middle, node, bucket)
+            TimedWorkload((each, each), (middle, middle), coming, KEYS_A_ROW * middle, node, bucket)
             for each in structures
         ]
         for coming in ((n, 0), (n // 2, n // 2))
@@ -151,7 +153,7 @@ def _weight(
     touched: list[tuple[float, float]],
     own: slice,
     runs: _Runs,
-    effort: Effort,
+    effort: MeasuringTime,
 ) -> Weight:
     """Compute the weight of a structure from its own runs, those of the slice."""
     n = effort.arrivals
@@ -178,7 +180,7 @@ def _weight(
         update_spread=float(np.std(np.concatenate([each[1:] for each in an_update]))),
         arrive=float(ordering) if is_ordered else 0.0,
         switch=switch,
-        measured=[Point(*point) for point in measured],
+        measured=[MeasuredCost(*point) for point in measured],
     )
 
 
@@ -216,7 +218,7 @@ def rising(costs: Sequence[float]) -> list[float]:
 
 
 def measure_work(
-    effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
+    effort: MeasuringTime = THOROUGH, done: Callable[[], None] = lambda: None
 ) -> tuple[WorkCost, WorkCost]:
     """Measure what an arrival, a stored row and a pair cost with hash indexes, and the spread.
 
@@ -228,10 +230,10 @@ def measure_work(
     n, rows = effort.arrivals, effort.windows[len(effort.windows) // 2]
     timed = in_turns(
         [
-            Workload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * rows),
-            Workload(HASHES, (0, rows), (0, n), KEYS_A_ROW * rows),
-            Workload(HASHES, (0, rows), (n, 0), KEYS_A_ROW * rows),
-            Workload(HASHES, (0, rows), (n, 0), max(rows // MATCHES, 1)),
+            TimedWorkload(HASHES, (0, 0), (n, 0), KEYS_A_ROW * rows),
+            TimedWorkload(HASHES, (0, rows), (0, n), KEYS_A_ROW * rows),
+            TimedWorkload(HASHES, (0, rows), (n, 0), KEYS_A_ROW * rows),
+            TimedWorkload(HASHES, (0, rows), (n, 0), max(rows // MATCHES, 1)),
         ],
         effort.rounds,
         done,
@@ -248,7 +250,9 @@ def measure_work(
     )
 
 
-def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None) -> Calibration:
+def calibrate(
+    effort: MeasuringTime = THOROUGH, done: Callable[[], None] = lambda: None
+) -> Calibration:
     """Measure everything that a plan needs to know about this machine.
 
     Parameters
@@ -272,7 +276,7 @@ def calibrate(effort: Effort = THOROUGH, done: Callable[[], None] = lambda: None
     )
 
 
-def rounds_of(effort: Effort) -> int:
+def rounds_of(effort: MeasuringTime) -> int:
     """Number of rounds that `calibrate` reports as done."""
     return 2 * (effort.rounds + 1)
 

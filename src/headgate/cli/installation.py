@@ -70,7 +70,7 @@ def _pyspark() -> Finding:
         costs = "no stream and no batch on Spark; run, profile and whatif work on tables"
         return Finding("PySpark", "none", Verdict.MISSING, costs, 'pip install "headgate[spark]"')
     try:
-        from headgate.spark.installed_packages import PYSPARK
+        from headgate.spark.installed_package import PYSPARK
 
         PYSPARK.check()
     except SpecError as error:
@@ -99,7 +99,7 @@ def _package(name: str) -> Finding:
 
     found = _version_of(name) or "none"
     try:
-        from headgate.spark.installed_packages import ALWAYS
+        from headgate.spark.installed_package import ALWAYS
 
         next(package for package in ALWAYS if package.name == name).check()
     except SpecError as error:

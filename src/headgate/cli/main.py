@@ -80,10 +80,10 @@ def demo(
 ) -> None:
     """Join a shop's clicks and orders on Spark within a budget, live, and compare the policies."""
     with plain_errors():
-        from headgate.demo.demo_command import QUICK_ROWS, ROWS, Settings, run
+        from headgate.demo.demo_command import QUICK_ROWS, ROWS, DemoSettings, run
 
         wanted = rows or (QUICK_ROWS if quick else ROWS)
-        run(Settings(wanted, memory, policy, out, seed), Console())
+        run(DemoSettings(wanted, memory, policy, out, seed), Console())
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.RUN)
@@ -206,7 +206,7 @@ def whatif(
         from headgate.cli.asked_sides import AskedSides
 
         whatif_command.run(
-            whatif_command.Settings(
+            whatif_command.WhatIfSettings(
                 asked=AskedSides(
                     (left, right),
                     (left_time, right_time),
@@ -336,7 +336,7 @@ def reproduce(
         if listing:
             study_command.list_studies(chosen, Console())
             return
-        settings = study_command.Settings(
+        settings = study_command.StudySettings(
             chosen, out, quick, study_command.parse_seeds(seeds), jobs
         )
         status = study_command.reproduce(settings, Console())

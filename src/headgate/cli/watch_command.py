@@ -5,16 +5,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headgate.api.page_watch import TOKEN_VARIABLE
+from headgate.api.watch import TOKEN_VARIABLE
 from headgate.watching.history import History
-from headgate.watching.page_guard import Guard
+from headgate.watching.page_guard import PageGuard
 from headgate.watching.page_server import PageServer
 
 
 def run(folder: Path, host: str, port: int | None, hosts: list[str], console: Console) -> None:
     """Serve until interrupted; the token, if any, comes from the environment."""
     history = History(folder, read_only=True)
-    guard = Guard.of(host, os.environ.get(TOKEN_VARIABLE) or None, hosts)
+    guard = PageGuard.of(host, os.environ.get(TOKEN_VARIABLE) or None, hosts)
     server = PageServer(history, guard, host, port)
 
     def say() -> None:

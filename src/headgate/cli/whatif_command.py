@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from headgate.api.whatif import whatif
 from headgate.cli.asked_sides import AskedSides, Names
-from headgate.sizing.findings import WhatIf
+from headgate.sizing.what_if import WhatIf
 from headgate.sizing.whatif_picture import save_picture
 from headgate.sizing.wording import sections, to_use
 from headgate.spec import MaxImportance
@@ -20,7 +20,7 @@ FIRST = "Looking at the rows"
 
 
 @dataclass(frozen=True)
-class Settings:
+class WhatIfSettings:
     """The command-line options."""
 
     asked: AskedSides
@@ -36,7 +36,7 @@ class Settings:
     out: Path
 
 
-def run(settings: Settings, console: Console) -> None:
+def run(settings: WhatIfSettings, console: Console) -> None:
     """Run the what-if, print the answer and save the report."""
     asked = settings.asked
     sides = asked.checked(files=settings.checkpoint is None)
@@ -110,7 +110,7 @@ def _memory(given: str) -> int | str:
     return int(given) if given.strip().isdigit() else given
 
 
-def _session(settings: Settings, console: Console) -> Any:
+def _session(settings: WhatIfSettings, console: Console) -> Any:
     from headgate.spark.session import check_ready, start_session
 
     check_ready()

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.columns.pieces import RowSource
+from headgate.columns.row_source import RowSource
 
 
 def compacted(table: pa.Table, place: np.ndarray) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from headgate.compiling.compiled import Compiled, compiled, generated, inlined
 from headgate.compiling.instructions import leading_zeros, prefetch, trailing_zeros
-from headgate.compiling.scoring import Score, call_score
+from headgate.compiling.score import Score, call_score
 
 __all__ = [
     "Compiled",

@@ -18,7 +18,7 @@ class ArgumentType(Protocol):
         """Append a value's words; False if it is of another type."""
 
 
-class Whole:
+class WholeNumber:
     """A whole number or a truth value."""
 
     def pack(self, value: Any, words: list[int]) -> bool:
@@ -29,7 +29,7 @@ class Whole:
         return True
 
 
-class Real:
+class RealNumber:
     """A real number."""
 
     def pack(self, value: Any, words: list[int]) -> bool:
@@ -91,9 +91,9 @@ class Function:
 def read_type(text: Any) -> ArgumentType:
     """The type that a library's table of contents names."""
     if text in ("i", "u", "b"):
-        return Whole()
+        return WholeNumber()
     if text == "d":
-        return Real()
+        return RealNumber()
     form, *rest = text
     if form == "array":
         return Array(_dtype(rest[0]), rest[1])

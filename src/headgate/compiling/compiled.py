@@ -39,7 +39,7 @@ class Compiled:
         return self._jitted(*arguments)
 
     @cached_property
-    def _entries(self) -> tuple[machine_library.Entry, ...]:
+    def _entries(self) -> tuple[machine_library.LibraryEntry, ...]:
         library = None if MODE == JIT else machine_library.loaded()
         return () if library is None else library.entries(self.name)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from headgate.compiling.compiled import Compiled
 from headgate.compiling.instructions import Instruction
-from headgate.compiling.scoring import Score
+from headgate.compiling.score import Score
 
 _OURS = __name__.partition(".")[0]
 

@@ -22,7 +22,7 @@ from headgate.compiling import machine_library
 from headgate.compiling.compiled import Compiled
 from headgate.compiling.fingerprint import fingerprint
 from headgate.compiling.instructions import Instruction
-from headgate.compiling.scoring import Score
+from headgate.compiling.score import Score
 
 FunctionCache: Any = caching.FunctionCache
 CFunc: Any = ccallback.CFunc

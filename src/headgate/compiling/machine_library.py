@@ -34,7 +34,7 @@ def library_path(machine: str | None = None) -> Path:
     return PACKAGE / "compiling" / "libraries" / name
 
 
-class Entry:
+class LibraryEntry:
     """A function of the library, for arguments of certain types."""
 
     def __init__(self, function: Any, contents: dict[str, Any]) -> None:
@@ -87,10 +87,12 @@ class Library:
                 self._code = ctypes.CDLL(copy.name)
         self.contents = read_contents(self._code)
 
-    def entries(self, name: str) -> tuple[Entry, ...]:
+    def entries(self, name: str) -> tuple[LibraryEntry, ...]:
         """The entries of a function, one for each set of types."""
         own = self.contents["entries"].get(name, ())
-        return tuple(Entry(self._code[entry["symbol"]], entry | {"name": name}) for entry in own)
+        return tuple(
+            LibraryEntry(self._code[entry["symbol"]], entry | {"name": name}) for entry in own
+        )
 
     def score_address(self, name: str) -> int | None:
         """Where the machine code of a `Score` is; None if the library does not have it."""

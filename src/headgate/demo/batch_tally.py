@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.demo.shop import ShopStream
 from headgate.learning import Estimate
-from headgate.spark.spark_versions import figures_of
+from headgate.spark.report_reader import ReportReader
 
 METRICS = "headgate"
 """The name the join's metrics are observed under."""
@@ -44,19 +44,12 @@ class BatchTally:
     recalls: list[float] = field(default_factory=list)
     """Of the exact result so far, after each batch."""
     _batches: list[tuple[int, float]] = field(default_factory=list)
-    _last_id: int = -1
+    _reports: ReportReader = field(default_factory=lambda: ReportReader(METRICS))
 
     def read(self, reports: Sequence[Any]) -> None:
         """Read the new progress reports."""
-        for report in reports:
-            if report["batchId"] <= self._last_id:
-                continue
-            self._last_id = report["batchId"]
-            observed = report["observedMetrics"].get(METRICS)
-            figures = None if observed is None else figures_of(observed)
-            # A batch without rows only moves the watermark.
-            if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
-                self._add(figures, report["durationMs"]["triggerExecution"] / 1000)
+        for report, figures in self._reports.new(reports):
+            self._add(figures, report["durationMs"]["triggerExecution"] / 1000)
 
     def _add(self, figures: Any, seconds: float) -> None:
         arrived = figures["left_rows"] + figures["right_rows"]

@@ -26,7 +26,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactJoin:
     """Memory and result of the exact join."""
 
     pairs: int
@@ -57,14 +57,14 @@ def contenders() -> dict[str, Policy]:
     return named
 
 
-def run_exact(stream: ShopStream) -> Exact:
+def run_exact(stream: ShopStream) -> ExactJoin:
     """Run the join with unlimited memory."""
     stats = run_with(stream, AMPLE, "fifo").stats
-    return Exact(stats.pairs, stats.peak_rows)
+    return ExactJoin(stats.pairs, stats.peak_rows)
 
 
 def compare(
-    stream: ShopStream, exact: Exact, percents: tuple[int, ...] = PERCENTS
+    stream: ShopStream, exact: ExactJoin, percents: tuple[int, ...] = PERCENTS
 ) -> Iterator[Result]:
     """Run every policy at every memory size."""
     for label, policy in contenders().items():

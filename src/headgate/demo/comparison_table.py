@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from headgate.demo.comparison import Exact, Result
+from headgate.demo.comparison import ExactJoin, Result
 from headgate.report.recall_lines import alike
 
 NOTE = (
@@ -20,7 +20,7 @@ SAME = 0.0005
 """Recalls no further apart than this are printed alike."""
 
 
-def comparison_table(exact: Exact, results: Sequence[Result]) -> Table:
+def comparison_table(exact: ExactJoin, results: Sequence[Result]) -> Table:
     """Recall, one row per policy, one column per memory size; the best in bold."""
     percents = sorted({result.percent for result in results})
     recalls = _best_first(results)

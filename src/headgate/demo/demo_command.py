@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from headgate.demo.batch_tally import METRICS, BatchTally
 from headgate.demo.comparison import (
     PERCENTS,
-    Exact,
+    ExactJoin,
     Result,
     compare,
     contenders,
@@ -27,7 +27,7 @@ from headgate.demo.comparison import (
 )
 from headgate.demo.comparison_table import comparison_table, save_terminal
 from headgate.demo.demo_picture import save_picture
-from headgate.demo.demo_view import View
+from headgate.demo.demo_view import DemoView
 from headgate.demo.made_stream import MINUTE_US
 from headgate.demo.shop import WINDOW_US, ShopStream, shop_stream
 from headgate.policies import Policy, make_policy
@@ -49,7 +49,7 @@ SHORT_SESSION = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
 @dataclass(frozen=True)
-class Settings:
+class DemoSettings:
     """The demo's settings."""
 
     rows: int = ROWS
@@ -70,7 +70,7 @@ class Settings:
         return self.out / "spark.log"
 
 
-def run(settings: Settings, console: Console) -> None:
+def run(settings: DemoSettings, console: Console) -> None:
     """Run the whole demo."""
     check_ready()
     check_python_sources("headgate demo")
@@ -85,7 +85,9 @@ def run(settings: Settings, console: Console) -> None:
         exact = exact_run.result()
     budget = exact.budget(settings.percent)
     tally = BatchTally(stream, budget.rows or 0, exact.peak_rows)
-    view = View(tally, f"{settings.percent:g} % memory · policy {policy.label}", str(settings.log))
+    view = DemoView(
+        tally, f"{settings.percent:g} % memory · policy {policy.label}", str(settings.log)
+    )
     try:
         with Live(view, console=console, refresh_per_second=5):
             join_stream(spark, settings, policy, tally)
@@ -102,7 +104,7 @@ def run(settings: Settings, console: Console) -> None:
 
 
 def join_stream(
-    spark: "SparkSession", settings: Settings, policy: Policy, tally: BatchTally
+    spark: "SparkSession", settings: DemoSettings, policy: Policy, tally: BatchTally
 ) -> None:
     """Join the stream on Spark to its end, keeping the tally up to date."""
     joined = shop_join(Budget(rows=tally.budget_rows), policy).stream(
@@ -118,7 +120,7 @@ def join_stream(
             tally.read(query.recentProgress)
 
 
-def _read(spark: "SparkSession", settings: Settings, side: str, time: str) -> "DataFrame":
+def _read(spark: "SparkSession", settings: DemoSettings, side: str, time: str) -> "DataFrame":
     from headgate.demo.made_source import ShopSource
 
     spark.dataSource.register(ShopSource)
@@ -158,7 +160,7 @@ def _introduction(stream: ShopStream) -> str:
     )
 
 
-def _compare(stream: ShopStream, exact: Exact, console: Console) -> list[Result]:
+def _compare(stream: ShopStream, exact: ExactJoin, console: Console) -> list[Result]:
     results = []
     doing = "every policy on the same data, in process: {}"
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())

@@ -13,7 +13,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 BAR_WIDTH = 32
 
 
-class View:
+class DemoView:
     """The terminal view of the running join, drawn from the current tally.
 
     Parameters

@@ -38,7 +38,7 @@ DEFAULTS = {"rows": 1_000_000, "seed": 0, "batch": 80_000, "partitions": 2}
 
 
 @dataclass(frozen=True)
-class Stretch(InputPartition):
+class MadeStretch(InputPartition):
     """Arrivals from number ``first`` up to, not including, ``last``."""
 
     first: int
@@ -77,14 +77,14 @@ class MadeRequest:
         """How many rows of both sides there are."""
         return self.make(self.rows, self.seed).rows
 
-    def stretches(self, first: int, last: int) -> list[Stretch]:
+    def stretches(self, first: int, last: int) -> list[MadeStretch]:
         """Split a range of arrivals into partitions."""
         if first >= last:
             return []
         cuts = np.linspace(first, last, self.partitions + 1).astype(int).tolist()
-        return [Stretch(*ends) for ends in pairwise(cuts)]
+        return [MadeStretch(*ends) for ends in pairwise(cuts)]
 
-    def read(self, stretch: Stretch) -> Iterator[pa.RecordBatch]:
+    def read(self, stretch: MadeStretch) -> Iterator[pa.RecordBatch]:
         """The rows of a stretch."""
         stream = self.make(self.rows, self.seed)
         yield from stream.between(self.side, stretch.first, stretch.last).to_batches()
@@ -149,13 +149,13 @@ class MadeReader(DataSourceReader):
     def __init__(self, request: MadeRequest) -> None:
         self._request = request
 
-    def partitions(self) -> Sequence[Stretch]:
+    def partitions(self) -> Sequence[MadeStretch]:
         """Split all arrivals into partitions."""
         return self._request.stretches(0, self._request.arrivals)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a partition."""
-        return self._request.read(cast(Stretch, partition))
+        return self._request.read(cast(MadeStretch, partition))
 
 
 class MadeStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -182,13 +182,13 @@ class MadeStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def prepareForTriggerAvailableNow(self) -> None:
         """Do nothing: the stream has an end of its own."""
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[Stretch]:
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[MadeStretch]:
         """Split a batch's arrivals into partitions."""
         return self._request.stretches(start["arrivals"], end["arrivals"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a partition."""
-        return self._request.read(cast(Stretch, partition))
+        return self._request.read(cast(MadeStretch, partition))
 
 
 def _quoted(side: str) -> str:

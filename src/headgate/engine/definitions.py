@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.kernel.terms import Terms
 from headgate.spec import Goal, MaxImportance, SpecError
 
@@ -80,11 +80,11 @@ def nothing_to_redefine(goal: Goal) -> SpecError:
     )
 
 
-class Known(NamedTuple):
+class KnownDefinitions(NamedTuple):
     """The definitions of importance in a step."""
 
     definitions: Definitions
-    progress: Progress
+    progress: StepProgress
     """With the redefinitions that came with the step."""
     refused: int
     """How many redefinitions were rejected."""
@@ -92,10 +92,10 @@ class Known(NamedTuple):
 
 def known_definitions(
     goal: MaxImportance,
-    progress: Progress,
+    progress: StepProgress,
     schemas: tuple[pa.Schema, pa.Schema],
     news: Sequence[tuple[int | None, str]] = (),
-) -> Known:
+) -> KnownDefinitions:
     """The definitions for a step, those that came with it included.
 
     Definitions that no longer hold are dropped, so that a long-running join keeps few. A faulty
@@ -116,7 +116,7 @@ def known_definitions(
     definitions = replace(Definitions.of(goal, redefined), at_once=at_once)
     refused = (len(progress.definitions) - len(kept)) + (len(news) - len(fresh))
     refused += max(len(ahead) - MOST_AHEAD, 0)
-    return Known(definitions, progress._replace(definitions=holding), refused)
+    return KnownDefinitions(definitions, progress._replace(definitions=holding), refused)
 
 
 def _fits(goal: MaxImportance, text: str, schemas: tuple[pa.Schema, pa.Schema]) -> bool:

@@ -14,7 +14,7 @@ from headgate.engine.learned_step import LearnedStep
 from headgate.engine.placed_rows import Placed, Screened, numbered
 from headgate.engine.stats import Stats
 from headgate.kernel.pace import Pace
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.kernel.terms import Terms
 from headgate.learning.watch_room import Coming
 from headgate.pacing.event_pacing import Pacing
@@ -45,7 +45,7 @@ class Driver(Generic[Placed]):
         self,
         coding: Coding[Placed],
         stored: tuple[Placed, Placed],
-        progress: Progress = Progress(),  # noqa: B008 - immutable
+        progress: StepProgress = StepProgress(),  # noqa: B008 - immutable
         pacing: Pacing | None = None,
     ) -> None:
         self._coding, self._pacing = coding, pacing

@@ -5,7 +5,7 @@ import numpy as np
 from headgate.engine.join_step import JoinStep
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 
 
 class FinishedBatch:
@@ -27,7 +27,7 @@ class FinishedBatch:
 
     def __init__(
         self,
-        before: Progress,
+        before: StepProgress,
         held: tuple[TableRows, TableRows],
         last: JoinStep[TableRows],
         stats: Stats,

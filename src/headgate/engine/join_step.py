@@ -10,15 +10,15 @@ from typing import Generic
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.pieces import PIECE_BYTES, RowSource
+from headgate.columns.row_source import PIECE_BYTES, RowSource
 from headgate.engine.placed_rows import Placed, Screened
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.pairs import PairBlock
-from headgate.kernel.progress import Progress
+from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.pacing.pacer import Passed
 
 
@@ -78,7 +78,7 @@ class JoinStep(Generic[Placed]):
         return len(self.arriving[0]), len(self.arriving[1])
 
     @property
-    def after(self) -> Progress:
+    def after(self) -> StepProgress:
         """The progress to hand to the next step."""
         return self.kernel.after
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.learning import Evidence, Monitor
-from headgate.learning.key_clusters import ClusterSums
+from headgate.learning.cluster_sums import ClusterSums
 from headgate.learning.result_rows import ResultRows
-from headgate.learning.rivals import BothRows
+from headgate.learning.rival_round import BothRows
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies import Policy
 from headgate.spec import How

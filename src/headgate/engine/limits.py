@@ -5,7 +5,7 @@ from typing import NamedTuple
 from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.kernel.relation import Relation
 from headgate.kernel.terms import Terms
-from headgate.learning import Part, Room
+from headgate.learning import BudgetPart, Room
 from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.room import (
     KEYS_A_ROW,
@@ -197,11 +197,11 @@ def room_for(
     --------
     >>> from headgate.policies import Learned
     >>> room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
-    Room(watched=Part(rows=50, bytes=None), keys=Part(rows=125, bytes=None), seed=0,
-         tried=Part(rows=75, bytes=None))
+    Room(watched=BudgetPart(rows=50, bytes=None), keys=BudgetPart(rows=125, bytes=None), seed=0,
+         tried=BudgetPart(rows=75, bytes=None))
     >>> minutes = (TimeWindow(60_000_000), TimeWindow(60_000_000))
     >>> room_for(Budget(memory="64 kB"), Learned("age"), 1, 0.05, windows=minutes).watched
-    Part(rows=None, bytes=3840)
+    BudgetPart(rows=None, bytes=3840)
     """
     watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
     keys = HALF if policy.counts_keys else 0.0
@@ -211,9 +211,9 @@ def room_for(
     if follows_keys and budget.monitor is None:
         watched *= 2
 
-    def part(share: float, most_rows: int, most_bytes: int) -> Part:
+    def part(share: float, most_rows: int, most_bytes: int) -> BudgetPart:
         rows, size = budget.rows, budget.memory
-        return Part(
+        return BudgetPart(
             None if rows is None else min(int(rows // shards * monitor * share), most_rows),
             None if size is None else min(int(size // shards * monitor * share), most_bytes),
         )
@@ -230,7 +230,9 @@ def room_for(
     )
 
 
-def _enough_for_ages(part: Part, budget: Budget, shards: int, beside_keys: bool) -> Part:
+def _enough_for_ages(
+    part: BudgetPart, budget: Budget, shards: int, beside_keys: bool
+) -> BudgetPart:
     """What age curves can be learned from, where a small budget allows it."""
     enough = ENOUGH_BESIDE_KEYS if beside_keys else ENOUGH_WATCHED
     most_share = MONITOR if beside_keys else MOST_OF_SMALL
@@ -241,7 +243,7 @@ def _enough_for_ages(part: Part, budget: Budget, shards: int, beside_keys: bool)
         most = min(enough, int(whole // shards * most_share))
         return max(given, most) if 2 * most >= enough else given
 
-    return Part(
+    return BudgetPart(
         at_least(part.rows, enough // WATCHED_A_ROW, budget.rows),
         at_least(part.bytes, enough * (WATCHED_BYTES + KEY_BYTES), budget.memory),
     )

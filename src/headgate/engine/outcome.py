@@ -12,7 +12,7 @@ from headgate.learning import Estimate
 from headgate.report.section_html import as_html, meter
 
 
-class Exact(NamedTuple):
+class ExactCounts(NamedTuple):
     """What the exact result has."""
 
     pairs: int
@@ -51,14 +51,16 @@ class Outcome:
         self,
         pairs: pa.Table,
         stats: Stats,
-        exact_pairs: int | Callable[[], Exact],
+        exact_pairs: int | Callable[[], ExactCounts],
         estimated_recall: Estimate | None = None,
         followed: dict[str, int] | None = None,
         exact_importance: float | None = None,
     ) -> None:
         self.pairs = pairs
         self.stats = stats
-        self._exact = exact_pairs if callable(exact_pairs) else Exact(exact_pairs, exact_importance)
+        self._exact = (
+            exact_pairs if callable(exact_pairs) else ExactCounts(exact_pairs, exact_importance)
+        )
         self.estimated_recall = estimated_recall
         self.followed = followed or {}
 
@@ -78,7 +80,7 @@ class Outcome:
         return self._counted.unmatched
 
     @cached_property
-    def _counted(self) -> Exact:
+    def _counted(self) -> ExactCounts:
         return self._exact() if callable(self._exact) else self._exact
 
     @property

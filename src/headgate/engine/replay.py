@@ -12,12 +12,12 @@ import numpy as np
 from headgate.engine.coding import FixedCoding
 from headgate.engine.driver import Driver
 from headgate.engine.placed_rows import Numbers, PlacedRows, Screened
-from headgate.engine.rows_at_end import Decided, still_stored
+from headgate.engine.rows_at_end import RowsAtEnd, still_stored
 from headgate.engine.stats import Stats
 from headgate.kernel.event_order import event_order
 from headgate.kernel.given_up import hashes_of_codes
 from headgate.kernel.layout import NULL_KEY
-from headgate.kernel.pairs import PairBlock
+from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
@@ -75,7 +75,7 @@ class Replay:
         self._pacing, self._most_at_once = pacing, most_at_once
         nothing = PlacedRows(np.empty(0, np.int64), Rows.empty())
         coding = FixedCoding[PlacedRows](codes, learner, hashes)
-        self._at_end: list[Decided] = []
+        self._at_end: list[RowsAtEnd] = []
         self._driver = Driver[PlacedRows](coding, (nothing, nothing), pacing=pacing)
 
     @property

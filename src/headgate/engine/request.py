@@ -33,7 +33,7 @@ from headgate.spec import (
     Window,
 )
 from headgate.spec.budget import MONITOR
-from headgate.spec.importance import Change
+from headgate.spec.importance import Redefinition
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Request:
     def bind(
         self,
         schemas: tuple[pa.Schema, pa.Schema],
-        changes: Sequence[Change] = (),
+        changes: Sequence[Redefinition] = (),
         compare: Callable[[Shape], Shape] | None = None,
         shows_result: bool = True,
     ) -> BoundColumns:
@@ -102,7 +102,7 @@ class Request:
         return BoundColumns(shape, schemas, self._definitions(schemas, changes))
 
     def _definitions(
-        self, schemas: tuple[pa.Schema, pa.Schema], changes: Sequence[Change]
+        self, schemas: tuple[pa.Schema, pa.Schema], changes: Sequence[Redefinition]
     ) -> Definitions | None:
         """What is important, and from when on; None where all rows count alike."""
         if not isinstance(self.goal, MaxImportance):

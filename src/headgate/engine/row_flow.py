@@ -1,7 +1,7 @@
 """What became of the rows of a join, as a small table to print."""
 
 from headgate.engine.stats import Stats
-from headgate.report.sections import Section
+from headgate.report.report_section import ReportSection
 from headgate.spec.quantity import format_bytes
 
 FATES = {
@@ -24,7 +24,7 @@ FATES = {
 """Counts of `Stats` in the order in which rows meet them, in words."""
 
 
-def row_flow(stats: Stats, title: str) -> Section:
+def row_flow(stats: Stats, title: str) -> ReportSection:
     """What came, what became of it, and what was stored at most; zeros are left out.
 
     Examples
@@ -43,4 +43,4 @@ def row_flow(stats: Stats, title: str) -> Section:
     if stats.peak_rows:
         rows.append(("stored at most, rows", f"{stats.peak_rows:,}"))
         rows.append(("stored at most, bytes", format_bytes(stats.peak_bytes)))
-    return Section(title, heads=("", "rows"), rows=tuple(rows))
+    return ReportSection(title, heads=("", "rows"), rows=tuple(rows))

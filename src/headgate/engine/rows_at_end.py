@@ -9,11 +9,11 @@ import numpy as np
 from headgate.engine.placed_rows import PlacedRows
 from headgate.engine.stats import Stats
 from headgate.kernel.layout import Fate
-from headgate.kernel.pairs import PairBlock
+from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.terms import Terms
 
 
-class Decided(NamedTuple):
+class RowsAtEnd(NamedTuple):
     """Rows of one side without a partner, by their places in the payload."""
 
     side: int
@@ -38,7 +38,7 @@ class Decided(NamedTuple):
         )
 
 
-def still_stored(terms: Terms, stored: tuple[PlacedRows, PlacedRows]) -> list[Decided]:
+def still_stored(terms: Terms, stored: tuple[PlacedRows, PlacedRows]) -> list[RowsAtEnd]:
     """Of the rows still stored, those without a partner; none in joins that leave them out.
 
     No row will come any more, so a row is certainly unmatched unless it is doubtful.
@@ -48,12 +48,12 @@ def still_stored(terms: Terms, stored: tuple[PlacedRows, PlacedRows]) -> list[De
         if terms.how.outer[side] and len(rows):
             fate = rows.rows.fates
             alone = fate & Fate.MATCHED == 0
-            found.append(Decided(side, rows.place[alone], fate[alone] & Fate.DOUBTFUL == 0))
+            found.append(RowsAtEnd(side, rows.place[alone], fate[alone] & Fate.DOUBTFUL == 0))
     return found
 
 
-def without_time(terms: Terms, side: int, places: np.ndarray) -> list[Decided]:
+def without_time(terms: Terms, side: int, places: np.ndarray) -> list[RowsAtEnd]:
     """Rows whose time is null: they match nothing in any join."""
     if not (terms.how.outer[side] and len(places)):
         return []
-    return [Decided(side, places, np.ones(len(places), np.bool_))]
+    return [RowsAtEnd(side, places, np.ones(len(places), np.bool_))]

@@ -7,17 +7,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from headgate.columns.pieces import CHUNK_BYTES
 from headgate.columns.plain_form import no_rows
+from headgate.columns.row_source import CHUNK_BYTES
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.inputs import as_arrow
 from headgate.engine.key_columns import hashes_by_code, key_bytes
 from headgate.engine.limits import terms_for
-from headgate.engine.outcome import Exact, Outcome
+from headgate.engine.outcome import ExactCounts, Outcome
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import Replay, observed_rates
 from headgate.engine.request import Request
-from headgate.engine.rows_at_end import Decided, without_time
+from headgate.engine.rows_at_end import RowsAtEnd, without_time
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.table_coding import coded, hashes_of
@@ -28,7 +28,7 @@ from headgate.learning.learner import Learner, new_monitor
 from headgate.models.cost.structure import Pair
 from headgate.pacing.event_pacing import EventPacing
 from headgate.spec import How, MaxImportance
-from headgate.spec.importance import Change
+from headgate.spec.importance import Redefinition
 
 
 def run(
@@ -38,7 +38,7 @@ def run(
     began = process_time()
     spark = " (Spark DataFrames go to batch or stream)"
     tables = (as_arrow(left, "left", "run", spark), as_arrow(right, "right", "run", spark))
-    changes = [Change.of(at, goal) for at, goal in redefined]
+    changes = [Redefinition.of(at, goal) for at, goal in redefined]
     bound = request.bind((tables[0].schema, tables[1].schema), changes)
     arriving = _screened(request, bound.shape, tables)
     held = (arriving[0].rows, arriving[1].rows)
@@ -60,17 +60,17 @@ def run(
     null_times = (arriving[0].null_times, arriving[1].null_times)
     stats = _with_null_times(replay.stats, null_times, untimed)
 
-    def exact() -> Exact:
+    def exact() -> ExactCounts:
         """What the exact result has."""
         worth = None if bound.definitions is None else stats.importance
         if not (stats.lost_rows or request.policy.samples):
-            return Exact(stats.pairs, worth, stats.unmatched)
+            return ExactCounts(stats.pairs, worth, stats.unmatched)
         whole = Replay(terms.exact(), left_rows, right_rows, codes)
         if bound.definitions is None and request.how == How.INNER:
-            return Exact(whole.count_pairs())
+            return ExactCounts(whole.count_pairs())
         every = _with_null_times(whole.total(), null_times, untimed)
         worth = None if bound.definitions is None else every.importance
-        return Exact(every.pairs, worth, every.unmatched)
+        return ExactCounts(every.pairs, worth, every.unmatched)
 
     return Outcome(
         pa.concat_tables([no_rows(bound.result), *results]),
@@ -125,7 +125,9 @@ def _learner(request: Request, most_key_bytes: int) -> Learner | None:
     return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
 
 
-def _estimate(request: Request, learner: Learner | None, untimed: list[Decided]) -> Estimate | None:
+def _estimate(
+    request: Request, learner: Learner | None, untimed: list[RowsAtEnd]
+) -> Estimate | None:
     """Recall as the monitor estimates it; None where watched rows do not tell it."""
     if learner is None or request.policy.samples or not learner.result.are_known:
         return None
@@ -135,7 +137,7 @@ def _estimate(request: Request, learner: Learner | None, untimed: list[Decided])
 
 def _untimed(
     terms: Terms, shape: Shape, arriving: tuple[Screened[TableRows], Screened[TableRows]]
-) -> list[Decided]:
+) -> list[RowsAtEnd]:
     """Rows without a time that come out as rows without a partner."""
     found = []
     for side, came in enumerate(arriving):
@@ -151,7 +153,7 @@ def _pacing(request: Request, before_s: float, rows: int) -> EventPacing | None:
 
 
 def _results(
-    replay: Replay, shape: Shape, held: tuple[TableRows, TableRows], untimed: list[Decided]
+    replay: Replay, shape: Shape, held: tuple[TableRows, TableRows], untimed: list[RowsAtEnd]
 ) -> Iterator[pa.Table]:
     """Result rows, piece by piece."""
     sources = [shape.source(rows.table, side) for side, rows in enumerate(held)]
@@ -163,7 +165,7 @@ def _results(
             yield from shape.results(sources[0], sources[1], pairs, CHUNK_BYTES)
 
 
-def _with_null_times(stats: Stats, null_times: tuple[int, int], untimed: list[Decided]) -> Stats:
+def _with_null_times(stats: Stats, null_times: tuple[int, int], untimed: list[RowsAtEnd]) -> Stats:
     """The stats with rows of each side that have no time."""
     for decided in untimed:
         stats = decided.counted(stats)

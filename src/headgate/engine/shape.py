@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.casting import cast_to
-from headgate.columns.pieces import RowSource, cuts
+from headgate.columns.row_source import RowSource, cuts
 from headgate.engine.condition import Condition
-from headgate.kernel.pairs import NOBODY, PairBlock
+from headgate.kernel.pair_block import NOBODY, PairBlock
 from headgate.kernel.relation import Relation
 from headgate.spec import How, Keys, Predicate, Side, SpecError
 from headgate.spec.compared_types import Named, compared_as

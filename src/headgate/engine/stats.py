@@ -14,7 +14,7 @@ from headgate.metrics.metric_groups import JoinCounts
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from headgate.report.sections import Section
+    from headgate.report.report_section import ReportSection
 
 Counted = TypeVar("Counted", bound="DataclassInstance")
 PEAKS = (Count.PEAK_ROWS, Count.PEAK_BYTES)
@@ -82,7 +82,7 @@ class Stats(JoinCounts):
         return as_html(self._flow)
 
     @property
-    def _flow(self) -> "Section":
+    def _flow(self) -> "ReportSection":
         from headgate.engine.row_flow import row_flow
 
         return row_flow(self, f"{self.pairs:,} result rows")

@@ -23,7 +23,7 @@ from headgate.learning.watch_room import Coming
 Arriving = tuple[Screened[TableRows], Screened[TableRows]]
 
 
-class Part(NamedTuple):
+class StepArrivals(NamedTuple):
     """The arrivals of a step, and whether they are the last of their batch."""
 
     arriving: Arriving
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 def in_steps(
     arriving: Arriving, shape: Shape, size: Callable[[Coming], int], follows_keys: bool = False
-) -> Iterator[Part]:
+) -> Iterator[StepArrivals]:
     """The arrivals in event order, at least one step; ``size`` says how many of those to come.
 
     Rows that could not take part are counted in the first step. A join that follows keys is told
@@ -50,7 +50,7 @@ def in_steps(
     coming = Coming(side[order], time[order], joins[order], None if keys is None else keys[order])
     most = size(coming)
     if count <= most:
-        yield Part(arriving, is_last=True)
+        yield StepArrivals(arriving, is_last=True)
         return
     first = 0
     while first < count:
@@ -59,7 +59,7 @@ def in_steps(
         lefts = _taken(left, part[~of_right], counted=first == 0)
         rights = _taken(right, part[of_right] - len(left), counted=first == 0)
         first += len(part)
-        yield Part((lefts, rights), is_last=first == count)
+        yield StepArrivals((lefts, rights), is_last=first == count)
         most = size(coming.after(first))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from headgate.columns.hashing import hash_keys
-from headgate.columns.pieces import SMALL_BYTES
 from headgate.columns.plain_form import no_rows
+from headgate.columns.row_source import SMALL_BYTES
 from headgate.engine.definitions import Definitions
 from headgate.engine.key_columns import code_tables, matched
 from headgate.engine.learned_step import LearnedState, LearnedStep

@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.compaction import compacted, trimmed
-from headgate.columns.pieces import RowSource, cuts
 from headgate.columns.plain_form import no_rows
 from headgate.columns.row_sizes import row_bytes
+from headgate.columns.row_source import RowSource, cuts
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.placed_rows import PlacedRows, Screened
-from headgate.kernel.progress import NO_WATERMARK
 from headgate.kernel.rows import Rows
+from headgate.kernel.step_progress import NO_WATERMARK
 from headgate.spec import SpecError
 
 FARTHEST_TIME = 1 << 60

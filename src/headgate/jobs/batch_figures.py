@@ -34,7 +34,7 @@ class Batch:
     watermark: str
 
 
-class Figures:
+class BatchFigures:
     """Figures of a query since it started; `recall` covers all time since the checkpoint began.
 
     ``goes_on`` says that the query goes on from an earlier run.
@@ -47,23 +47,13 @@ class Figures:
         self.most_rows = self.most_bytes = 0
         self.recall: Estimate | None = None
         self.last: Batch | None = None
-        self._last_id = -1
+        from headgate.spark.report_reader import ReportReader
+
+        self._reports = ReportReader(METRICS)
 
     def read(self, reports: Sequence[Any]) -> list[Batch]:
         """Read the new progress reports; return those batches that had rows."""
-        from headgate.spark.spark_versions import figures_of
-
-        new = []
-        for report in reports:
-            if report["batchId"] <= self._last_id:
-                continue
-            self._last_id = report["batchId"]
-            observed = report["observedMetrics"].get(METRICS)
-            figures = None if observed is None else figures_of(observed)
-            # A batch without rows only moves the watermark.
-            if figures is not None and figures["left_rows"] + figures["right_rows"] > 0:
-                new.append(self._add(report, figures))
-        return new
+        return [self._add(report, figures) for report, figures in self._reports.new(reports)]
 
     @property
     def given_up(self) -> int:

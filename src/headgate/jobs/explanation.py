@@ -3,10 +3,10 @@
 from rich.text import Text
 from rich.tree import Tree
 
+from headgate.jobs.environment import Settings, shown
 from headgate.jobs.job import Job
-from headgate.jobs.settings import Settings, shown
-from headgate.jobs.shaping_section import Shaping
-from headgate.jobs.source_section import Source
+from headgate.jobs.shaping_section import ShapingSection
+from headgate.jobs.source_section import SourceSection
 from headgate.spec import Band, How, MaxImportance, Predicate, Sample
 from headgate.spec.quantity import format_duration
 
@@ -39,7 +39,7 @@ def explained(job: Job) -> Tree:
     return tree
 
 
-def _source(source: Source) -> str:
+def _source(source: SourceSection) -> str:
     schema = "" if source.schema is None else f"; {source.schema}"
     return f"{source.format}{_options(source.options)}{schema}"
 
@@ -50,7 +50,7 @@ def _options(options: Settings) -> str:
     return path + (f" ({', '.join(rest)})" if rest else "")
 
 
-def _add_shaping(branch: Tree, shaping: Shaping) -> None:
+def _add_shaping(branch: Tree, shaping: ShapingSection) -> None:
     for name, expression in shaping.columns:
         branch.add(Text(f"{name} = {expression}"))
     if shaping.filter is not None:

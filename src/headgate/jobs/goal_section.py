@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headgate.jobs.section import Section
+from headgate.jobs.job_section import JobSection
 from headgate.spec import (
     Categories,
     Goal,
@@ -18,7 +18,7 @@ KINDS = ("max-subset", "max-importance", "sample")
 _GIVE = 'one of "max-subset", "max-importance" and "sample"'
 
 
-def read_goal(section: Section) -> Goal | None:
+def read_goal(section: JobSection) -> Goal | None:
     """Read the join's ``goal``: `MaxSubset` if not given, None if it is invalid."""
     if not section.has("goal"):
         section.any("goal")
@@ -28,7 +28,7 @@ def read_goal(section: Section) -> Goal | None:
         assert table is not None
         kind = table.text("kind", _GIVE, required=True)
     else:
-        table = Section({}, section.at("goal"), section.problems)
+        table = JobSection({}, section.at("goal"), section.problems)
         kind = section.text("goal", f"{_GIVE}, or a table with a kind")
     if kind is None:
         return None
@@ -40,7 +40,7 @@ def read_goal(section: Section) -> Goal | None:
     return made
 
 
-def _made(kind: str, table: Section) -> Goal:
+def _made(kind: str, table: JobSection) -> Goal:
     if kind == "sample":
         given: dict[str, Any] = {
             "kind": table.text("scheme", 'one of "auto", "uniform" and "cluster"'),
@@ -55,13 +55,13 @@ def _made(kind: str, table: Section) -> Goal:
     return MaxSubset()
 
 
-def _given(table: Section, *names: str) -> dict[str, Any]:
+def _given(table: JobSection, *names: str) -> dict[str, Any]:
     """Only the values that are given; for the others the goal's defaults apply."""
     values = {name: table.any(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _importance(table: Section, side: str) -> str | float | Importance | None:
+def _importance(table: JobSection, side: str) -> str | float | Importance | None:
     """Read an importance: a text, a number, or a table of categories or histogram bins."""
     given = table.any(side)
     if not isinstance(given, dict):

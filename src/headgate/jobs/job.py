@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.api.window_join import WindowJoin
+from headgate.jobs.environment import Environment, Settings
+from headgate.jobs.job_section import JobSection
 from headgate.jobs.join_section import read_join, redefined_from
 from headgate.jobs.lines import Lines
 from headgate.jobs.problems import JobError, Problem, Problems
-from headgate.jobs.section import Section
-from headgate.jobs.settings import Environment, Settings
-from headgate.jobs.sink_section import Sink, read_sink
-from headgate.jobs.source_section import Source, read_source
+from headgate.jobs.sink_section import SinkSection, read_sink
+from headgate.jobs.source_section import SourceSection, read_source
 from headgate.spec import SpecError
 
 _AT = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
@@ -28,12 +28,12 @@ class Job:
 
     file: str
     name: str
-    left: Source
-    right: Source
+    left: SourceSection
+    right: SourceSection
     join: WindowJoin
     shards: int | None
     redefined: str | None
-    sink: Sink
+    sink: SinkSection
     spark: Settings
     lines: Lines
 
@@ -81,7 +81,7 @@ def read_job(file: str | os.PathLike[str], environment: Mapping[str, str] | None
     problems = Problems(str(path), lines)
     job = _read(
         str(path),
-        Section(values, (), problems),
+        JobSection(values, (), problems),
         Environment(os.environ if environment is None else environment),
         lines,
     )
@@ -90,7 +90,7 @@ def read_job(file: str | os.PathLike[str], environment: Mapping[str, str] | None
     return job
 
 
-def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Job | None:
+def _read(file: str, top: JobSection, environment: Environment, lines: Lines) -> Job | None:
     name = top.text("name", "a name for the job, as text") or Path(file).stem
     left = top.section("left", "the left side: where its rows come from, time, window, key", True)
     right = top.section("right", "the right side, likewise", True)
@@ -109,7 +109,7 @@ def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Jo
         # Missing sides are already reported; empty ones let the rest be checked.
         quiet = Problems(file, lines)
         sides = [
-            side or Section({}, (which,), quiet)
+            side or JobSection({}, (which,), quiet)
             for which, side in (("left", left), ("right", right))
         ]
         join = read_join(joined, (sides[0], sides[1]), (sources[0], sources[1]))
@@ -135,7 +135,7 @@ def _read(file: str, top: Section, environment: Environment, lines: Lines) -> Jo
     )
 
 
-def _read_conf(section: Section, environment: Environment) -> Settings:
+def _read_conf(section: JobSection, environment: Environment) -> Settings:
     found = environment.flat(section)
     for name in found:
         if not name.startswith("spark."):

@@ -9,15 +9,15 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 
-from headgate.api.page_watch import watch
-from headgate.jobs.batch_figures import Figures
+from headgate.api.watch import watch
+from headgate.jobs.batch_figures import BatchFigures
 from headgate.jobs.dry_run import try_job
+from headgate.jobs.environment import scrubbed
 from headgate.jobs.explanation import explained
 from headgate.jobs.job import Job, read_job
-from headgate.jobs.job_view import View, batch_line, summary
+from headgate.jobs.job_view import JobView, batch_line, summary
 from headgate.jobs.pipeline import start
 from headgate.jobs.problems import JobError, Problem
-from headgate.jobs.settings import scrubbed
 
 POLL_SECONDS = 0.3
 FAILED = 1
@@ -65,7 +65,7 @@ def run(file: Path, log: Path | None, console: Console, page: bool = False) -> i
         console.print(explained(job))
     with console.status("starting Spark…"):
         session = start_session(f"headgate {job.name}", where, settings=settings)
-    stop, figures = Stop(), Figures(_has_run(job))
+    stop, figures = Stop(), BatchFigures(_has_run(job))
     watching: AbstractContextManager[Any] = nullcontext()
     try:
         if page:
@@ -101,10 +101,12 @@ def _settled(file: Path) -> Job:
     return job
 
 
-def _watch(session: Any, job: Job, stop: Stop, figures: Figures, log: str, console: Console) -> int:
+def _watch(
+    session: Any, job: Job, stop: Stop, figures: BatchFigures, log: str, console: Console
+) -> int:
     from headgate.spark.sources import is_sparks, said_by
 
-    view = View(job, figures, log)
+    view = JobView(job, figures, log)
     live = Live(view, console=console, refresh_per_second=4) if console.is_terminal else None
     try:
         with live or nullcontext():
@@ -132,7 +134,9 @@ def _watch(session: Any, job: Job, stop: Stop, figures: Figures, log: str, conso
     return STOPPED + stop.asked_by
 
 
-def _follow(query: Any, job: Job, stop: Stop, figures: Figures, console: Console | None) -> None:
+def _follow(
+    query: Any, job: Job, stop: Stop, figures: BatchFigures, console: Console | None
+) -> None:
     """Read the query's reports until it ends or should stop; optionally print a line per batch."""
     running = True
     while running and stop.asked_by is None:

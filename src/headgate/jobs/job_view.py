@@ -6,7 +6,7 @@ from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from headgate.jobs.batch_figures import Batch, Figures
+from headgate.jobs.batch_figures import Batch, BatchFigures
 from headgate.jobs.job import Job
 from headgate.learning import Estimate
 from headgate.spec import Budget, Sample
@@ -15,10 +15,10 @@ from headgate.spec.quantity import format_bytes
 BAR_WIDTH = 24
 
 
-class View:
+class JobView:
     """The terminal view of a running job, drawn from its current figures."""
 
-    def __init__(self, job: Job, figures: Figures, log: str) -> None:
+    def __init__(self, job: Job, figures: BatchFigures, log: str) -> None:
         self._job, self._figures, self._log = job, figures, log
 
     def __rich__(self) -> RenderableType:
@@ -78,7 +78,7 @@ def batch_line(job: Job, batch: Batch) -> str:
     )
 
 
-def summary(figures: Figures) -> str:
+def summary(figures: BatchFigures) -> str:
     """Summarise what the job did since it started."""
     total = figures.total
     if not figures.batches:
@@ -118,7 +118,7 @@ def _spent(budget: Budget, batch: Batch) -> list[tuple[str, float, str]]:
     return spent
 
 
-def _given_up(figures: Figures) -> str:
+def _given_up(figures: BatchFigures) -> str:
     total = figures.total
     said = (
         f"{total['shed']:,} stored rows, {total['refused']:,} arrivals refused; past their window "

@@ -6,8 +6,8 @@ from typing import Any
 
 from headgate.api.window_join import WindowJoin
 from headgate.jobs.goal_section import read_goal
-from headgate.jobs.section import Section
-from headgate.jobs.source_section import Source
+from headgate.jobs.job_section import JobSection
+from headgate.jobs.source_section import SourceSection
 from headgate.kernel.index_choice import parse_index
 from headgate.policies import make_policy
 from headgate.profiles.profile import Profile
@@ -27,7 +27,7 @@ from headgate.spec.window import parse_window
 _LIMITS = ("rows", "memory", "cpu")
 
 
-def read_side(section: Section) -> tuple[Side | None, tuple[str, ...] | None]:
+def read_side(section: JobSection) -> tuple[Side | None, tuple[str, ...] | None]:
     """Read the time, window and key of a side."""
     problems = section.problems
     time = section.text("time", "the column with the event time", required=True)
@@ -44,9 +44,9 @@ def read_side(section: Section) -> tuple[Side | None, tuple[str, ...] | None]:
 
 
 def read_join(
-    section: Section,
-    sides: tuple[Section, Section],
-    sources: tuple[Source | None, Source | None],
+    section: JobSection,
+    sides: tuple[JobSection, JobSection],
+    sources: tuple[SourceSection | None, SourceSection | None],
 ) -> WindowJoin | None:
     """Read the join; return None if it is invalid."""
     problems, before = section.problems, section.problems.count
@@ -93,7 +93,7 @@ def read_join(
     return problems.attempt(section.at("profile"), lambda: join.plan(seen, live=True).join)
 
 
-def _read_settings(section: Section, keyed: bool) -> dict[str, Any]:
+def _read_settings(section: JobSection, keyed: bool) -> dict[str, Any]:
     """Read what is given by one word or number; None for what is left out."""
     problems = section.problems
     settings: dict[str, Any] = {
@@ -114,7 +114,7 @@ def _read_settings(section: Section, keyed: bool) -> dict[str, Any]:
     return settings
 
 
-def _read_budget(section: Section) -> Budget | None:
+def _read_budget(section: JobSection) -> Budget | None:
     table = section.section("budget", 'a limit, such as { memory = "64 MB" }', required=True)
     if table is None:
         return None
@@ -132,7 +132,7 @@ def _read_budget(section: Section) -> Budget | None:
     return table.problems.attempt(table.path, lambda: Budget(**given))
 
 
-def _read_where(section: Section) -> Predicate | None:
+def _read_where(section: JobSection) -> Predicate | None:
     """``{ band = "price", lower = -1, upper = 5 }`` or ``{ compare = "amount", op = "<" }``."""
     table = section.section("where", 'a band or comparison, { band = "price", upper = 5 }')
     if table is None:
@@ -160,7 +160,7 @@ def _read_where(section: Section) -> Predicate | None:
     return table.problems.attempt(table.path, made)
 
 
-def _read_profile(section: Section) -> Profile | None:
+def _read_profile(section: JobSection) -> Profile | None:
     """Load a profile saved by ``headgate profile`` or ``headgate plan``."""
     path = section.text("profile", "the profile.json that headgate profile saved")
     if path is None:
@@ -178,8 +178,8 @@ def _read_profile(section: Section) -> Profile | None:
 
 
 def _check_columns(
-    sections: tuple[Section, Section],
-    sources: tuple[Source | None, Source | None],
+    sections: tuple[JobSection, JobSection],
+    sources: tuple[SourceSection | None, SourceSection | None],
     sides: tuple[Side | None, Side | None],
     keys: tuple[tuple[str, ...] | None, tuple[str, ...] | None],
     where: Predicate | None,
@@ -207,7 +207,7 @@ def _check_columns(
                 )
 
 
-def redefined_from(section: Section, goal: object) -> str | None:
+def redefined_from(section: JobSection, goal: object) -> str | None:
     """The folder from which to read new definitions of importance."""
     folder = section.text("redefined", "the folder that MaxImportance.publish writes to")
     if folder is not None and not isinstance(goal, MaxImportance):

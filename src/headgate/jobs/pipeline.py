@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from headgate.jobs.environment import Settings, scrubbed
 from headgate.jobs.job import Job
 from headgate.jobs.lines import Path
 from headgate.jobs.problems import JobError, Problem
-from headgate.jobs.settings import Settings, scrubbed
-from headgate.jobs.shaping_section import Shaping
+from headgate.jobs.shaping_section import ShapingSection
 from headgate.jobs.sink_section import AVAILABLE_NOW, Trigger
-from headgate.jobs.source_section import Source
+from headgate.jobs.source_section import SourceSection
 from headgate.spec import SpecError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def read_side(session: Any, job: Job, side: str, streaming: bool = True) -> "Dat
     """Read and shape the rows of a side: a stream with its watermark, or the data there now."""
     from headgate.spark.sources import read_rows, resolved, with_watermark
 
-    source: Source = getattr(job, side)
+    source: SourceSection = getattr(job, side)
     time = getattr(job.join, side).time
     with at_line(job, (side,)):
         frame = resolved(
@@ -97,7 +97,7 @@ def shaped_result(job: Job, result: "DataFrame") -> "DataFrame":
     return _shaped(job, result, job.sink.shaping, "sink")
 
 
-def _shaped(job: Job, frame: "DataFrame", shaping: Shaping, part: str) -> "DataFrame":
+def _shaped(job: Job, frame: "DataFrame", shaping: ShapingSection, part: str) -> "DataFrame":
     from headgate.spark.sources import kept, resolved, with_column
 
     for name, expression in shaping.columns:

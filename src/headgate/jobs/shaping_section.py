@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from headgate.jobs.section import Section
+from headgate.jobs.job_section import JobSection
 
 
 @dataclass(frozen=True)
-class Shaping:
+class ShapingSection:
     """Columns to compute in order, then a row filter, then columns to keep."""
 
     columns: tuple[tuple[str, str], ...] = ()
@@ -23,7 +23,7 @@ class Shaping:
         return None if before is None else before | {name for name, _ in self.columns}
 
 
-def read_shaping(section: Section) -> Shaping:
+def read_shaping(section: JobSection) -> ShapingSection:
     """Read the ``columns``, ``filter`` and ``keep`` of a table."""
     columns = []
     table = section.section(
@@ -34,7 +34,7 @@ def read_shaping(section: Section) -> Shaping:
             expression = table.text(name, "a Spark SQL expression as text", required=True)
             if expression is not None:
                 columns.append((name, expression))
-    return Shaping(
+    return ShapingSection(
         tuple(columns),
         section.text("filter", 'a Spark SQL condition, such as "price > 0"'),
         section.texts("keep", 'the columns that go on, such as ["id", "opened_at"]'),

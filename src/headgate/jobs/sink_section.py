@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from headgate.jobs.section import Section
-from headgate.jobs.settings import Environment, Setting, Settings
-from headgate.jobs.shaping_section import Shaping, read_shaping
+from headgate.jobs.environment import Environment, JobSetting, Settings
+from headgate.jobs.job_section import JobSection
+from headgate.jobs.shaping_section import ShapingSection, read_shaping
 from headgate.jobs.source_section import FILES, TABLES
 from headgate.spec.quantity import format_duration, parse_duration_us
 
@@ -30,18 +30,18 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Sink:
+class SinkSection:
     """Where result rows go; ``options`` includes the path, as in Spark."""
 
     format: str
     options: Settings
-    shaping: Shaping
+    shaping: ShapingSection
     partition_by: tuple[str, ...]
     trigger: Trigger
-    checkpoint: Setting
+    checkpoint: JobSetting
 
 
-def read_sink(section: Section, environment: Environment) -> Sink | None:
+def read_sink(section: JobSection, environment: Environment) -> SinkSection | None:
     """Read the sink; return None if it is invalid."""
     kind = section.text("format", 'a Spark format, such as "parquet" or "kafka"', required=True)
     options = environment.options(section, "options")
@@ -69,10 +69,10 @@ def read_sink(section: Section, environment: Environment) -> Sink | None:
     section.close()
     if kind is None or trigger is None or checkpoint is None:
         return None
-    return Sink(kind, options, shaping, partition_by or (), trigger, checkpoint)
+    return SinkSection(kind, options, shaping, partition_by or (), trigger, checkpoint)
 
 
-def _read_trigger(section: Section) -> Trigger | None:
+def _read_trigger(section: JobSection) -> Trigger | None:
     given = section.text("trigger", TRIGGERS)
     if given is None:
         return None if section.has("trigger") else Trigger()

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.jobs.section import Section
-from headgate.jobs.settings import Environment, Settings
-from headgate.jobs.shaping_section import Shaping, read_shaping
+from headgate.jobs.environment import Environment, Settings
+from headgate.jobs.job_section import JobSection
+from headgate.jobs.shaping_section import ShapingSection, read_shaping
 from headgate.jobs.source_columns import columns_of_parquet, columns_of_schema
 from headgate.spec.quantity import parse_duration_us
 
@@ -17,7 +17,7 @@ _PATTERN = frozenset("*?[{")
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceSection:
     """Where a side's rows come from.
 
     ``options`` includes the path, as in Spark.
@@ -26,7 +26,7 @@ class Source:
     format: str
     options: Settings
     schema: str | None
-    shaping: Shaping
+    shaping: ShapingSection
     watermark_us: int
 
     @property
@@ -50,8 +50,8 @@ class Source:
 
 
 def read_source(
-    section: Section, environment: Environment, spark_is_here: bool = True
-) -> Source | None:
+    section: JobSection, environment: Environment, spark_is_here: bool = True
+) -> SourceSection | None:
     """Read the source part of a side; return None if it is invalid.
 
     Whether a path is there is checked only if Spark runs on this machine.
@@ -79,10 +79,10 @@ def read_source(
         )
     if kind is None or delay is None:
         return None
-    return Source(kind, options, schema, shaping, delay)
+    return SourceSection(kind, options, schema, shaping, delay)
 
 
-def _check_there(section: Section, path: str) -> None:
+def _check_there(section: JobSection, path: str) -> None:
     """Check that a local path exists; remote paths and patterns are left to Spark."""
     if "://" in path or _PATTERN & set(path) or not path:
         return

@@ -3,9 +3,9 @@
 import numpy as np
 
 from headgate.kernel import layout
-from headgate.kernel.progress import Progress
 from headgate.kernel.settling import NEVER
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.policies.chance import scrambled
 from headgate.spec import How
@@ -60,7 +60,7 @@ def hashes_of_codes(codes: int) -> np.ndarray:
     return scrambled(word)
 
 
-def filter_of(terms: Terms, progress: Progress, side: int) -> np.ndarray:
+def filter_of(terms: Terms, progress: StepProgress, side: int) -> np.ndarray:
     """A side's filter as the last step left it.
 
     One of another size, since the budget has changed, no longer tells keys apart: in its place

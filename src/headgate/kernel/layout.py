@@ -26,7 +26,7 @@ LINK = np.dtype(
         ("side", "u1"),  # LEFT or RIGHT
         ("alive", "u1"),  # 1 while stored
         ("arriving", "u1"),  # 0 for a row stored by an earlier step
-        ("watch", "u1"),  # see `Watch`
+        ("watch", "u1"),  # see `WatchState`
         ("indexed", "u1"),  # 1 while in an index that must be notified of removals
         ("ripe", "u1"),  # residence: 0 while young; in the heap, set aside, or not scored
         ("skip", "u1"),  # work skipped for an arrival; bits of `Skip`
@@ -179,7 +179,7 @@ class Arrays(NamedTuple):
     settling: Settling  # rows without a partner
 
 
-class Watch(IntEnum):
+class WatchState(IntEnum):
     """State of a watched row, which is followed through its whole window, stored or not.
 
     A watched row that is evicted stays in its key's chain as a ghost: it makes no pair and takes

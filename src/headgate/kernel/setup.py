@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.kernel import event_order, layout
-from headgate.kernel.layout import NONE, Watch
+from headgate.kernel.layout import NONE, WatchState
 from headgate.kernel.probe import ranges
 from headgate.kernel.probe.index_list import INDEXES, number_of
 from headgate.kernel.probe.indexes import empty_windows
 from headgate.kernel.probe.windows import Windows
-from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watched, Watching, bucket_us
 from headgate.kernel.worth import definition_at
@@ -83,11 +83,11 @@ def groups_of(
 def watched_rows(
     group: Rows, which: int, sequence: np.ndarray, watching: Watching | None
 ) -> Watched:
-    """Watch state of a group's rows; watched arrivals are chosen here."""
+    """The state of a group's watched rows; watched arrivals are chosen here."""
     if which not in (2, 3) or watching is None:
         return group.watched or Watched.none(0)
     chosen = watching.chooses(which % 2, sequence, group.code, group.time)
-    state = np.where(chosen, Watch.OPEN, Watch.NONE)
+    state = np.where(chosen, WatchState.OPEN, WatchState.NONE)
     return Watched.none(0)._replace(state=state.astype(np.uint8))
 
 
@@ -151,7 +151,7 @@ def sides_of(
     by_rows: np.ndarray,
     left_rows: int,
     total: int,
-    progress: Progress,
+    progress: StepProgress,
     watching: Watching | None,
 ) -> np.ndarray:
     """The SIDE records: windows, pools and row ranges of the two sides."""
@@ -170,7 +170,7 @@ def sides_of(
     return sides
 
 
-def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
+def pools_of(terms: Terms, progress: StepProgress) -> np.ndarray:
     """The POOL records: limits, and the sampling thresholds so far."""
     pools = np.zeros(2, layout.POOL)
     pools["most_rows"] = terms.most_rows
@@ -179,7 +179,7 @@ def pools_of(terms: Terms, progress: Progress) -> np.ndarray:
     return pools
 
 
-def thresholds_for(policy: Policy, progress: Progress, arriving: int) -> np.ndarray:
+def thresholds_for(policy: Policy, progress: StepProgress, arriving: int) -> np.ndarray:
     """The thresholds so far, with room for one more per arrival."""
     if not policy.samples:
         return np.empty((2, 0), THRESHOLD)

@@ -14,17 +14,17 @@ from headgate.kernel import advance, departure, given_up, layout, setup
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Count
 from headgate.kernel.ordered_rows import OrderedRows
-from headgate.kernel.pairs import PairBlock
-from headgate.kernel.progress import Progress, Thresholds
+from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.rows import Rows
 from headgate.kernel.step_arrays import Records, arrays_of
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress, Thresholds
 from headgate.kernel.watched import Watched
 from headgate.kernel.worth import definition_at
 from headgate.policies.kinds import KINDS
 from headgate.policies.kinds.kind import Block
 from headgate.policies.policy import Arrivals
-from headgate.policies.structures.observed_stretch import Departures, Stretch
+from headgate.policies.structures.observed_stretch import Departures, ObservedStretch
 from headgate.spec import How, RowWindow
 from headgate.spec.importance.combine import pair_importance
 
@@ -159,7 +159,7 @@ class Step:
         return int(self._arrays.pools["bytes"].sum())
 
     @property
-    def after(self) -> Progress:
+    def after(self) -> StepProgress:
         """The progress to hand to the next step."""
         thresholds = (self._thresholds_passed(0), self._thresholds_passed(1))
         return self._before._replace(
@@ -177,7 +177,7 @@ class Step:
         if not policy.observes:
             return ""
         came = self._given.order[self._arrays.links["arriving"] != 0]
-        seen = Stretch(
+        seen = ObservedStretch(
             Arrivals(*(column[came] for column in self._judged.arrivals)),
             Departures.none(),
             bytes=sum(int(rows.size.sum()) for rows in self._given.groups[2:4]),

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.rows import Rows
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watching
 
@@ -23,7 +23,7 @@ class StepInput(NamedTuple):
     arriving: tuple[Rows, Rows]
     codes: int
     """How many different key codes there are."""
-    progress: Progress = Progress()
+    progress: StepProgress = StepProgress()
     """The `after` of the previous step."""
     watermark: int = NO_WATERMARK
     """The watermark: no row at or before this time will arrive."""

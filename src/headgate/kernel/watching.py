@@ -3,12 +3,12 @@
 import numpy as np
 
 from headgate.compiling import inlined
-from headgate.kernel.layout import LEFT, Arrays, Fate, Watch
+from headgate.kernel.layout import LEFT, Arrays, Fate, WatchState
 from headgate.policies.structures.pair_worth import pair_worth
 
-OPEN = int(Watch.OPEN)
-FINISHED = int(Watch.FINISHED)
-GHOST = int(Watch.GHOST)
+OPEN = int(WatchState.OPEN)
+FINISHED = int(WatchState.FINISHED)
+GHOST = int(WatchState.GHOST)
 MATCHED = int(Fate.MATCHED)
 MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.learning.epoch import Epoch, capacity_of, epoch_rows
 from headgate.learning.key_counts import most_frequent, padded, short
@@ -30,7 +30,7 @@ class Ended(NamedTuple):
 
     terms: Terms
     """Of the join, with the policy that was asked for."""
-    after: Progress
+    after: StepProgress
     key_bytes: int
     """The most that a key takes."""
     epoch: Epoch

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headgate.kernel.key_draw import KeyDraw
-from headgate.learning.key_clusters import ClusterSums
+from headgate.learning.cluster_sums import ClusterSums
 from headgate.learning.keys_seen import Following, KeysSeen
 
 BLOCK_WINDOWS = 2

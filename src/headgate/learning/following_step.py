@@ -9,7 +9,7 @@ from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.step_input import StepInput
 from headgate.learning.followed_keys import FollowedKeys
-from headgate.learning.keys_seen import Following, KeyedRows, keyed_rows
+from headgate.learning.keys_seen import Following, HashedRows, keyed_rows
 from headgate.learning.result_rows import ResultRows
 
 
@@ -33,7 +33,7 @@ class FollowingStep(NamedTuple):
 
     draw: KeyDraw
     rule: Following
-    came: KeyedRows
+    came: HashedRows
     preceded: tuple[np.ndarray, np.ndarray]
     late_us: int | None
 

@@ -16,7 +16,7 @@ import numpy as np
 from headgate.kernel.event_order import event_order
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.rows import Rows
-from headgate.learning.key_tally import MOST_SKETCHED, Tally, add_up
+from headgate.learning.key_tally import MOST_SKETCHED, KeyTally, add_up
 
 COUNT_BYTES = 16
 """Of an entry: six of the hash, two for each side of the epochs before, three of this one."""
@@ -132,7 +132,7 @@ class KeyCounting(NamedTuple):
         counts = np.zeros((max(most, len(fresh)), 2))
         counts[: len(fresh)] = fresh
         found = np.zeros(len(counts), np.int64)
-        tally = Tally(
+        tally = KeyTally(
             places=self.places,
             counts=counts,
             stands_for=np.zeros((0, 2)) if self.stands_for is None else self.stands_for,

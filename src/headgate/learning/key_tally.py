@@ -15,7 +15,7 @@ SECOND = np.uint64(0xD6E8FEB86659FD93)
 """Makes a second hash of a key."""
 
 
-class Tally(NamedTuple):
+class KeyTally(NamedTuple):
     """Counts of keys, and a sketch of those that are not counted by themselves."""
 
     places: np.ndarray
@@ -37,7 +37,7 @@ class Tally(NamedTuple):
 
 @compiled
 def add_up(
-    code: np.ndarray, side: np.ndarray, hashes: np.ndarray, tally: Tally, used: int
+    code: np.ndarray, side: np.ndarray, hashes: np.ndarray, tally: KeyTally, used: int
 ) -> np.int64:
     """Count rows; how many places are in use after that, of which so many were before."""
     places, counts, cells = tally.places, tally.counts, tally.cells

@@ -18,21 +18,21 @@ SEEN_BYTES = 24
 """What an entry takes."""
 
 
-class KeyedRows(NamedTuple):
+class HashedRows(NamedTuple):
     """Rows of both sides in event order, each with the hash of its key."""
 
     side: np.ndarray  # uint8
     time: np.ndarray  # int64
     key: np.ndarray  # uint64
 
-    def where(self, which: np.ndarray) -> "KeyedRows":
+    def where(self, which: np.ndarray) -> "HashedRows":
         """Some of the rows."""
-        return KeyedRows(self.side[which], self.time[which], self.key[which])
+        return HashedRows(self.side[which], self.time[which], self.key[which])
 
-    def followed_by(self, other: "KeyedRows") -> "KeyedRows":
+    def followed_by(self, other: "HashedRows") -> "HashedRows":
         """These rows, then those."""
         side, time, key = (np.concatenate(both) for both in zip(self, other, strict=True))
-        return KeyedRows(side, time, key)
+        return HashedRows(side, time, key)
 
 
 class Following(NamedTuple):
@@ -46,19 +46,19 @@ class Following(NamedTuple):
         """Sides whose rows are entered: the others of those that are asked for."""
         return self.draw.sides[1], self.draw.sides[0]
 
-    def enters(self, rows: KeyedRows) -> np.ndarray:
+    def enters(self, rows: HashedRows) -> np.ndarray:
         """Whether each row is: by its own block, or by that in which its window ends."""
         entered: np.ndarray = np.array(self.sides)[rows.side] & (self.lots(rows) < self.draw.share)
         return entered
 
-    def lots(self, rows: KeyedRows) -> np.ndarray:
+    def lots(self, rows: HashedRows) -> np.ndarray:
         """The random number of each row by which it is entered: the lesser of the two."""
         draw, until = self.draw, rows.time + np.array(self.spans)[rows.side]
         now, then = (draw.lots(draw.clusters(rows.key, time)) for time in (rows.time, until))
         lesser: np.ndarray = np.minimum(now, then)
         return lesser
 
-    def is_open(self, rows: KeyedRows, clock: int) -> np.ndarray:
+    def is_open(self, rows: HashedRows, clock: int) -> np.ndarray:
         """Whether a row that comes in order from now on can meet each row."""
         last = 2 * (rows.time + np.array(self.spans)[rows.side]) + (1 - rows.side.astype(np.int64))
         return np.asarray(last >= clock)
@@ -71,27 +71,27 @@ class KeysSeen(NamedTuple):
     --------
     >>> all_keys = KeyDraw(0, 1.0, 1.0, 100, (True, True), np.empty(0, np.uint64))
     >>> rule = Following(all_keys, spans=(10, 10))
-    >>> rows = KeyedRows(np.array([0, 0, 1]), np.array([1, 5, 9]), np.array([3, 3, 4], np.uint64))
+    >>> rows = HashedRows(np.array([0, 0, 1]), np.array([1, 5, 9]), np.array([3, 3, 4], np.uint64))
     >>> seen = KeysSeen.none().then(rows)
     >>> seen.rows.time.tolist()
     [5, 9]
-    >>> came = KeyedRows(np.array([1, 1]), np.array([15, 16]), np.array([3, 3], np.uint64))
+    >>> came = HashedRows(np.array([1, 1]), np.array([15, 16]), np.array([3, 3], np.uint64))
     >>> seen.precede(came, rule, np.ones(2, bool), np.ones(2, bool)).tolist()
     [True, False]
     """
 
-    rows: KeyedRows
+    rows: HashedRows
 
     @classmethod
     def none(cls) -> "KeysSeen":
         """No keys."""
-        return cls(KeyedRows(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.uint64)))
+        return cls(HashedRows(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.uint64)))
 
     def limited(self, rule: Following) -> "KeysSeen":
         """The entries of keys that are drawn still, after fewer are."""
         return KeysSeen(self.rows.where(rule.enters(self.rows)))
 
-    def then(self, came: KeyedRows) -> "KeysSeen":
+    def then(self, came: HashedRows) -> "KeysSeen":
         """With rows of drawn keys that came."""
         every = self.rows.followed_by(came)
         order = np.lexsort((every.time, every.side, every.key))
@@ -109,7 +109,7 @@ class KeysSeen(NamedTuple):
         return KeysSeen(self.rows.where(keep))
 
     def precede(
-        self, came: KeyedRows, rule: Following, entered: np.ndarray, asked: np.ndarray
+        self, came: HashedRows, rule: Following, entered: np.ndarray, asked: np.ndarray
     ) -> np.ndarray:
         """Whether each arrival that is asked for meets a row that came before it, kept here or
         among those that are entered."""
@@ -130,7 +130,7 @@ class KeysSeen(NamedTuple):
         return found
 
     def at_once(
-        self, came: KeyedRows, rule: Following, joins: np.ndarray
+        self, came: HashedRows, rule: Following, joins: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The places of arrivals that are entered, and how many entries there are with each."""
         own = self.limited(rule).rows
@@ -168,11 +168,11 @@ class KeysSeen(NamedTuple):
         side, time, key = (
             from_text(text, kind, (count,)) for text, kind in zip(columns, kinds, strict=True)
         )
-        return cls(KeyedRows(side, time, key))
+        return cls(HashedRows(side, time, key))
 
 
 def _precede(
-    came: KeyedRows, others: np.ndarray, mine: np.ndarray, reach: np.ndarray
+    came: HashedRows, others: np.ndarray, mine: np.ndarray, reach: np.ndarray
 ) -> np.ndarray:
     """Whether each of some arrivals comes after another of its key whose time is within reach."""
     if not len(others):
@@ -191,9 +191,9 @@ def _precede(
 
 def keyed_rows(
     time: tuple[np.ndarray, np.ndarray], key: tuple[np.ndarray, np.ndarray]
-) -> tuple[KeyedRows, np.ndarray]:
+) -> tuple[HashedRows, np.ndarray]:
     """Rows of both sides in event order, and where each stood: left ones first, then right ones."""
     side = np.repeat(np.array([0, 1], np.uint8), [len(time[0]), len(time[1])])
     times = np.concatenate(time)
     order = event_order(times, side)
-    return KeyedRows(side[order], times[order], np.concatenate(key)[order]), order
+    return HashedRows(side[order], times[order], np.concatenate(key)[order]), order

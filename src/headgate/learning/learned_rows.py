@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.learning.rivals import BothRows
+from headgate.learning.rival_round import BothRows
 from headgate.learning.watched_rows import WatchedRows
 
 

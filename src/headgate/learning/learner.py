@@ -10,17 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from headgate.kernel.layout import Count
-from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watching, bucket_us
 from headgate.learning import Evidence, Monitor, Room
+from headgate.learning.cluster_sums import ClusterSums
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS
 from headgate.learning.epoch_end import Ended, close, follow
 from headgate.learning.following_step import FollowingStep
-from headgate.learning.key_clusters import ClusterSums
 from headgate.learning.key_counts import KeyCounting, marks_of, mixed, padded, places_of
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
@@ -94,7 +94,7 @@ class Learner:
         self.result = ResultRows(How.INNER, monitor.spans)
         """What the rows of the join's result are."""
         self._spans = Spans(monitor.spans, monitor.by_rows)
-        self._after = Progress()
+        self._after = StepProgress()
 
     @property
     def evidence(self) -> Evidence:
@@ -119,7 +119,7 @@ class Learner:
         left, right = self.monitor.followed_keys.sums
         return left + right
 
-    def most_at_once(self, terms: Terms, coming: Coming, progress: Progress) -> int:
+    def most_at_once(self, terms: Terms, coming: Coming, progress: StepProgress) -> int:
         """How many of the arrivals to come, in event order, the next step may take.
 
         They end with the epoch, or before more rows would be watched than there is room for; in

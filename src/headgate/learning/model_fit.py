@@ -31,12 +31,12 @@ class Judged(NamedTuple):
 
 
 @dataclass
-class Fit:
+class ModelFit:
     """Log-likelihood of watched rows' matches under each model, predicted in advance.
 
     Examples
     --------
-    >>> fit = Fit()
+    >>> fit = ModelFit()
     >>> one = np.ones(2)
     >>> rows = Judged(np.array([0, 2]), np.array([0.1, 1.9]), weight=one, watched_us=one)
     >>> fit.add(fit.judged(rows).sum(axis=1)[None])

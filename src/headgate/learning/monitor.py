@@ -8,10 +8,10 @@ import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
 from headgate.learning.epoch import BUCKETS, LEAST_ROWS, Epoch, as_text, from_text
+from headgate.learning.evidence import Evidence
 from headgate.learning.followed_keys import FollowedKeys
 from headgate.learning.key_counts import Sketch
-from headgate.learning.model_fit import Fit
-from headgate.learning.recall import Evidence
+from headgate.learning.model_fit import ModelFit
 from headgate.learning.room import Room
 from headgate.learning.standing import Standing
 from headgate.models import AgeCurves
@@ -78,7 +78,7 @@ class Monitor:
     """Event time, forgotten like the age curves."""
     arrived: float = 0.0
     """Rows of both sides, forgotten alike."""
-    fit: Fit = field(default_factory=Fit)
+    fit: ModelFit = field(default_factory=ModelFit)
     followed: str = ""
     """The policy that is followed, by its name."""
     switched: int = 0
@@ -218,7 +218,7 @@ class Monitor:
         if self.standing.names:
             self.standing.made = np.array(standing["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]
-        self.fit = Fit(**given["fit"])
+        self.fit = ModelFit(**given["fit"])
         if "epoch" not in given:
             self._recall_steps(given)
             return

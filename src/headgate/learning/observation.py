@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
+from headgate.learning.evidence import Evidence
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.model_fit import Judged
 from headgate.learning.monitor import Monitor
-from headgate.learning.recall import Evidence
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.watch_room import Spans
 from headgate.learning.watched_rows import Observed, WatchedRows
@@ -36,8 +36,8 @@ class Observation(NamedTuple):
     spans: Spans
     worth: KeyWorth
     result: ResultRows
-    before: Progress
-    after: Progress
+    before: StepProgress
+    after: StepProgress
 
     def take_in(self, side: int, seen: Observed, ages: np.ndarray) -> WatchedRows:
         """Add a side's watched rows to the epoch, and those whose window passed to the evidence.

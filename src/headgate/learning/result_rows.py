@@ -13,7 +13,7 @@ import numpy as np
 
 from headgate.kernel.layout import LEFT, RIGHT, Fate
 from headgate.kernel.terms import Terms
-from headgate.learning.recall import Evidence
+from headgate.learning.evidence import Evidence
 from headgate.spec import How, RowWindow, Window
 
 

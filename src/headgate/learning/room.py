@@ -17,7 +17,7 @@ WATCHED_BYTES, TRIED_BYTES = 56, 40
 
 
 @dataclass(frozen=True)
-class Part:
+class BudgetPart:
     """A part of a budget, in rows or bytes or both."""
 
     rows: int | None = None
@@ -29,10 +29,10 @@ class Part:
         by_bytes = MOST_ENTRIES if self.bytes is None else self.bytes // entry_bytes
         return min(by_rows, by_bytes)
 
-    def shrunk(self, share: float) -> "Part":
+    def shrunk(self, share: float) -> "BudgetPart":
         """So much of it."""
         rows, size = self
-        return Part(
+        return BudgetPart(
             None if rows is None else int(rows * share), None if size is None else int(size * share)
         )
 
@@ -46,14 +46,14 @@ class Room:
 
     Examples
     --------
-    >>> Room(watched=Part(rows=50), keys=Part(bytes=1000)).most_keys
+    >>> Room(watched=BudgetPart(rows=50), keys=BudgetPart(bytes=1000)).most_keys
     62
     """
 
-    watched: Part
-    keys: Part
+    watched: BudgetPart
+    keys: BudgetPart
     seed: int = 0
-    tried: Part = Part(rows=0)
+    tried: BudgetPart = BudgetPart(rows=0)
 
     @property
     def rows(self) -> int:

@@ -10,7 +10,7 @@ from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor
 from headgate.learning.key_worth import KeyWorth
-from headgate.learning.rivals import BothRows, RivalRows, Round, coins
+from headgate.learning.rival_round import BothRows, RivalRound, RivalRows, coins
 from headgate.learning.room import KEYS_A_ROW
 from headgate.learning.standing import Standing
 from headgate.policies.learned import BY_KEY, Learned
@@ -48,7 +48,7 @@ class Trial:
         names, epoch = monitor.standing.names, monitor.epoch
         stored_rows = [len(rows.time) for rows in self._given.stored]
         left, right = (step.sequences(side)[stored_rows[side] :] for side in (0, 1))
-        rows, made = Round(
+        rows, made = RivalRound(
             self._as_doubted(step, stored_rows),
             (left, right),
             monitor.seed,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.key_draw import KeyDraw
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.watch_room import Coming, Spans, WatchParts, open_at_once
@@ -47,7 +47,7 @@ class WatchLimits(NamedTuple):
         most = monitor.room_now.most_watched(size)
         return cls(monitor, spans, result, WatchParts.of(most, result))
 
-    def most_at_once(self, coming: Coming, watched: WatchedRows, now: Progress) -> int:
+    def most_at_once(self, coming: Coming, watched: WatchedRows, now: StepProgress) -> int:
         """How many of the arrivals a step may take before more are watched than there is room for.
 
         Where not even the first would fit, fewer are watched from then on.

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.progress import Progress
-from headgate.learning.keys_seen import KeyedRows
+from headgate.kernel.step_progress import StepProgress
+from headgate.learning.keys_seen import HashedRows
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.watched_rows import WatchedRows
 
@@ -36,10 +36,10 @@ class Coming(NamedTuple):
         return Coming(self.side[part], self.time[part], self.joins[part], key)
 
     @property
-    def keyed(self) -> KeyedRows:
+    def keyed(self) -> HashedRows:
         """The rows with their keys."""
         key = np.zeros(len(self.side), np.uint64) if self.key is None else self.key
-        return KeyedRows(self.side, self.time, key)
+        return HashedRows(self.side, self.time, key)
 
     def sequence(self, seen: tuple[int, int]) -> np.ndarray:
         """Their sequence numbers, each on its side, after so many rows of each."""
@@ -95,7 +95,7 @@ class Spans(NamedTuple):
         key: np.ndarray = 2 * (time + self.spans[side]) + (1 - side)
         return key
 
-    def are_past(self, rows: WatchedRows, now: Progress) -> np.ndarray:
+    def are_past(self, rows: WatchedRows, now: StepProgress) -> np.ndarray:
         """Whether each row can meet none that comes in order from now on."""
         past = np.zeros(len(rows.side), np.bool_)
         for side in (0, 1):

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.layout import Fate, Watch
+from headgate.kernel.layout import Fate, WatchState
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.watched import Watched, Watching
 from headgate.learning import Evidence
-from headgate.learning.key_clusters import ClusterSums, Together
+from headgate.learning.cluster_sums import ClusterSums, Together
 from headgate.learning.monitor import halved
 from headgate.learning.result_rows import ResultRows
 from headgate.policies.chance import uniform
@@ -153,7 +153,7 @@ class WatchedRows(NamedTuple):
     def marked(self, rows: Rows, side: int) -> Rows:
         """Stored rows of a side, the watched ones among them marked."""
         mine, watched = self.stored(side), Watched.none(len(rows.time))
-        watched.state[mine.number] = Watch.OPEN
+        watched.state[mine.number] = WatchState.OPEN
         watched.met[mine.number] = mine.met
         watched.made[mine.number] = mine.made
         return rows._replace(watched=watched)
@@ -169,7 +169,7 @@ class WatchedRows(NamedTuple):
         )
         return rows._replace(
             sequence=self.sequence,
-            watched=Watched(np.full(count, Watch.GHOST, np.uint8), self.met, self.made),
+            watched=Watched(np.full(count, WatchState.GHOST, np.uint8), self.met, self.made),
             fate=self.fate,
             importance=np.tile(self.importance, (definitions, 1)),
         )
@@ -272,7 +272,7 @@ class Observed(NamedTuple):
         is_stored = np.zeros(own + ghosts, bool)
         is_stored[:own] = alive
         rank = np.cumsum(is_stored) - 1
-        fate, is_open = step.watched_fates(side, number[at]), watched.state[at] == Watch.OPEN
+        fate, is_open = step.watched_fates(side, number[at]), watched.state[at] == WatchState.OPEN
         fate = fate | (before.fate & PRECEDED)
         # A ghost may be left for the next step to be found behind the watermark.
         is_settled = ~is_open | step.are_behind_watermark(side, before.time)

@@ -19,7 +19,7 @@ Key = Hashable
 
 
 @dataclass
-class Cached:
+class CacheResult:
     """A cached key, or a candidate."""
 
     key: Key
@@ -30,7 +30,7 @@ class Cached:
     """The last reference to it."""
 
 
-Worth = Callable[[Cached, int], float]
+Worth = Callable[[CacheResult, int], float]
 """Score of a cached key at a reference; the lowest is evicted, of equals the oldest."""
 
 
@@ -57,7 +57,7 @@ def simulate(
     >>> simulate("abcab", 2, lfd("abcab"))
     [False, False, False, True, True]
     """
-    cache: dict[Key, Cached] = {}
+    cache: dict[Key, CacheResult] = {}
     hits = []
     for now, key in enumerate(references):
         hits.append(key in cache)
@@ -65,7 +65,7 @@ def simulate(
             cache[key].hits += 1
             cache[key].used = now
             continue
-        newcomer = Cached(key, now, used=now)
+        newcomer = CacheResult(key, now, used=now)
         if len(cache) < room:
             cache[key] = newcomer
             continue
@@ -77,17 +77,17 @@ def simulate(
     return hits
 
 
-def lru(row: Cached, now: int) -> float:
+def lru(row: CacheResult, now: int) -> float:
     """Score: time of the last use."""
     return row.used
 
 
-def lfu(row: Cached, now: int) -> float:
+def lfu(row: CacheResult, now: int) -> float:
     """Score: hits while cached; use with ``takes_newcomers``."""
     return row.hits
 
 
-def fifo(row: Cached, now: int) -> float:
+def fifo(row: CacheResult, now: int) -> float:
     """Score: the time at which the key was cached."""
     return row.since
 
@@ -95,7 +95,7 @@ def fifo(row: Cached, now: int) -> float:
 def random(seed: int = 0) -> Worth:
     """Score: a random number drawn when the key is cached, as the policy RANDOM draws it."""
 
-    def drawn(row: Cached, now: int) -> float:
+    def drawn(row: CacheResult, now: int) -> float:
         return float(uniform(seed, np.zeros(1, np.uint8), np.array([row.since]))[0])
 
     return drawn
@@ -111,7 +111,7 @@ def lfd(references: Sequence[Key]) -> Worth:
     """Score: higher the sooner the next reference comes; optimal, since it knows the future."""
     places = _places(references)
 
-    def soon(row: Cached, now: int) -> float:
+    def soon(row: CacheResult, now: int) -> float:
         mine = places[row.key]
         at = bisect_left(mine, now + 1)
         return -float(mine[at]) if at < len(mine) else -inf

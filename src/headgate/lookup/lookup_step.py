@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.key_codes import NULL, encode_together
-from headgate.columns.pieces import PIECE_BYTES, RowSource, cuts, payload_bytes
 from headgate.columns.plain_form import no_rows
 from headgate.columns.row_sizes import row_bytes
+from headgate.columns.row_source import PIECE_BYTES, RowSource, cuts, payload_bytes
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.lookup.key_types import as_table_keys, comparable, compared_as
 from headgate.lookup.lookup_request import How
@@ -70,7 +70,7 @@ class LookupStep:
         schema: pa.Schema,
         stored: TableRows,
         references: pa.Table,
-        progress: Progress = Progress(),  # noqa: B008 - immutable
+        progress: StepProgress = StepProgress(),  # noqa: B008 - immutable
         how: How = "inner",
         weigher: Policy | None = None,
         weight: np.ndarray | None = None,
@@ -209,7 +209,7 @@ class LookupStep:
         return Stats.of_step(self._step, self._known, self._known)
 
     @property
-    def after(self) -> Progress:
+    def after(self) -> StepProgress:
         """The progress to pass to the next step."""
         return self._step.after
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.lookup.credentials import Address
+from headgate.lookup.address import Address
 from headgate.lookup.postgres_types import arrow_type
 from headgate.lookup.retry import Answer, Retry
 from headgate.lookup.sql_names import table_name

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from headgate.models.benefit import strongly_dominates as strongly_dominates
     from headgate.models.frequencies import Frequencies as Frequencies
     from headgate.models.frequencies import KeyFrequencies as KeyFrequencies
-    from headgate.models.heeb import Curve as Curve
-    from headgate.models.heeb import Surface as Surface
+    from headgate.models.heeb import PrecomputedCurve as PrecomputedCurve
+    from headgate.models.heeb import PrecomputedSurface as PrecomputedSurface
     from headgate.models.heeb import by_value as by_value
     from headgate.models.heeb import curve_table as curve_table
     from headgate.models.heeb import estimated_benefit as estimated_benefit
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from headgate.models.memory_curve import best_split as best_split
     from headgate.models.memory_curve import together as together
     from headgate.models.process import AutoRegressive as AutoRegressive
-    from headgate.models.process import Fit as Fit
     from headgate.models.process import Known as Known
     from headgate.models.process import LinearTrend as LinearTrend
     from headgate.models.process import Moment as Moment
     from headgate.models.process import Noise as Noise
     from headgate.models.process import Now as Now
     from headgate.models.process import Process as Process
+    from headgate.models.process import ProcessFit as ProcessFit
     from headgate.models.process import RandomWalk as RandomWalk
     from headgate.models.process import SeasonalAutoRegressive as SeasonalAutoRegressive
     from headgate.models.process import Stationary as Stationary
@@ -48,9 +48,9 @@ _MODULES = {
     "AgeCurve": "headgate.models.age_curve",
     "AgeCurves": "headgate.models.age_curve",
     "AutoRegressive": "headgate.models.process",
-    "Curve": "headgate.models.heeb",
+    "PrecomputedCurve": "headgate.models.heeb",
     "ExponentialLife": "headgate.models.survival",
-    "Fit": "headgate.models.process",
+    "ProcessFit": "headgate.models.process",
     "FixedLife": "headgate.models.survival",
     "Forever": "headgate.models.survival",
     "Frequencies": "headgate.models.frequencies",
@@ -67,7 +67,7 @@ _MODULES = {
     "SeasonalAutoRegressive": "headgate.models.process",
     "Split": "headgate.models.memory_curve",
     "Stationary": "headgate.models.process",
-    "Surface": "headgate.models.heeb",
+    "PrecomputedSurface": "headgate.models.heeb",
     "Survival": "headgate.models.survival",
     "best_fit": "headgate.models.process",
     "best_split": "headgate.models.memory_curve",

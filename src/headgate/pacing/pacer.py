@@ -15,8 +15,8 @@ import numpy as np
 
 from headgate.kernel.layout import Count
 from headgate.kernel.pace import Costs, Pace
-from headgate.kernel.progress import NO_WATERMARK, Progress
 from headgate.kernel.step import Step
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.pacing.speed import Speed
 from headgate.policies.chance import uniform
 from headgate.spec import RowWindow, Window
@@ -92,7 +92,7 @@ class Passed(NamedTuple):
         return probed * (stored_before[1 - side] + self.stored[1 - side]) / 2
 
 
-def covered_s(before: Progress, times: tuple[np.ndarray, np.ndarray]) -> float:
+def covered_s(before: StepProgress, times: tuple[np.ndarray, np.ndarray]) -> float:
     """The event time, in seconds, from where a join had got to up to the last of some rows."""
     some = [side for side in times if len(side)]
     if not some:

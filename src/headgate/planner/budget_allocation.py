@@ -17,7 +17,7 @@ HALVINGS = 200
 
 
 @dataclass(frozen=True)
-class Allocation:
+class BudgetAllocation:
     """The memory given to each join and the quality expected from it.
 
     Parameters
@@ -39,7 +39,7 @@ def alloc(
     curves: Mapping[str, QualityCurve],
     memory: float,
     weights: Mapping[str, float] | None = None,
-) -> Allocation:
+) -> BudgetAllocation:
     """Allocate memory so that the worst-off join is as good as possible.
 
     Maximises the lowest q / w over joins with recall q and weight w; for errors e, minimises the
@@ -84,7 +84,7 @@ def prop(
     curves: Mapping[str, QualityCurve],
     memory: float,
     weights: Mapping[str, float] | None = None,
-) -> Allocation:
+) -> BudgetAllocation:
     """Allocate memory in proportion to what each exact join needs; weights only affect ``worst``.
 
     Examples
@@ -99,11 +99,11 @@ def prop(
 
 def in_whole(
     curves: Mapping[str, QualityCurve],
-    given: Allocation,
+    given: BudgetAllocation,
     memory: int,
     weights: Mapping[str, float] | None = None,
     least: int = 0,
-) -> Allocation:
+) -> BudgetAllocation:
     """The allocation rounded to whole rows or bytes, within the total; each join gets ``least``.
 
     What rounding down leaves over goes to the joins with the lowest weighted quality.
@@ -230,11 +230,11 @@ def _in_proportion(curves: Mapping[str, QualityCurve], memory: float) -> dict[st
 
 def _allocation(
     curves: Mapping[str, QualityCurve], weights: Mapping[str, float], memory: Mapping[str, float]
-) -> Allocation:
+) -> BudgetAllocation:
     standings = [curves[name].standing(memory[name], weights[name]) for name in curves]
     worst = min(standings)
     measure = next(iter(curves.values())).measure
-    return Allocation(
+    return BudgetAllocation(
         {name: memory[name] for name in curves},
         {name: curves[name].at(memory[name]) for name in curves},
         worst if measure is Measure.RECALL else -worst,

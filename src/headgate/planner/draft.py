@@ -6,7 +6,7 @@ from headgate.engine.request import Request
 from headgate.models import AgeCurves, Frequencies
 from headgate.models.cost.structure import Pair
 from headgate.models.skipping import SkippingPlan
-from headgate.planner.tried_policies import Tried
+from headgate.planner.tried_policies import TriedPolicy
 from headgate.policies import Policy
 from headgate.spec import Goal
 from headgate.spec.budget import Split
@@ -57,7 +57,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, eq=False)
-class Effort:
+class SkippedWork:
     """Work skipped to stay within the CPU budget."""
 
     plan: SkippingPlan | None
@@ -115,15 +115,15 @@ class Draft:
     frequencies: Frequencies | None = None
     ages: AgeCurves | None = None
     rates: tuple[float, float] | None = None
-    chosen: Tried | None = None
+    chosen: TriedPolicy | None = None
     as_asked: bool = False
     """Whether the policy was requested, not chosen."""
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[TriedPolicy, ...] = ()
     model: Model | None = None
     splits: tuple[SplitTried, ...] = ()
     shards: Shards | None = None
     sampling: Sampling | None = None
-    effort: Effort | None = None
+    effort: SkippedWork | None = None
     expect: Expectation | None = None
     notes: tuple[str, ...] = field(default=())
 

@@ -33,7 +33,7 @@ STEEPEST = 4.0
 
 
 @dataclass(frozen=True)
-class Streams:
+class StreamModel:
     """A shard's current model of its streams.
 
     Parameters
@@ -114,7 +114,11 @@ def _by_rate(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def expected_figures(
-    streams: Streams, by: "RanksBy", rows: float, row_bytes: float | None, passed_us: float = 0.0
+    streams: StreamModel,
+    by: "RanksBy",
+    rows: float,
+    row_bytes: float | None,
+    passed_us: float = 0.0,
 ) -> dict[str, float]:
     """The figures a shard reports about itself.
 

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 from headgate.engine.request import Request
 from headgate.planner.draft import (
     Draft,
-    Effort,
     Expectation,
     Model,
     Sampling,
     Shards,
+    SkippedWork,
     SplitTried,
 )
 from headgate.planner.plan_page import as_html
@@ -125,7 +125,7 @@ class Plan(Generic[Join]):
         return self._draft.sampling
 
     @property
-    def effort(self) -> Effort | None:
+    def effort(self) -> SkippedWork | None:
         """The work skipped; None without a CPU budget."""
         return self._draft.effort
 

@@ -2,9 +2,9 @@
 
 from math import isinf
 
-from headgate.planner.draft import Draft, Effort, Expectation, Sampling
+from headgate.planner.draft import Draft, Expectation, Sampling, SkippedWork
 from headgate.planner.planning_case import PlanningCase
-from headgate.planner.tried_policies import Tried
+from headgate.planner.tried_policies import TriedPolicy
 from headgate.spec import How, Sample
 from headgate.spec.quantity import format_bytes
 
@@ -108,7 +108,7 @@ def _sampling(found: Sampling) -> str:
     return f"{found.scheme}{fraction}, a count is off by {_percent(found.error)} or less{rejected}"
 
 
-def _effort(case: PlanningCase, effort: Effort) -> str:
+def _effort(case: PlanningCase, effort: SkippedWork) -> str:
     if effort.plan is None:
         return f"nothing: what there is memory for takes {effort.takes:.3g} of a core"
     shares = []
@@ -149,7 +149,7 @@ def _rejected(draft: Draft) -> str:
     return ", ".join(_tried(each, chosen, draft) for each in others)
 
 
-def _tried(each: Tried, chosen: Tried, draft: Draft) -> str:
+def _tried(each: TriedPolicy, chosen: TriedPolicy, draft: Draft) -> str:
     why = ""
     if each.recall.value > chosen.recall.value and not draft.splits:
         why = " (not asked for)" if draft.as_asked else " (within noise)"

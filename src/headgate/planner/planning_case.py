@@ -18,7 +18,7 @@ from headgate.profiles.profile import Profile
 from headgate.spec import Budget, Keys, MaxSubset, RowWindow, Side, SpecError
 from headgate.spec.quantity import SECOND_US
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw
-from headgate.trials.sampled_trace import Sampled, Whole
+from headgate.trials.sampled_trace import SampledTrace, WholeTrace
 from headgate.trials.trace import Trace
 
 EASILY = 1.2
@@ -243,14 +243,14 @@ def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
         pa.table({KEY: names[code], TIME: pa.array(time).cast(pa.timestamp("us"))})
         for code, time in zip(kept.code, kept.time, strict=True)
     ]
-    drawn = Sampled((tables[0], tables[1]))
+    drawn = SampledTrace((tables[0], tables[1]))
     if not kept.is_whole:
         # Each key gets a hash bucket of its own.
         looking = np.zeros((2, BUCKETS))
         looking[:, : kept.codes] = kept.looking
         shift = np.uint64(64 - BUCKET_BITS)
         left, right = (code.astype(np.uint64) << shift for code in kept.code)
-        drawn = Sampled(
+        drawn = SampledTrace(
             drawn.tables,
             Draw(kept.share, looking),
             (kept.stored.left, kept.stored.right),
@@ -269,7 +269,7 @@ def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
         how=request.how,
     )
     sizes = [side.row_bytes for side in profile.rows]
-    whole = Whole(
+    whole = WholeTrace(
         (kept.whole.left, kept.whole.right),
         (round(kept.whole.left * sizes[0]), round(kept.whole.right * sizes[1])),
     )

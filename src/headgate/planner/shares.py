@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.planner.quality_curve import Measure
-from headgate.report.sections import Section
+from headgate.report.report_section import ReportSection
 from headgate.spec import Budget
 from headgate.spec.quantity import format_bytes
 
 
 @dataclass(frozen=True)
-class Share:
+class BudgetShare:
     """The memory one join of a group gets and the quality expected from it.
 
     Parameters
@@ -39,7 +39,7 @@ class Share:
 def as_text(
     budget: Budget,
     measure: Measure,
-    shares: Mapping[str, Share],
+    shares: Mapping[str, BudgetShare],
     worst: float,
     worst_under_prop: float,
 ) -> str:
@@ -75,16 +75,16 @@ def as_text(
 
 
 def as_section(
-    plan_text: str, budget: Budget, measure: Measure, shares: Mapping[str, Share]
-) -> Section:
+    plan_text: str, budget: Budget, measure: Measure, shares: Mapping[str, BudgetShare]
+) -> ReportSection:
     """The same as a section, for notebooks: first and last lines of the text, and the table."""
     title, *rest = plan_text.splitlines()
     heads = ("join", "weight", "memory", "of exact", measure.value, "under PROP")
     rows = tuple(_cells(budget, name, share) for name, share in shares.items())
-    return Section(title, heads=heads, rows=rows, below=tuple(rest[len(rows) + 1 :]))
+    return ReportSection(title, heads=heads, rows=rows, below=tuple(rest[len(rows) + 1 :]))
 
 
-def _cells(budget: Budget, name: str, share: Share) -> tuple[str, ...]:
+def _cells(budget: Budget, name: str, share: BudgetShare) -> tuple[str, ...]:
     in_rows = budget.rows is not None
     part = share.memory / share.exact_memory if share.exact_memory else 1.0
     return (

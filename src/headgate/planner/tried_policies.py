@@ -60,7 +60,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class TriedPolicy:
     """The result of running a candidate.
 
     Attributes
@@ -85,7 +85,7 @@ class Tried:
         """The policy's name."""
         return self.candidate.label
 
-    def beats(self, other: "Tried") -> bool:
+    def beats(self, other: "TriedPolicy") -> bool:
         """Whether it made significantly more pairs, compared slice by slice on the same rows.
 
         Slices are long, so that neither rows kept in turn nor short-lived hot keys count as noise
@@ -101,7 +101,7 @@ class Tried:
         return gain > t_quantile(SURE_ENOUGH, PARTS // together - 1) * noise
 
 
-def try_out(case: PlanningCase, candidate: Candidate, budget: Budget) -> Tried:
+def try_out(case: PlanningCase, candidate: Candidate, budget: Budget) -> TriedPolicy:
     """Run a candidate over the trace."""
     trace, kept = case.trace, case.profile.trace
     assert trace is not None
@@ -127,7 +127,7 @@ def try_out(case: PlanningCase, candidate: Candidate, budget: Budget) -> Tried:
             runs = [simulate(trace, candidate.learned(span), budget) for span in spans]
             made = np.concatenate([runs[0].made.by_time[:middle], runs[1].made.by_time[middle:]])
     met = runs[0].met.by_time
-    return Tried(
+    return TriedPolicy(
         candidate,
         budget,
         foretold(made, met, _of_keys(runs), _filling(case)),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from headgate.models import ExponentialLife
 from headgate.policies.heeb import Heeb
-from headgate.policies.kinds.curve_score import Stretch
+from headgate.policies.kinds.curve_score import ObservedStretch
 
 FADING = 0.8
 """Factor by which past observations are discounted after each epoch."""
@@ -54,7 +54,7 @@ class AdaptiveHeeb(Heeb):
         life = ExponentialLife.of_lifetime(NOTCH ** max(notches, 1))
         return replace(self, survival=life, _memory=seen)
 
-    def remember(self, seen: Stretch) -> str:
+    def remember(self, seen: ObservedStretch) -> str:
         """The mean lifetime, with recent epochs weighted most; and what this epoch adds to it."""
         known, stayed = self._memory, seen.departures.stayed_us
         rows = known.get("rows", 0) + len(stayed)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from headgate.models.value_histogram import ValueHistogram
 from headgate.policies.key_values import key_values
-from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames, Stretch
+from headgate.policies.kinds.curve_score import Curves, CurveScore, Frames, ObservedStretch
 from headgate.policies.policy import Arrivals
 from headgate.policies.structures.offset_sums import OffsetSums
 from headgate.policies.structures.ordered_sums import in_order
@@ -104,7 +104,7 @@ class Hist(CurveScore):
         worth = matches.at(offset) / stay_s.at(offset)
         return Curves(worth.reshape(1, 1, -1), int(offset[0]), 0, 1)
 
-    def remember(self, seen: Stretch) -> str:
+    def remember(self, seen: ObservedStretch) -> str:
         """Lines and histograms, and what this epoch will add to them."""
         known = self._memory
         total_bytes = known.get("bytes", 0) + seen.bytes
@@ -130,7 +130,7 @@ class Hist(CurveScore):
         closed = {"points": None, "departures": None, "until": until}
         return json.dumps(now | learned | closed, sort_keys=True)
 
-    def _departures(self, seen: Stretch, side: int) -> OffsetSums:
+    def _departures(self, seen: ObservedStretch, side: int) -> OffsetSums:
         """What became of a side's rows in this epoch."""
         so_far, left = self._memory.get("departures"), seen.departures
         mine = left.side == side

@@ -29,7 +29,7 @@ class Both(Generic[T]):
 
 
 @dataclass(frozen=True)
-class SideRows:
+class SideFacts:
     """Rows of one side: how many, over what time, and how many can never match."""
 
     rows: int
@@ -94,7 +94,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFacts:
     """Rows and bytes that the exact join would hold."""
 
     peak: Both[float]

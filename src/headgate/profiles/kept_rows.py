@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headgate.profiles.facts import Both
-from headgate.profiles.profile_material import Material
+from headgate.profiles.profile_material import ProfileMaterial
 from headgate.trials.draw import HEAVY_PART, MORE_PROBES, looking_shares
 
 MOST_KEPT = 80_000
@@ -116,7 +116,7 @@ def _unpacked(text: str, kind: Any) -> np.ndarray:
 
 
 def keep_rows(
-    material: Material, stores: tuple[bool, bool], most: int = MOST_KEPT
+    material: ProfileMaterial, stores: tuple[bool, bool], most: int = MOST_KEPT
 ) -> KeptRows | None:
     """Choose the rows of a profile's input to keep; None where there are none.
 
@@ -157,7 +157,7 @@ def keep_rows(
 
 
 def _taken(
-    material: Material, whole: Both[int], share: float, keys: np.ndarray, looking: np.ndarray
+    material: ProfileMaterial, whole: Both[int], share: float, keys: np.ndarray, looking: np.ndarray
 ) -> KeptRows:
     """The rows of these keys; of thinned keys, only the share that probes."""
     random = np.random.default_rng(KEPT_SEED + 1)

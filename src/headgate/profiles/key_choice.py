@@ -28,7 +28,7 @@ RowsAt = Callable[[list[float], np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Choice:
+class KeyChoice:
     """Keys that are always taken, and the share of the others that is drawn."""
 
     share: float = 1.0
@@ -51,10 +51,10 @@ class Choice:
         return taken
 
 
-EVERY_KEY = Choice()
+EVERY_KEY = KeyChoice()
 
 
-def choose(keys: Both[KeyCounts], most_rows: int, rows_at: RowsAt) -> Choice:
+def choose(keys: Both[KeyCounts], most_rows: int, rows_at: RowsAt) -> KeyChoice:
     """Choose as many keys as stay within the given number of rows."""
     total = keys.left.rows + keys.right.rows
     if total <= most_rows:
@@ -63,7 +63,7 @@ def choose(keys: Both[KeyCounts], most_rows: int, rows_at: RowsAt) -> Choice:
     wanted = AIM * (most_rows - their_rows) / max(total - their_rows, 1)
     shares = [wanted * SMALLER**step for step in range(SMALLER_SHARES)]
     fits = rows_at(shares, certain) <= most_rows
-    return Choice(shares[int(np.argmax(fits))], wanted, certain)
+    return KeyChoice(shares[int(np.argmax(fits))], wanted, certain)
 
 
 def certain_keys(keys: Both[KeyCounts], most_rows: int) -> tuple[np.ndarray, int]:

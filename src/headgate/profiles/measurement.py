@@ -4,16 +4,16 @@ import numpy as np
 
 from headgate.models import AgeCurves, Frequencies
 from headgate.profiles.aged_matches import AgedMatches
-from headgate.profiles.facts import Both, Pairs, SideRows, Stored
+from headgate.profiles.facts import Both, Pairs, SideFacts, StoredFacts
 from headgate.profiles.kept_rows import keep_rows
 from headgate.profiles.model_comparison import explain
 from headgate.profiles.peak_rows import peak_rows
 from headgate.profiles.profile import Profile
-from headgate.profiles.profile_material import Material, Question
+from headgate.profiles.profile_material import ProfileMaterial, Question
 from headgate.spec.quantity import SECOND_US
 
 
-def measure(question: Question, material: Material) -> Profile:
+def measure(question: Question, material: ProfileMaterial) -> Profile:
     """Compute all figures of a profile."""
     sample, windows = material.sample, question.windows
     first, last = material.covers or (0, 0)
@@ -44,11 +44,11 @@ def measure(question: Question, material: Material) -> Profile:
     )
 
 
-def _rate(side: SideRows, span_us: int) -> float:
+def _rate(side: SideFacts, span_us: int) -> float:
     return side.timed * SECOND_US / span_us if span_us else 0.0
 
 
-def _pairs(material: Material, aged: Both[AgedMatches], windows: Both[int]) -> Pairs:
+def _pairs(material: ProfileMaterial, aged: Both[AgedMatches], windows: Both[int]) -> Pairs:
     """The weighted number of matches, with the error from sampling keys."""
     sample, share = material.sample, material.choice.share
     of_key = np.zeros(len(sample.left.weight))
@@ -68,7 +68,7 @@ def _pairs(material: Material, aged: Both[AgedMatches], windows: Both[int]) -> P
     )
 
 
-def _expected_squares(material: Material, windows: Both[int]) -> float:
+def _expected_squares(material: ProfileMaterial, windows: Both[int]) -> float:
     """Sum of squared matches over heavy keys subject to sampling, if rows were spread evenly."""
     left, right = material.keys
     if not left.keys or not right.keys:
@@ -80,7 +80,7 @@ def _expected_squares(material: Material, windows: Both[int]) -> float:
     return float((matches[by_chance] ** 2).sum())
 
 
-def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Stored:
+def _stored(material: ProfileMaterial, windows: Both[int], rates: Both[float]) -> StoredFacts:
     sample = material.sample
     seen = peak_rows(Both(sample.left.time, sample.right.time), windows)
     scale = []
@@ -89,14 +89,14 @@ def _stored(material: Material, windows: Both[int], rates: Both[float]) -> Store
         matchable = material.keys[side].rows * rows.timed / max(rows.rows, 1)
         scale.append(matchable / joined if material.choice.share < 1 and joined else 1.0)
     peak = Both(seen.left * scale[0], seen.right * scale[1])
-    return Stored(
+    return StoredFacts(
         peak=peak,
         mean=Both(*(rates[side] * windows[side] / SECOND_US for side in (0, 1))),
         bytes=sum(peak[side] * material.rows[side].row_bytes for side in (0, 1)),
     )
 
 
-def _notes(question: Question, material: Material, pairs: Pairs) -> tuple[str, ...]:
+def _notes(question: Question, material: ProfileMaterial, pairs: Pairs) -> tuple[str, ...]:
     notes = []
     choice = material.choice
     if choice.share < 1:

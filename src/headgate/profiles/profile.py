@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from headgate.models import AgeCurves, Frequencies
-from headgate.profiles.facts import Both, Explains, Pairs, SideRows, Skew, Stored
+from headgate.profiles.facts import Both, Explains, Pairs, SideFacts, Skew, StoredFacts
 from headgate.profiles.kept_rows import KeptRows
 from headgate.spec import Keys, Side, SpecError, TimeWindow
 from headgate.spec.bounded_json import read_json, shortened
@@ -83,14 +83,14 @@ class Profile:
 
     keys: Keys
     sides: Both[Side]
-    rows: Both[SideRows]
+    rows: Both[SideFacts]
     rates: Both[float]
     pairs: Pairs
     ages: AgeCurves
     frequencies: Frequencies
     skew: Both[Skew]
     windows_needed: Both[dict[int, timedelta]]
-    stored_rows: Stored
+    stored_rows: StoredFacts
     explains: Explains
     notes: tuple[str, ...] = ()
     trace: KeptRows | None = None
@@ -211,7 +211,7 @@ class Profile:
             sides=Both(
                 *(Side(side["time"], TimeWindow(side["window_us"])) for side in given["sides"])
             ),
-            rows=Both(*(SideRows(**side) for side in given["rows"])),
+            rows=Both(*(SideFacts(**side) for side in given["rows"])),
             rates=Both(*given["rates"]),
             pairs=Pairs(**{**given["pairs"], "rows": Both(*given["pairs"]["rows"])}),
             ages=AgeCurves.from_json(json.dumps(given["ages"])),
@@ -223,7 +223,7 @@ class Profile:
                     for side in given["windows_needed_us"]
                 )
             ),
-            stored_rows=Stored(Both(*stored["peak"]), Both(*stored["mean"]), stored["bytes"]),
+            stored_rows=StoredFacts(Both(*stored["peak"]), Both(*stored["mean"]), stored["bytes"]),
             explains=Explains(**given["explains"]),
             notes=tuple(given["notes"]),
             trace=None if given["trace"] is None else KeptRows.from_dict(given["trace"]),

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from headgate.columns.key_codes import NULL
 from headgate.columns.times import NO_TIME
-from headgate.profiles.facts import Both, SideRows
-from headgate.profiles.key_choice import Choice
+from headgate.profiles.facts import Both, SideFacts
+from headgate.profiles.key_choice import KeyChoice
 from headgate.profiles.match_counts import KeyedRows
 from headgate.profiles.skew import KeyCounts
 from headgate.spec import Keys, RowWindow, Side, SpecError
@@ -52,13 +52,13 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Material:
+class ProfileMaterial:
     """Counts over all rows, and the rows of the sampled keys."""
 
-    rows: Both[SideRows]
+    rows: Both[SideFacts]
     keys: Both[KeyCounts]
     sample: Both[KeyedRows]
-    choice: Choice
+    choice: KeyChoice
     """Which keys the sample has."""
     values: np.ndarray | None = None
     """By code: the key itself, where keys are one column of whole numbers."""
@@ -71,7 +71,7 @@ class Material:
 
 
 def sampled(
-    choice: Choice, codes: Both[np.ndarray], times: Both[np.ndarray], hashes: np.ndarray
+    choice: KeyChoice, codes: Both[np.ndarray], times: Both[np.ndarray], hashes: np.ndarray
 ) -> Both[KeyedRows]:
     """The rows of the chosen keys, in order of key and time.
 

@@ -8,8 +8,8 @@ import numpy as np
 from headgate.profiles.aged_matches import PERCENTS
 from headgate.profiles.durations import about
 from headgate.profiles.model_comparison import BUDGET_SHARE
-from headgate.report.sections import Section
-from headgate.report.sections import as_text as text_of
+from headgate.report.report_section import ReportSection
+from headgate.report.report_section import as_text as text_of
 from headgate.spec.quantity import format_bytes
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MICROSECOND = timedelta(microseconds=1)
 POLICIES = {"age": "AGE", "frequency": "PROB", "one constant rate": "RANDOM"}
 
 
-def sections(profile: "Profile") -> tuple[Section, ...]:
+def sections(profile: "Profile") -> tuple[ReportSection, ...]:
     """The report, part by part."""
     return (_rows(profile), _keys(profile), _matches(profile), _models(profile))
 
@@ -29,7 +29,7 @@ def as_text(profile: "Profile") -> str:
     return text_of(sections(profile))
 
 
-def _rows(profile: "Profile") -> Section:
+def _rows(profile: "Profile") -> ReportSection:
     firsts = [side.first_us for side in profile.rows if side.first_us is not None]
     lines = tuple(profile.notes)
     if firsts:
@@ -37,7 +37,7 @@ def _rows(profile: "Profile") -> Section:
         start = str(np.datetime64(min(firsts) // 1_000_000, "s")).replace("T", " ")
         covers = f"Covers {about(profile.span_us)}, from {start} UTC."
         lines = (covers, *lines)
-    return Section(
+    return ReportSection(
         "Rows",
         heads=("", "left", "right"),
         rows=(
@@ -53,7 +53,7 @@ def _rows(profile: "Profile") -> Section:
     )
 
 
-def _keys(profile: "Profile") -> Section:
+def _keys(profile: "Profile") -> ReportSection:
     ranks = sorted({rank for side in profile.skew for rank in side.top})
     tops = tuple(
         (
@@ -62,7 +62,7 @@ def _keys(profile: "Profile") -> Section:
         )
         for rank in ranks
     )
-    return Section(
+    return ReportSection(
         "Keys",
         heads=("", "left", "right"),
         rows=(
@@ -73,7 +73,7 @@ def _keys(profile: "Profile") -> Section:
     )
 
 
-def _matches(profile: "Profile") -> Section:
+def _matches(profile: "Profile") -> ReportSection:
     stored = profile.stored_rows
     roughly = "about " if profile.pairs.sampled else ""
     held = (
@@ -81,7 +81,7 @@ def _matches(profile: "Profile") -> Section:
         f"({format_bytes(stored.bytes)})."
     )
     if not any(profile.windows_needed):
-        return Section("Matches: none", below=(held,))
+        return ReportSection("Matches: none", below=(held,))
     rows = tuple(
         (
             f"window for {percent} %",
@@ -98,7 +98,7 @@ def _matches(profile: "Profile") -> Section:
         "best age to keep to",
         *(about(curve.best_age) if curve.total else "" for curve in curves),
     )
-    return Section(
+    return ReportSection(
         f"Matches: {profile.pairs}",
         heads=("", "left", "right"),
         rows=(a_row, best, *rows),
@@ -106,10 +106,12 @@ def _matches(profile: "Profile") -> Section:
     )
 
 
-def _models(profile: "Profile") -> Section:
+def _models(profile: "Profile") -> ReportSection:
     found = profile.explains
     if found.better is None:
-        return Section("Which model explains the matches: cannot be told", below=(found.why_not,))
+        return ReportSection(
+            "Which model explains the matches: cannot be told", below=(found.why_not,)
+        )
     title = f"Which model explains the matches: {found.better}"
     if found.better != "neither":
         title += f", by {found.by:.2f} nats a match"
@@ -133,7 +135,7 @@ def _models(profile: "Profile") -> Section:
         )
     else:
         lines.append("No policy was run: the sample has too few matches for it, or far too many.")
-    return Section(title, heads=tuple(heads), rows=tuple(rows), below=tuple(lines))
+    return ReportSection(title, heads=tuple(heads), rows=tuple(rows), below=tuple(lines))
 
 
 def _signed(gain: float) -> str:

@@ -11,9 +11,9 @@ from headgate.columns.row_sizes import row_bytes
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.inputs import SPARK_ON_BOTH, as_arrow
 from headgate.engine.shape import NO_RESULT, Shape
-from headgate.profiles.facts import Both, SideRows
+from headgate.profiles.facts import Both, SideFacts
 from headgate.profiles.key_choice import choose, rows_by_hash
-from headgate.profiles.profile_material import Material, Question, sampled, whole_numbers
+from headgate.profiles.profile_material import ProfileMaterial, Question, sampled, whole_numbers
 from headgate.profiles.skew import KeyCounts
 
 
@@ -22,7 +22,7 @@ def as_table(given: Any, which: str) -> pa.Table:
     return as_arrow(given, which, "profile", SPARK_ON_BOTH)
 
 
-def material_of(question: Question, tables: Both[pa.Table]) -> Material:
+def material_of(question: Question, tables: Both[pa.Table]) -> ProfileMaterial:
     """Count all rows; sample keys where there are too many rows to join."""
     shape = _checked_shape(question, tables)
     key_columns = Both(*(shape.key_columns(tables[side], side) for side in (0, 1)))
@@ -39,7 +39,7 @@ def material_of(question: Question, tables: Both[pa.Table]) -> Material:
     if int((counts.left + counts.right).sum()) > question.most_rows:
         hashes = _hashes(key_columns, codes, count)
     choice = choose(keys, question.most_rows, rows_by_hash(hashes, counts.left + counts.right))
-    return Material(
+    return ProfileMaterial(
         rows=Both(*(_side_rows(tables[side], codes[side], times[side]) for side in (0, 1))),
         keys=keys,
         sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
@@ -74,9 +74,9 @@ def _firsts(code: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return known, row[known]
 
 
-def _side_rows(table: pa.Table, code: np.ndarray, time: np.ndarray) -> SideRows:
+def _side_rows(table: pa.Table, code: np.ndarray, time: np.ndarray) -> SideFacts:
     timed = time[time != NO_TIME]
-    return SideRows(
+    return SideFacts(
         rows=len(time),
         null_keys=int(np.count_nonzero(code == NULL)),
         null_times=len(time) - len(timed),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from headgate.report.sections import Section
+from headgate.report.report_section import ReportSection
 
 CELL = "padding:.15rem .8rem .15rem 0;text-align:{side};white-space:nowrap"
 
@@ -34,12 +34,12 @@ def meter(share: float, low: float | None = None, high: float | None = None) -> 
     )
 
 
-def as_html(section: Section, above: str = "") -> str:
+def as_html(section: ReportSection, above: str = "") -> str:
     """A section as a card: heading, HTML of the caller's, lines, table, lines.
 
     Examples
     --------
-    >>> shown = as_html(Section("3 rows", above=("of <two> sides",)))
+    >>> shown = as_html(ReportSection("3 rows", above=("of <two> sides",)))
     >>> shown.endswith("<b>3 rows</b><div>of &lt;two&gt; sides</div></div>")
     True
     """
@@ -51,7 +51,7 @@ def as_html(section: Section, above: str = "") -> str:
     return f"<div style='{CARD}'>{''.join(parts)}{''.join(map(_line, section.below))}</div>"
 
 
-def all_as_html(sections: Iterable[Section]) -> str:
+def all_as_html(sections: Iterable[ReportSection]) -> str:
     """Several sections, one below the other."""
     return "".join(map(as_html, sections))
 

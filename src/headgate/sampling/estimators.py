@@ -72,7 +72,7 @@ class EstimateError(SpecError):
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class EstimateRequest:
     """What to estimate, and how sure to be.
 
     Parameters
@@ -112,7 +112,7 @@ class Aggregate:
         return self.goal.cluster in present
 
 
-def over_table(table: pa.Table, asked: Aggregate) -> pa.Table:
+def over_table(table: pa.Table, asked: EstimateRequest) -> pa.Table:
     """The estimates of a sample in an Arrow table: a row a group, with `FIGURES`."""
     asked.check_columns(table.column_names)
     if asked.column is not None:
@@ -152,7 +152,7 @@ def over_table(table: pa.Table, asked: Aggregate) -> pa.Table:
     return pa.table({**groups, **{name: figures[name] for name in FIGURES}})
 
 
-def _no_estimates(schema: pa.Schema, asked: Aggregate) -> pa.Table:
+def _no_estimates(schema: pa.Schema, asked: EstimateRequest) -> pa.Table:
     kinds = [pa.float64()] * 4 + [pa.int64()] * 2
     fields = [*(schema.field(name) for name in asked.by), *zip(FIGURES, kinds, strict=True)]
     return pa.schema(fields).empty_table()

@@ -1,6 +1,6 @@
 """Estimates from a sample as SQL, for Spark, DuckDB or any engine with sums and square roots."""
 
-from headgate.sampling.estimators import Aggregate, few_terms, normal_quantile
+from headgate.sampling.estimators import EstimateRequest, few_terms, normal_quantile
 from headgate.spec import SpecError
 
 CLUSTER_SUMS = {
@@ -33,7 +33,7 @@ VARIANCE = {
 }
 
 
-def per_cluster(asked: Aggregate, clustered: bool) -> dict[str, str]:
+def per_cluster(asked: EstimateRequest, clustered: bool) -> dict[str, str]:
     """What to compute for each cluster, or for each row where rows are their own clusters."""
     weight = quoted(asked.goal.weight)
     value = "1"
@@ -43,7 +43,7 @@ def per_cluster(asked: Aggregate, clustered: bool) -> dict[str, str]:
     return {name: text.format(w=weight, x=value) for name, text in chosen.items()}
 
 
-def figures(asked: Aggregate) -> dict[str, str]:
+def figures(asked: EstimateRequest) -> dict[str, str]:
     """The estimate and its error from the sums over clusters."""
     first, second = few_terms(asked.goal.confidence)
     free = "greatest(m - 1.0, 1.0)"
@@ -60,7 +60,7 @@ def figures(asked: Aggregate) -> dict[str, str]:
     }
 
 
-def query(asked: Aggregate, source: str, clustered: bool) -> str:
+def query(asked: EstimateRequest, source: str, clustered: bool) -> str:
     """The whole query over a table, view or subquery."""
     names = [quoted(name) for name in asked.by]
     where = f" where {quoted(asked.column)} is not null" if asked.column is not None else ""

@@ -1,5 +1,5 @@
 """What-if analysis of memory: recall against memory for every policy, as data and as text."""
 
-from headgate.sizing.findings import Memory, Point, WhatIf
+from headgate.sizing.what_if import Memory, SizingPoint, WhatIf
 
-__all__ = ["Memory", "Point", "WhatIf"]
+__all__ = ["Memory", "SizingPoint", "WhatIf"]

@@ -7,12 +7,12 @@ from typing import Any
 from headgate.engine.limits import room_for
 from headgate.learning import Estimate
 from headgate.policies import Policy
-from headgate.sizing.findings import Point, WhatIf
-from headgate.sizing.grid import Cell, Counted, Report, Run, cells_of, try_cells
+from headgate.sizing.grid import Cell, CellCount, Report, Run, cells_of, try_cells
 from headgate.sizing.optimum import LABEL, optimum
 from headgate.sizing.points import budgets_of, policies_of
 from headgate.sizing.sizes_between import tried_between
-from headgate.sizing.trial_material import Material
+from headgate.sizing.trial_material import TrialMaterial
+from headgate.sizing.what_if import SizingPoint, WhatIf
 from headgate.spec import Budget, How, MaxImportance, SpecError
 from headgate.spec.budget import MONITOR
 
@@ -23,7 +23,7 @@ OPTIMUM_NOTE = "{label} was planned over {rows:,} rows{which}: it says what is p
 
 
 def answer(
-    material: Material,
+    material: TrialMaterial,
     policies: "Iterable[str | Policy] | str | Policy | None",
     memory: "Sequence[int | float | str] | int | str | None",
     jobs: int,
@@ -43,9 +43,9 @@ def answer(
         )
     budgets = budgets_of(memory, material.needs, request.budget)
     chosen = policies_of(policies, request, material.is_whole)
-    cells, counted = cells_of(chosen, budgets), Counted(report)
+    cells, counted = cells_of(chosen, budgets), CellCount(report)
 
-    def trial(cells: Sequence[Cell]) -> tuple[Point, ...]:
+    def trial(cells: Sequence[Cell]) -> tuple[SizingPoint, ...]:
         recalls: list[Estimate | None] = run(material, cells, jobs, counted.next())
         return tuple(
             _point(cell.policy.label, cell.budget, recall, material)
@@ -87,7 +87,7 @@ def _built(build: Build, chosen: Sequence[Policy], label: str, budget: Budget) -
     return build({policy.label: policy for policy in chosen}[label], budget)
 
 
-def question(material: Material) -> str:
+def question(material: TrialMaterial) -> str:
     """The join, described in one line."""
     request = material.keys.request
     keys = request.keys
@@ -103,13 +103,13 @@ def question(material: Material) -> str:
     return f"{kind} on {', '.join(on)}; {'; '.join(sides)}."
 
 
-def _looked_at(material: Material) -> int:
+def _looked_at(material: TrialMaterial) -> int:
     if material.is_tiny and material.times is not None:
         return material.times.count
     return material.keys.count
 
 
-def _pairs(material: Material) -> float:
+def _pairs(material: TrialMaterial) -> float:
     """Pairs of the exact result; for buffers, those within one window."""
     trace = material.keys
     if material.rows is None or trace.stretches is None:
@@ -119,7 +119,7 @@ def _pairs(material: Material) -> float:
     return trace.met.total / trace.draw.share * window / counted
 
 
-def _by_history(material: Material, cells: Sequence[Cell]) -> tuple[str, ...]:
+def _by_history(material: TrialMaterial, cells: Sequence[Cell]) -> tuple[str, ...]:
     times = material.times
     if times is None:
         misled = dict.fromkeys(
@@ -150,8 +150,8 @@ def _by_history(material: Material, cells: Sequence[Cell]) -> tuple[str, ...]:
 
 
 def _optimum(
-    material: Material, budgets: Sequence[Budget], points_tried: Sequence[Point]
-) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    material: TrialMaterial, budgets: Sequence[Budget], points_tried: Sequence[SizingPoint]
+) -> tuple[tuple[SizingPoint, ...], tuple[str, ...]]:
     """The optimum's points, raised to the best policy's result where the small sample it is planned
     over falls short of that."""
     small = material.small
@@ -174,8 +174,8 @@ def _optimum(
     return tuple(points), (OPTIMUM_NOTE.format(label=LABEL, rows=small.count, which=which),)
 
 
-def _point(label: str, budget: Budget, recall: Estimate, material: Material) -> Point:
+def _point(label: str, budget: Budget, recall: Estimate, material: TrialMaterial) -> SizingPoint:
     each = material.needs.row_bytes
     rows = budget.rows if budget.rows is not None else round((budget.memory or 0) / max(each, 1.0))
     size = budget.memory if budget.memory is not None else round(rows * each)
-    return Point(label, rows, size, recall.value, recall.low, recall.high)
+    return SizingPoint(label, rows, size, recall.value, recall.low, recall.high)

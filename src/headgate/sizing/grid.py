@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headgate.learning import Estimate
 from headgate.policies import Policy
-from headgate.sizing.trial_material import Material
+from headgate.sizing.trial_material import TrialMaterial
 from headgate.spec import Budget, SpecError
 from headgate.trials.simulation import simulate
 from headgate.trials.trace import Trace
@@ -25,11 +25,11 @@ class Cell(NamedTuple):
 
 Report = Callable[[int, int], None]
 """Progress callback: receives the number of cells done and the total."""
-Run = Callable[[Material, Sequence[Cell], int, Report], list[Estimate | None]]
+Run = Callable[[TrialMaterial, Sequence[Cell], int, Report], list[Estimate | None]]
 """Tries cells, with so many processes at a time."""
 
 
-class Counted:
+class CellCount:
     """Counts the cells of several rounds as those of one."""
 
     def __init__(self, report: Report) -> None:
@@ -60,7 +60,7 @@ def try_cell(trace: Trace, cell: Cell) -> Estimate | None:
 
 
 def try_cells(
-    material: Material, cells: Sequence[Cell], jobs: int, report: Report
+    material: TrialMaterial, cells: Sequence[Cell], jobs: int, report: Report
 ) -> list[Estimate | None]:
     """The recall of every cell, in their order."""
     traces = [material.trace_for(cell.policy) for cell in cells]

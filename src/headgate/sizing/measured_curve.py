@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.planner.quality_curve import QualityCurve
-from headgate.sizing.findings import WhatIf
+from headgate.sizing.what_if import WhatIf
 from headgate.spec import SpecError
 
 AUTO = "AUTO"

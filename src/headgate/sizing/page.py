@@ -4,12 +4,12 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from headgate.report.sections import Section
+from headgate.report.report_section import ReportSection
 from headgate.sizing.strongest import percent, rounded_up, size_text
 from headgate.sizing.wording import headline, off, sections
 
 if TYPE_CHECKING:
-    from headgate.sizing.findings import WhatIf
+    from headgate.sizing.what_if import WhatIf
 
 STYLE = """
 .headgate { --ink:#1c2733; --quiet:#5b6875; --line:#dfe4ea; --card:#f6f8fa; --good:0,114,178;
@@ -77,7 +77,7 @@ def body(found: "WhatIf", classes: str = "headgate") -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _pasted(to_use: Section) -> str:
+def _pasted(to_use: ReportSection) -> str:
     if not to_use.above:
         return ""
     lines = "\n".join(to_use.above)
@@ -100,7 +100,7 @@ def _cards(found: "WhatIf") -> str:
     return f"<div class='cards'>{shown}</div>"
 
 
-def _table(section: Section) -> str:
+def _table(section: ReportSection) -> str:
     heads = "".join(f"<th>{escape(head)}</th>" for head in section.heads)
     rows = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in section.rows
@@ -112,7 +112,7 @@ def _table(section: Section) -> str:
     )
 
 
-def _recalls(found: "WhatIf", section: Section) -> str:
+def _recalls(found: "WhatIf", section: ReportSection) -> str:
     """The table of recalls, shaded darker where higher."""
     known = {(point.policy, point.rows): point for point in (*found.points, *found.optimum)}
     heads = f"<th>{escape(section.heads[0])}<br>rows</th>" + "".join(

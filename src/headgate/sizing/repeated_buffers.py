@@ -11,7 +11,7 @@ import pyarrow as pa
 from headgate.columns.times import NO_TIME, microseconds
 from headgate.engine.request import Request
 from headgate.sizing.needs import Needs
-from headgate.sizing.trial_material import OPTIMUM_ROWS, Material, covered
+from headgate.sizing.trial_material import OPTIMUM_ROWS, TrialMaterial, covered
 from headgate.spec import RowWindow, SpecError
 from headgate.trials.stretches import Stretches
 from headgate.trials.trace import Trace
@@ -26,7 +26,7 @@ def material_of_buffers(
     most_rows: int,
     seed: int,
     optimum: bool,
-) -> Material:
+) -> TrialMaterial:
     """Build a trace from the buffered rows of a join."""
     window = max(side.span for side in request.windows)
     if any(isinstance(side, RowWindow) and side.span for side in request.windows) or not window:
@@ -62,7 +62,7 @@ def material_of_buffers(
         )
     scale = trace.scale
     needs = Needs(trace.needs.peak_rows / scale.rows, trace.needs.peak_bytes / scale.bytes)
-    return Material(trace, None, small, needs, _notes(tables, times, now), _rows(tables))
+    return TrialMaterial(trace, None, small, needs, _notes(tables, times, now), _rows(tables))
 
 
 def _repeated(table: pa.Table, name: str, time: np.ndarray, now: int, length: int) -> pa.Table:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from headgate.spec.quantity import format_bytes
 
 if TYPE_CHECKING:
-    from headgate.sizing.findings import WhatIf
+    from headgate.sizing.what_if import WhatIf
 
 DIGITS = 3
 """Of sizes in reports; already more than an estimate's precision."""
 
 
-class Claim(NamedTuple):
+class SizingClaim(NamedTuple):
     """A recall, the policy that reaches it with the least memory, and that memory, rounded up."""
 
     recall: float
@@ -23,7 +23,7 @@ class Claim(NamedTuple):
     """Of the bytes that the exact join holds."""
 
 
-def strongest(found: "WhatIf", targets: tuple[float, ...]) -> Claim | None:
+def strongest(found: "WhatIf", targets: tuple[float, ...]) -> SizingClaim | None:
     """The recall that is furthest above its share of the memory; None if no target is reached."""
     claims = []
     for target in targets:
@@ -32,7 +32,7 @@ def strongest(found: "WhatIf", targets: tuple[float, ...]) -> Claim | None:
         if policy is None or memory is None or not found.needs.bytes:
             continue
         rows, size = rounded_up(memory.rows), rounded_up(memory.bytes)
-        claims.append(Claim(target, policy, rows, size, size / found.needs.bytes))
+        claims.append(SizingClaim(target, policy, rows, size, size / found.needs.bytes))
     return max(claims, key=lambda claim: claim.recall - claim.share, default=None)
 
 

@@ -25,7 +25,7 @@ FEW_HELD = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class TrialMaterial:
     """Traces of two streams.
 
     Attributes
@@ -82,7 +82,7 @@ def material_of_tables(
     share: float | None,
     seed: int,
     optimum: bool,
-) -> Material:
+) -> TrialMaterial:
     """Traces of two tables in process."""
     tables = (
         as_arrow(left, "left", "whatif", SPARK_ON_BOTH),
@@ -96,13 +96,13 @@ def material_of_tables(
     notes = kind_notes(request, optimum)
     if keys.is_whole:
         needs = Needs(float(keys.needs.peak_rows), float(keys.needs.peak_bytes))
-        return Material(keys, None, small, needs, notes)
+        return TrialMaterial(keys, None, small, needs, notes)
     part = keys.draw.share
     times = None
     if request.how == How.INNER and stretches_of(request, tables, part, seed) is not None:
         times = Trace.of_tables(request, *tables, share=part, seed=seed, by_time=True)
     needs = needs_of_tables(request, tables)
-    return Material(keys, times, small, needs_of_kind(needs, keys), notes)
+    return TrialMaterial(keys, times, small, needs_of_kind(needs, keys), notes)
 
 
 def needs_of_kind(needs: Needs, keys: Trace) -> Needs:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.models.model_plots import new_axes
 from headgate.report.recall_lines import draw_lines, legend_in_order
-from headgate.sizing.findings import TARGETS
 from headgate.sizing.optimum import LABEL
 from headgate.sizing.strongest import percent, size_text, strongest
+from headgate.sizing.what_if import TARGETS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from headgate.sizing.findings import WhatIf
+    from headgate.sizing.what_if import WhatIf
 
 OPTIMUM = f"{LABEL} (knows the future)"
 

@@ -4,15 +4,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from headgate.report.recall_lines import alike
-from headgate.report.sections import Section
-from headgate.report.sections import as_text as text_of
-from headgate.sizing.findings import TARGETS
+from headgate.report.report_section import ReportSection
+from headgate.report.report_section import as_text as text_of
 from headgate.sizing.optimum import LABEL
 from headgate.sizing.strongest import percent, rounded_up, size_text, strongest
+from headgate.sizing.what_if import TARGETS
 from headgate.spec import How
 
 if TYPE_CHECKING:
-    from headgate.sizing.findings import Memory, Point, WhatIf
+    from headgate.sizing.what_if import Memory, SizingPoint, WhatIf
 
 NOT_TRIED = "not as tried"
 AS_GOOD = 0.002
@@ -21,7 +21,7 @@ SAME = 0.0005
 """Recalls no further apart than this are printed alike."""
 
 
-def sections(found: "WhatIf") -> tuple[Section, ...]:
+def sections(found: "WhatIf") -> tuple[ReportSection, ...]:
     """The answer, part by part."""
     return (
         _today(found),
@@ -66,14 +66,14 @@ def said_together(found: "WhatIf") -> tuple[str, ...]:
     return (f"The same recalls, on one line: {'; '.join(groups)}.",) if groups else ()
 
 
-def _today(found: "WhatIf") -> Section:
+def _today(found: "WhatIf") -> ReportSection:
     left, right = found.rows
     made = "worth of result" if found.importance else "result rows"
     if found.buffered:
         made += " a window"
     kind = " buffered" if found.buffered else ""
     pairs = f"{found.pairs:,.0f}" if found.is_exact else f"about {rounded_up(found.pairs):,}"
-    return Section(
+    return ReportSection(
         headline(found),
         (
             found.question,
@@ -84,7 +84,7 @@ def _today(found: "WhatIf") -> Section:
     )
 
 
-def _memory_for(found: "WhatIf") -> Section:
+def _memory_for(found: "WhatIf") -> ReportSection:
     rows = []
     for group in same_recalls(found):
         cells = [group[0]]
@@ -94,7 +94,7 @@ def _memory_for(found: "WhatIf") -> Section:
         rows.append(tuple(cells))
     what = "importance" if found.importance else "result"
     heads = ("policy", *(percent(target) for target in TARGETS))
-    return Section(
+    return ReportSection(
         f"Rows and bytes for 90, 95 and 99 % of the {what}",
         (),
         heads,
@@ -113,7 +113,7 @@ def _memory_text(found: "WhatIf", policy: str, memory: "Memory") -> str:
     return f"{told}, {size_text(memory.bytes)}"
 
 
-def _best(found: "WhatIf") -> Section:
+def _best(found: "WhatIf") -> ReportSection:
     best = [(_best_at(found, rows), rows) for rows in found.memory]
     lines = []
     for policy, group in groupby(best, key=lambda entry: entry[0]):
@@ -122,7 +122,7 @@ def _best(found: "WhatIf") -> Section:
         if len(tried) > 1:
             where = f"{tried[0]:,} to {tried[-1]:,} rows"
         lines.append(f"{where}: {policy}")
-    return Section("Best of those tried", tuple(lines))
+    return ReportSection("Best of those tried", tuple(lines))
 
 
 def _best_at(found: "WhatIf", rows: int) -> str:
@@ -134,7 +134,7 @@ def _best_at(found: "WhatIf", rows: int) -> str:
     return max(close, key=lambda point: point.recall).policy
 
 
-def _recalls(found: "WhatIf") -> Section:
+def _recalls(found: "WhatIf") -> ReportSection:
     known = {(point.policy, point.rows): point for point in (*found.points, *found.optimum)}
     rows = []
     for group in same_recalls(found):
@@ -149,15 +149,15 @@ def _recalls(found: "WhatIf") -> Section:
         *(() if found.is_exact else ("±",)),
     )
     held = f"{rounded_up(found.needs.rows):,} rows"
-    return Section(f"Recall, by memory in percent of {held}", (), heads, tuple(rows))
+    return ReportSection(f"Recall, by memory in percent of {held}", (), heads, tuple(rows))
 
 
-def off(point: "Point") -> float:
+def off(point: "SizingPoint") -> float:
     """The 95 % confidence margin of a recall, as text."""
     return max(point.high - point.recall, point.recall - point.low)
 
 
-def _how(found: "WhatIf") -> Section:
+def _how(found: "WhatIf") -> ReportSection:
     if found.is_exact and found.buffered:
         how = "The join itself was run over the rows in the buffers, repeated."
     elif found.is_exact:
@@ -170,18 +170,18 @@ def _how(found: "WhatIf") -> Section:
             f"By miniature: the join was run over {found.looked_at:,} of "
             f"{sum(found.rows):,} rows ({share}); ± is a 95 % interval."
         )
-    return Section("How it was found", (how, *found.notes))
+    return ReportSection("How it was found", (how, *found.notes))
 
 
-def to_use(found: "WhatIf") -> Section:
+def to_use(found: "WhatIf") -> ReportSection:
     """What to paste into a program or a job file for the headline's recall."""
     claim = strongest(found, TARGETS)
     if claim is None:
-        return Section("To use it")
+        return ReportSection("To use it")
     policy = claim.policy.lower()
     kind = "" if found.how == How.INNER else f'how="{found.how}", '
     asked = () if found.how == How.INNER else (f'how = "{found.how}"',)
-    return Section(
+    return ReportSection(
         "To use it",
         (
             f'hg.WindowJoin(..., {kind}budget=hg.Budget(rows={claim.rows:_}), policy="{policy}")',

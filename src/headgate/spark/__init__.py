@@ -6,7 +6,7 @@ The only package that imports PySpark; reached through `WindowJoin.stream` and `
 from typing import TYPE_CHECKING
 
 from headgate.lazy_names import lazy_names
-from headgate.spark.installed_packages import check_installed
+from headgate.spark.installed_package import check_installed
 
 # First, before importing anything that another version of PySpark may lack.
 check_installed()

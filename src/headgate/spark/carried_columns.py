@@ -33,7 +33,7 @@ MONTHS = YearMonthIntervalType(YearMonthIntervalType.MONTH, YearMonthIntervalTyp
 """Intervals of years and months are cast to this, and then to whole numbers."""
 
 
-class Shown(NamedTuple):
+class ResultColumn(NamedTuple):
     """Name and type of a result column, as the user sees it."""
 
     name: str
@@ -88,7 +88,7 @@ def arrow_schema(frame: DataFrame) -> pa.Schema:
     return to_arrow_schema(StructType(fields))
 
 
-def travelling(columns: Iterable[Shown]) -> StructType:
+def travelling(columns: Iterable[ResultColumn]) -> StructType:
     """The Spark schema in which columns return from Python."""
     return StructType(
         [
@@ -98,7 +98,7 @@ def travelling(columns: Iterable[Shown]) -> StructType:
     )
 
 
-def restored(frame: DataFrame, columns: Iterable[Shown]) -> DataFrame:
+def restored(frame: DataFrame, columns: Iterable[ResultColumn]) -> DataFrame:
     """Give numbered columns from Python their original names and types."""
     return frame.select(
         *(

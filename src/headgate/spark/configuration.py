@@ -11,7 +11,7 @@ from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB
 from headgate.spark.session_access import access_to
 
 
-class Setting(NamedTuple):
+class SparkSetting(NamedTuple):
     """A setting, the value it gets, why, and whether nothing runs without."""
 
     name: str
@@ -55,14 +55,16 @@ class Configured(tuple[Changed, ...]):
                 self.session.conf.unset(each.name)
 
 
-def settings_for(session: SparkSession) -> list[Setting]:
+def settings_for(session: SparkSession) -> list[SparkSetting]:
     """What Headgate needs or gains from in a session."""
     cores = str(access_to(session).cores)
     return [
-        Setting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB", is_needed=True),
-        Setting(CHANGELOG, "true", "a batch then uploads what changed, not a snapshot"),
-        Setting(PARTITIONS, cores, "every partition opens a state store in every batch"),
-        Setting(ARROW_BYTES, NO_ARROW_BYTES, "else Spark weighs every row, a third of the time"),
+        SparkSetting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB", is_needed=True),
+        SparkSetting(CHANGELOG, "true", "a batch then uploads what changed, not a snapshot"),
+        SparkSetting(PARTITIONS, cores, "every partition opens a state store in every batch"),
+        SparkSetting(
+            ARROW_BYTES, NO_ARROW_BYTES, "else Spark weighs every row, a third of the time"
+        ),
     ]
 
 

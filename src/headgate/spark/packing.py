@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
-from headgate.columns.pieces import SMALL_BYTES, in_pieces
+from headgate.columns.row_source import SMALL_BYTES, in_pieces
 from headgate.engine.shape import keys_as
 from headgate.policies import Policy
-from headgate.spark.join.band_cells import Spread
+from headgate.spark.join.band_cells import BandCells
 from headgate.spark.join.split_keys import SplitKeys
 from headgate.spark.join.task_ledger import PACK, UNPACK, TaskLedger
 from headgate.spark.shards import CONTROL
@@ -39,7 +39,7 @@ ROWS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
-class Pack:
+class Packing:
     """Turns the rows of one side into a blob per shard; run by ``mapInArrow``.
 
     The first input column is the shard number; if the policy weighs keys, the last output column is
@@ -54,7 +54,7 @@ class Pack:
     """Of all columns; Spark hands them over by number."""
     keys: tuple[str, ...]
     policy: Policy
-    spread: Spread | None = None
+    spread: BandCells | None = None
     timed: str | None = None
     """The operator whose processor time this is part of, where that is limited."""
     key_types: tuple[pa.DataType, ...] = ()
@@ -154,12 +154,12 @@ def packed(
 
 
 @dataclass(frozen=True)
-class Unpack:
+class Unpacking:
     """Turns result blobs back into rows; run by ``mapInArrow``."""
 
     column: str = "blob"
     timed: str | None = None
-    """As of `Pack`."""
+    """As of `Packing`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed, UNPACK):

@@ -11,11 +11,11 @@ from headgate.engine.request import Request
 from headgate.engine.shape import Shape
 from headgate.spark.carried_columns import arrow_schema, check_carried, quoted
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
-from headgate.spark.installed_packages import PYSPARK
+from headgate.spark.installed_package import PYSPARK
 from headgate.spark.session_access import access_to, is_connect
 from headgate.spark.spark_versions import check_streams
 from headgate.spec import Keys, Predicate, Side, SpecError
-from headgate.spec.importance import Change
+from headgate.spec.importance import Redefinition
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -73,7 +73,7 @@ def check_columns(
 def bind_frames(
     request: Request,
     frames: tuple[DataFrame, DataFrame],
-    changes: Sequence[Change] = (),
+    changes: Sequence[Redefinition] = (),
     shows_result: bool = True,
 ) -> BoundColumns:
     """`Request.bind` to the columns of two DataFrames, compared as Spark compares them."""

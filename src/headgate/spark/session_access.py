@@ -34,7 +34,7 @@ def is_connect(session: Any) -> bool:
     return any(kind.__module__.startswith(CONNECT) for kind in type(session).__mro__)
 
 
-def access_to(session: SparkSession) -> "Access":
+def access_to(session: SparkSession) -> "SessionAccess":
     """The form that fits the session."""
     return ConnectAccess(session) if is_connect(session) else ClassicAccess(session)
 
@@ -62,7 +62,7 @@ def message_of(error: BaseException) -> str:
     return str(error) if java is None else str(java.getMessage())
 
 
-class Access(ABC):
+class SessionAccess(ABC):
     """What is asked of a session."""
 
     def __init__(self, session: SparkSession) -> None:
@@ -140,7 +140,7 @@ class Access(ABC):
         return ()
 
 
-class ClassicAccess(Access):
+class ClassicAccess(SessionAccess):
     """Through the driver in this process."""
 
     def __init__(self, session: SparkSession) -> None:
@@ -243,7 +243,7 @@ class _AsText(JStreamingQueryListener):
         """Nothing to do."""
 
 
-class ConnectAccess(Access):
+class ConnectAccess(SessionAccess):
     """Through queries, as there is nothing else on Connect."""
 
     def check_format(self, kind: str) -> None:

@@ -3,13 +3,13 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from headgate.sampling.estimators import Aggregate, not_within
+from headgate.sampling.estimators import EstimateRequest, not_within
 from headgate.sampling.sql import TOTALS, figures, per_cluster
 from headgate.spark.carried_columns import quoted
 from headgate.spec import SpecError
 
 
-def over_frame(frame: DataFrame, asked: Aggregate) -> DataFrame:
+def over_frame(frame: DataFrame, asked: EstimateRequest) -> DataFrame:
     """Estimate one row per group: aggregate within each cluster, then over the clusters.
 
     On a stream both are aggregates by time window, so a group is emitted once its window has
@@ -35,7 +35,7 @@ def over_frame(frame: DataFrame, asked: Aggregate) -> DataFrame:
     return _with_contract(totals.select(*groups, *shown), asked)
 
 
-def _with_contract(frame: DataFrame, asked: Aggregate) -> DataFrame:
+def _with_contract(frame: DataFrame, asked: EstimateRequest) -> DataFrame:
     goal = asked.goal
     if goal.error is None:
         return frame

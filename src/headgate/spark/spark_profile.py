@@ -16,11 +16,11 @@ from pyspark.sql import functions as F
 from headgate.columns.key_codes import encode_together
 from headgate.columns.row_sizes import row_bytes
 from headgate.engine.shape import NO_RESULT
-from headgate.profiles.facts import Both, SideRows
-from headgate.profiles.key_choice import Choice, choose
+from headgate.profiles.facts import Both, SideFacts
+from headgate.profiles.key_choice import KeyChoice, choose
 from headgate.profiles.measurement import measure
 from headgate.profiles.profile import Profile
-from headgate.profiles.profile_material import Material, Question, sampled, whole_numbers
+from headgate.profiles.profile_material import ProfileMaterial, Question, sampled, whole_numbers
 from headgate.profiles.skew import KeyCounts
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
@@ -88,7 +88,7 @@ class _Side:
         counted = rows.where(_has_key(names)).groupBy(*names, HASH).count().persist()
         return cls(whole, rows, counted, names)
 
-    def facts(self) -> SideRows:
+    def facts(self) -> SideFacts:
         """Count rows and times in one pass over all rows."""
         found = self.rows.agg(
             F.count(F.lit(1)).alias("rows"),
@@ -98,7 +98,7 @@ class _Side:
             F.max(TIME).alias("last_us"),
         ).first()
         counts = found.asDict() if found else {}
-        return SideRows(**counts, row_bytes=self._row_bytes(counts["rows"]))
+        return SideFacts(**counts, row_bytes=self._row_bytes(counts["rows"]))
 
     def _row_bytes(self, rows: int) -> float:
         some = self.whole
@@ -135,7 +135,7 @@ class _Side:
         ).first()
         return np.array([rows or 0 for rows in found or ()], np.int64)
 
-    def sampled(self, choice: Choice) -> Any:
+    def sampled(self, choice: KeyChoice) -> Any:
         """Collect the rows of sampled keys on the driver."""
         wanted = self.rows.where(_has_key(self.names) & F.col(TIME).isNotNull())
         if choice.share < 1.0:
@@ -143,7 +143,7 @@ class _Side:
         return wanted.select(*self.names, TIME, HASH).toArrow()
 
 
-def _material(question: Question, sides: Both[_Side]) -> Material:
+def _material(question: Question, sides: Both[_Side]) -> ProfileMaterial:
     keys = Both(*(side.key_counts(question.heavy_keys) for side in sides))
     choice = choose(
         keys,
@@ -162,7 +162,7 @@ def _material(question: Question, sides: Both[_Side]) -> Material:
     for code, table in zip(codes, tables, strict=True):
         hashes[code] = _unsigned(table.column(HASH).to_numpy())
     times = Both(*(table.column(TIME).to_numpy() for table in tables))
-    return Material(
+    return ProfileMaterial(
         rows=Both(*(side.facts() for side in sides)),
         keys=keys,
         sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
@@ -176,7 +176,7 @@ def _has_key(names: tuple[str, ...]) -> Column:
 
 
 def _taken(share: float, certain: np.ndarray) -> Column:
-    """Whether a key is in the sample; the same on Spark's signed hashes as `Choice.taken`."""
+    """Whether a key is in the sample; the same on Spark's signed hashes as `KeyChoice.taken`."""
     drawn = F.col(HASH) < F.lit(int(share * 2.0**64) - SIGN)
     signed = (certain ^ np.uint64(SIGN)).view(np.int64)
     return drawn | F.col(HASH).isin(signed.tolist())

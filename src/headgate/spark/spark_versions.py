@@ -14,7 +14,7 @@ from pyspark.sql.pandas import types as spark_types
 from pyspark.sql.types import DataType, StructType
 
 from headgate.engine.observed_figures import by_name
-from headgate.spark.installed_packages import PROTOBUF, Package, Version, numbers
+from headgate.spark.installed_package import PROTOBUF, InstalledPackage, Version, numbers
 from headgate.spark.session_access import is_connect
 from headgate.spec import SpecError
 
@@ -64,7 +64,7 @@ def figures_of(observed: Any) -> dict[str, Any]:
     return by_name(observed.asDict() if hasattr(observed, "asDict") else observed)
 
 
-def protobuf_for(spark: str) -> Package:
+def protobuf_for(spark: str) -> InstalledPackage:
     """The protobuf that streams need on a version of Spark.
 
     Examples
@@ -77,7 +77,7 @@ def protobuf_for(spark: str) -> Package:
     return replace(PROTOBUF, oldest=oldest)
 
 
-def protobuf_here() -> Package:
+def protobuf_here() -> InstalledPackage:
     """The protobuf that streams need on the installed PySpark."""
     return protobuf_for(pyspark.__version__)
 

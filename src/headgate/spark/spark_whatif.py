@@ -21,7 +21,7 @@ from headgate.sizing.repeated_buffers import material_of_buffers
 from headgate.sizing.trial_material import (
     OPTIMUM_ROWS,
     OPTIMUM_WINDOWS,
-    Material,
+    TrialMaterial,
     kind_notes,
     material_of_tables,
     needs_of_kind,
@@ -33,7 +33,7 @@ from headgate.spark.session_access import ClassicAccess, is_connect
 from headgate.spark.worker_check import check_workers
 from headgate.spec import How, RowWindow, SpecError
 from headgate.trials.draw import BUCKET_BITS, BUCKETS, Draw, draw_rows
-from headgate.trials.sampled_trace import Sampled, Whole, stores
+from headgate.trials.sampled_trace import SampledTrace, WholeTrace, stores
 from headgate.trials.stretches import Stretches, choose_stretches
 from headgate.trials.trace import Trace
 
@@ -52,7 +52,7 @@ def try_on_spark(session: Any) -> Run:
     context: Any = ClassicAccess(session).context
 
     def run(
-        material: Material, cells: Sequence[Cell], jobs: int, report: Report
+        material: TrialMaterial, cells: Sequence[Cell], jobs: int, report: Report
     ) -> list[Estimate | None]:
         traces = [material.keys] + ([] if material.times is None else [material.times])
         for trace in traces:
@@ -84,7 +84,7 @@ def material_of_checkpoint(
     most_rows: int,
     seed: int,
     optimum: bool,
-) -> Material:
+) -> TrialMaterial:
     """Build a trace from the rows buffered by Spark's own stream-stream join, in its checkpoint."""
     if not is_spark(session):
         raise SpecError(
@@ -126,7 +126,7 @@ def material_of_frames(
     share: float | None,
     seed: int,
     optimum: bool,
-) -> Material:
+) -> TrialMaterial:
     """Build traces from two bounded DataFrames; only sampled rows leave Spark."""
     session = check_inputs(left, right, streaming=False)
     check_workers(session)
@@ -160,7 +160,7 @@ def material_of_frames(
         middle = Stretches(begin, begin, begin + length, 1.0)
         small = source.trace(OPTIMUM_ROWS, middle, evenly=True)
     needs = needs_of_kind(source.needs(trace, first, last), trace)
-    return Material(trace, by_time, small, needs, kind_notes(request, optimum))
+    return TrialMaterial(trace, by_time, small, needs, kind_notes(request, optimum))
 
 
 class _Source:
@@ -196,8 +196,10 @@ class _Source:
             drawn.append((_named(table, given), *beside))
         whole = tuple(int(side.sum()) for side in counts)
         sizes = [_mean_bytes(table) for table, *_ in drawn]
-        rows = Whole((whole[0], whole[1]), (round(whole[0] * sizes[0]), round(whole[1] * sizes[1])))
-        sampled = Sampled(
+        rows = WholeTrace(
+            (whole[0], whole[1]), (round(whole[0] * sizes[0]), round(whole[1] * sizes[1]))
+        )
+        sampled = SampledTrace(
             (drawn[0][0], drawn[1][0]),
             draw,
             None if draw.is_whole else (drawn[0][1], drawn[1][1]),

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from headgate.spark.session_access import Access, access_to, spark_errors
+from headgate.spark.session_access import SessionAccess, access_to, spark_errors
 from headgate.spec import SpecError
 
 NEEDED = ("headgate", "numpy", "pandas", "pyarrow", "scipy", "google.protobuf")
@@ -92,7 +92,7 @@ def _is_this_python(given: str) -> bool:
     return len(folders) == 1 and os.path.samefile(found, sys.executable)
 
 
-def _try_worker(access: Access) -> None:
+def _try_worker(access: SessionAccess) -> None:
     try:
         found = access.run_task(_look_around(), NEEDED)
     except spark_errors() as error:
@@ -139,7 +139,7 @@ def _look_around() -> Any:
     return look
 
 
-def _remedy(access: Access) -> str:
+def _remedy(access: SessionAccess) -> str:
     if access.is_local and access.python is not None:
         return (
             f'Before the session starts: os.environ["{ENVIRONMENT}"] = "{sys.executable}", or '

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from headgate.spec.how import How as How
     from headgate.spec.how import Unmatched as Unmatched
     from headgate.spec.importance import Categories as Categories
-    from headgate.spec.importance import Change as Change
     from headgate.spec.importance import Combine as Combine
     from headgate.spec.importance import Expression as Expression
     from headgate.spec.importance import Histogram as Histogram
     from headgate.spec.importance import Importance as Importance
     from headgate.spec.importance import MaxImportance as MaxImportance
+    from headgate.spec.importance import Redefinition as Redefinition
     from headgate.spec.importance import Source as Source
     from headgate.spec.importance import parse_importance as parse_importance
     from headgate.spec.importance import read_changes as read_changes
@@ -37,7 +37,7 @@ _MODULES = {
     "Brings": "headgate.spec.how",
     "Budget": "headgate.spec.budget",
     "Categories": "headgate.spec.importance",
-    "Change": "headgate.spec.importance",
+    "Redefinition": "headgate.spec.importance",
     "Combine": "headgate.spec.importance",
     "Compare": "headgate.spec.predicate",
     "Expression": "headgate.spec.importance",
@@ -66,7 +66,6 @@ __all__ = [
     "Brings",
     "Budget",
     "Categories",
-    "Change",
     "Combine",
     "Compare",
     "Expression",
@@ -78,6 +77,7 @@ __all__ = [
     "MaxImportance",
     "MaxSubset",
     "Predicate",
+    "Redefinition",
     "RowWindow",
     "Sample",
     "Side",

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator
 
 from headgate.report.plot_style import PERCENT, PERCENT_OF_100, QUIET, STYLES
-from headgate.studies.study import Finding
+from headgate.studies.study import ClaimFinding
 
 Style = Mapping[str, object]
 
@@ -38,24 +38,24 @@ def by_policy(results: pd.DataFrame, **fixed: object) -> pd.DataFrame:
     return results.pivot_table(index="memory", columns="policy", values="recall", aggfunc="mean")
 
 
-def worst_gap(gaps: Mapping[str, "pd.Series[float]"], tolerance: float) -> Finding:
+def worst_gap(gaps: Mapping[str, "pd.Series[float]"], tolerance: float) -> ClaimFinding:
     """Whether differences stay within a tolerance in each of several tables."""
     where, memory, gap = max(
         ((name, each.abs().idxmax(), float(each.abs().max())) for name, each in gaps.items()),
         key=lambda found: found[2],
     )
     place = " with ".join(filter(None, (where, f"{memory:g} %")))
-    return Finding(gap <= tolerance, f"largest difference {gap:.4f}, at {place}")
+    return ClaimFinding(gap <= tolerance, f"largest difference {gap:.4f}, at {place}")
 
 
-def least_lead(leads: Mapping[str, "pd.Series[float]"], by: float) -> Finding:
+def least_lead(leads: Mapping[str, "pd.Series[float]"], by: float) -> ClaimFinding:
     """Whether one policy is ahead of another by enough in each of several tables."""
     where, memory, lead = min(
         ((name, each.idxmin(), float(each.min())) for name, each in leads.items()),
         key=lambda found: found[2],
     )
     place = " with ".join(filter(None, (where, f"{memory:g} %")))
-    return Finding(lead > by, f"least lead {lead:.4f}, at {place}")
+    return ClaimFinding(lead > by, f"least lead {lead:.4f}, at {place}")
 
 
 def line_styles(policies: tuple[str, ...], theory: str) -> dict[str, Style]:

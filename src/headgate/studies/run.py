@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from headgate.studies.catalogue import study_named
-from headgate.studies.study import Cell, Study
+from headgate.studies.study import Study, StudyCell
 
 Measured = list[dict[str, Any]]
 
@@ -21,7 +21,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def measure(cell: Cell) -> Measured:
+def measure(cell: StudyCell) -> Measured:
     """Measure one cell; the study is looked up by name, so that only cells are sent to workers."""
     return cell.rows(study_named(cell.study).measure(cell))
 
@@ -68,7 +68,7 @@ def run(
     }
 
 
-def _each(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[int, Measured]]:
+def _each(cells: Sequence[StudyCell], jobs: int) -> Iterator[tuple[int, Measured]]:
     """Cells as they are done: their place and what was measured."""
     if jobs == 1 or len(cells) < 2:
         for place, cell in enumerate(cells):

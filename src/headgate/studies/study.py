@@ -19,12 +19,12 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Cell:
+class StudyCell:
     """One point of a study's grid, measured independently.
 
     Examples
     --------
-    >>> cell = Cell("fig7", (("policy", "AGE"), ("memory", 10)), seed=1, quick=True)
+    >>> cell = StudyCell("fig7", (("policy", "AGE"), ("memory", 10)), seed=1, quick=True)
     >>> cell["policy"]
     'AGE'
     """
@@ -44,7 +44,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """Whether a claim held on the results, and the figures that show it."""
 
     holds: bool
@@ -70,7 +70,7 @@ class Claim:
 
     name: str
     says: str
-    check: Callable[[pd.DataFrame], Finding]
+    check: Callable[[pd.DataFrame], ClaimFinding]
     departs: str = ""
 
 
@@ -124,23 +124,23 @@ class Study:
     paper: str
     place: str
     grid: Mapping[str, Sequence[Any]]
-    measure: Callable[[Cell], Sequence[Row]]
+    measure: Callable[[StudyCell], Sequence[Row]]
     claims: tuple[Claim, ...] = ()
     figures: tuple[Figure, ...] = ()
     seeds: tuple[int, ...] = ()
     quick_grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
-    def cells(self, seeds: Sequence[int] | None, quick: bool) -> list[Cell]:
+    def cells(self, seeds: Sequence[int] | None, quick: bool) -> list[StudyCell]:
         """Every cell to measure; a quick run uses only the first seed unless seeds are given."""
         return list(self._cells(seeds, quick))
 
-    def _cells(self, seeds: Sequence[int] | None, quick: bool) -> Iterator[Cell]:
+    def _cells(self, seeds: Sequence[int] | None, quick: bool) -> Iterator[StudyCell]:
         own = self.seeds[:1] if quick else self.seeds
         chosen = tuple(seeds or own) if self.seeds else (0,)
         grid = {**self.grid, **(self.quick_grid if quick else {})}
         for seed in chosen:
             for values in product(*grid.values()):
-                yield Cell(self.name, tuple(zip(grid, values, strict=True)), seed, quick)
+                yield StudyCell(self.name, tuple(zip(grid, values, strict=True)), seed, quick)
 
 
 class Status(Enum):
@@ -156,18 +156,18 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """A claim, and what was found.
 
     Examples
     --------
-    >>> Verdict("fig7", Claim("a", "A", len), Finding(False, "0.3")).status
+    >>> ClaimVerdict("fig7", Claim("a", "A", len), ClaimFinding(False, "0.3")).status
     <Status.FAILS: 'FAILS'>
     """
 
     study: str
     claim: Claim
-    finding: Finding
+    finding: ClaimFinding
 
     @property
     def status(self) -> Status:
@@ -177,6 +177,6 @@ class Verdict:
         return Status.HOLDS if self.finding.holds else Status.FAILS
 
 
-def judge(study: Study, results: pd.DataFrame) -> list[Verdict]:
+def judge(study: Study, results: pd.DataFrame) -> list[ClaimVerdict]:
     """One verdict per claim."""
-    return [Verdict(study.name, claim, claim.check(results)) for claim in study.claims]
+    return [ClaimVerdict(study.name, claim, claim.check(results)) for claim in study.claims]

@@ -15,7 +15,7 @@ from headgate.studies.study_report import save_results, save_verdicts, study_lis
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudySettings:
     """What to reproduce, and how.
 
     Parameters
@@ -61,7 +61,7 @@ def list_studies(names: tuple[str, ...], console: Console) -> None:
     console.print(study_list(chosen(names)))
 
 
-def reproduce(settings: Settings, console: Console) -> int:
+def reproduce(settings: StudySettings, console: Console) -> int:
     """Run the studies, save what they found, print the verdicts; 0 unless a claim failed."""
     studies = chosen(settings.names)
     results = run(

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from headgate.report.plot_style import save
-from headgate.studies.study import Status, Study, Verdict
+from headgate.studies.study import ClaimVerdict, Status, Study
 
 COLOURS = {
     Status.HOLDS: "green",
@@ -34,7 +34,7 @@ def save_results(study: Study, results: pd.DataFrame, folder: Path) -> list[Path
     return paths
 
 
-def save_verdicts(verdicts: Sequence[Verdict], folder: Path) -> Path:
+def save_verdicts(verdicts: Sequence[ClaimVerdict], folder: Path) -> Path:
     """Write the verdicts as CSV, declared departures with their reasons."""
     path = folder / "verdicts.csv"
     pd.DataFrame(
@@ -53,7 +53,7 @@ def save_verdicts(verdicts: Sequence[Verdict], folder: Path) -> Path:
     return path
 
 
-def verdict_table(study: Study, verdicts: Sequence[Verdict]) -> Table:
+def verdict_table(study: Study, verdicts: Sequence[ClaimVerdict]) -> Table:
     """A row a claim; departures with the reason declared."""
     table = Table(
         box=box.SIMPLE_HEAD,

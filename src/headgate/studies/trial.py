@@ -1,4 +1,4 @@
-"""Trial: two streams and their join, run under different policies and budgets."""
+"""A trial: two streams and their join, run under different policies and budgets."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,7 @@ def timestamps(seconds: np.ndarray) -> pa.Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class ProbeTrial:
     """A join in which only left rows wait for partners (the paper's S1-probe results).
 
     Parameters
@@ -46,7 +46,7 @@ class Trial:
     Examples
     --------
     >>> times = np.arange(4.0)
-    >>> trial = Trial(
+    >>> trial = ProbeTrial(
     ...     stream(np.arange(4), times, "stored_at"),
     ...     stream(np.arange(4), times + 1.5, "probed_at"),
     ...     window_s=2,

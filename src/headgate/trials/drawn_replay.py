@@ -8,12 +8,12 @@ from headgate.engine.placed_rows import Numbers
 from headgate.engine.replay import Replay
 from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
-from headgate.learning import Monitor, Part, Room
+from headgate.learning import BudgetPart, Monitor, Room
 from headgate.learning.epoch import LEAST_ROWS
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learner import Learner
 from headgate.spec.budget import UNLIMITED
-from headgate.trials.local_counts import Scale
+from headgate.trials.local_share import Scale
 from headgate.trials.trace import Trace
 
 FEWEST_ROWS = 128
@@ -36,7 +36,7 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     def some(given: int | None) -> int | None:
         return None if given is None else int(-(-given * part // 1))
 
-    return replace(room, keys=Part(some(room.keys.rows), some(room.keys.bytes)))
+    return replace(room, keys=BudgetPart(some(room.keys.rows), some(room.keys.bytes)))
 
 
 def scaled_limit(limit: int, share: float) -> int:

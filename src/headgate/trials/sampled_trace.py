@@ -17,21 +17,21 @@ from headgate.trials.draw import EVERY_ROW, STORED, Draw
 from headgate.trials.stretches import Stretches, choose_stretches
 
 
-class Whole(NamedTuple):
+class WholeTrace(NamedTuple):
     """Totals of each side before sampling."""
 
     rows: tuple[int, int]
     bytes: tuple[int, int]
 
     @classmethod
-    def of(cls, tables: tuple[pa.Table, pa.Table]) -> "Whole":
+    def of(cls, tables: tuple[pa.Table, pa.Table]) -> "WholeTrace":
         """Count the tables."""
         sizes = [int(row_bytes(table).sum()) for table in tables]
         return cls((tables[0].num_rows, tables[1].num_rows), (sizes[0], sizes[1]))
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledTrace:
     """The sampled rows, whether drawn in process or on Spark.
 
     Attributes
@@ -75,11 +75,11 @@ def hashed(shape: Shape, table: pa.Table, side: int) -> tuple[np.ndarray, np.nda
 
 def drawn_rows(
     tables: tuple[pa.Table, pa.Table], told: list[tuple[np.ndarray, np.ndarray]], draw: Draw
-) -> Sampled:
+) -> SampledTrace:
     """The rows that a draw takes, given each row's hash and whether it has a key."""
     done = [draw.taken(*side, which) for which, side in enumerate(told)]
     kept = [np.flatnonzero(side) for side in done]
-    return Sampled(
+    return SampledTrace(
         (tables[0].take(pa.array(kept[0])), tables[1].take(pa.array(kept[1]))),
         draw,
         (done[0][kept[0]] == STORED, done[1][kept[1]] == STORED),

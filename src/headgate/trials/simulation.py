@@ -11,13 +11,13 @@ from headgate.engine.request import Request
 from headgate.engine.stats import Stats
 from headgate.kernel.rows import Rows
 from headgate.learning import Estimate
+from headgate.learning.evidence import CONFIDENCE, NONE_OF_MANY
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.recall import CONFIDENCE, NONE_OF_MANY
 from headgate.models.student_t import t_quantile
 from headgate.policies import Policy, make_policy
 from headgate.spec import Budget, MaxImportance, SpecError
 from headgate.trials.drawn_replay import drawn_replay, scaled_room
-from headgate.trials.stretch_tally import Tally
+from headgate.trials.stretch_tally import StretchTally
 from headgate.trials.trace import Trace
 
 SHORTFALL = 1.0 / math.sqrt(2.0 * math.pi)
@@ -46,8 +46,8 @@ class Simulated:
 
     policy: Policy
     budget: Budget
-    made: Tally
-    met: Tally
+    made: StretchTally
+    met: StretchTally
     recall: Estimate
     stats: Stats
     followed: dict[str, int]
@@ -111,7 +111,7 @@ def simulate(trace: Trace, policy: "str | Policy", budget: Budget) -> Simulated:
         replay = Replay(terms, *rows, trace.codes, learner=learner, hashes=trace.key_hashes)
     else:
         replay = drawn_replay(terms, trace, rows, monitor)
-    made = Tally.of(trace)
+    made = StretchTally.of(trace)
     for block in replay.pairs():
         made.add(block)
     return Simulated(
@@ -158,7 +158,7 @@ def tried(request: Request, policy: "str | Policy", budget: Budget) -> Request:
     )
 
 
-def recall_of(trace: Trace, made: Tally) -> Estimate:
+def recall_of(trace: Trace, made: StretchTally) -> Estimate:
     """Recall with its confidence interval.
 
     A ratio estimate. The sampling units are drawn keys; for a heavy key, its stored and its probing
@@ -199,7 +199,7 @@ def _of_chance(trace: Trace, share: float) -> float:
     return SHORTFALL * share * math.sqrt((1.0 - trace.draw.share) / held)
 
 
-def _of_thinned(trace: Trace, made: Tally, met: Tally, share: float) -> float:
+def _of_thinned(trace: Trace, made: StretchTally, met: StretchTally, share: float) -> float:
     """The contribution of thinned keys' rows to the variance."""
     code = np.concatenate([side.code for side in trace.rows])
     side = np.repeat([0, 1], [len(rows.time) for rows in trace.rows])

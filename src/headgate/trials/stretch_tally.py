@@ -7,7 +7,7 @@ import numpy as np
 
 from headgate.compiling import compiled
 from headgate.kernel.layout import NULL_KEY
-from headgate.kernel.pairs import NOBODY, PairBlock
+from headgate.kernel.pair_block import NOBODY, PairBlock
 from headgate.kernel.rows import Rows
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Facts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class StretchTally:
     """Pairs or their importance, each weighted by the pairs it represents.
 
     Attributes
@@ -52,7 +52,7 @@ class Tally:
     _rows: tuple[Rows, Rows]
 
     @classmethod
-    def of(cls, trace: "Trace") -> "Tally":
+    def of(cls, trace: "Trace") -> "StretchTally":
         """An empty tally."""
         left, right = trace.rows
         rows = trace.count if trace.is_thinned.any() else 0

@@ -22,10 +22,10 @@ from headgate.kernel.rows import Rows
 from headgate.kernel.terms import Terms
 from headgate.spec import RowWindow, Sample, SpecError, TimeWindow, Window
 from headgate.trials.draw import Draw, count_by_hash, draw_rows
-from headgate.trials.local_counts import Local, Scale
+from headgate.trials.local_share import LocalShare, Scale
 from headgate.trials.sampled_trace import (
-    Sampled,
-    Whole,
+    SampledTrace,
+    WholeTrace,
     bound_to,
     drawn_rows,
     hashed,
@@ -33,7 +33,7 @@ from headgate.trials.sampled_trace import (
     stores,
     stretches_of,
 )
-from headgate.trials.stretch_tally import Tally
+from headgate.trials.stretch_tally import StretchTally
 from headgate.trials.stretches import Stretches
 
 EVERY_PAIR = np.empty(0, np.uint8)
@@ -82,13 +82,13 @@ class Trace:
     tables: tuple[pa.Table, pa.Table]
     shape: Shape
     relation: Relation | None
-    whole: Whole
-    within: Whole
+    whole: WholeTrace
+    within: WholeTrace
     draw: Draw
     hashes: np.ndarray
     counts: tuple[np.ndarray, np.ndarray] = (EVERY_PAIR, EVERY_PAIR)
     stretches: Stretches | None = None
-    local: Local | None = None
+    local: LocalShare | None = None
     """The share of the windows in the trace over time; None where it is not known."""
 
     @classmethod
@@ -128,7 +128,7 @@ class Trace:
         """
         tables = (as_arrow(left, "left", "a trace"), as_arrow(right, "right", "a trace"))
         shape = bound_to(request, tables).shape
-        whole = Whole.of(tables)
+        whole = WholeTrace.of(tables)
         if most_rows is not None:
             if most_rows < 1:
                 raise SpecError(f"most_rows={most_rows!r}: give a whole number, one or more")
@@ -143,12 +143,12 @@ class Trace:
                 table.filter(pa.array(stretches.where(microseconds(table.column(time))) > 0))
                 for table, time in zip(tables, shape.times, strict=True)
             )
-            within = Whole.of(tables)
+            within = WholeTrace.of(tables)
             share = min(share / stretches.part, 1.0)
             # Where less than half of the keys would be left out, taking all is better at little
             # cost.
             share = 1.0 if by_time and share > 0.5 else share
-        drawn = Sampled(tables)
+        drawn = SampledTrace(tables)
         times = None
         if share < 1.0:
             if stretches is None:
@@ -165,9 +165,9 @@ class Trace:
     def of_sample(
         cls,
         request: Request,
-        drawn: Sampled,
-        whole: Whole | None = None,
-        within: Whole | None = None,
+        drawn: SampledTrace,
+        whole: WholeTrace | None = None,
+        within: WholeTrace | None = None,
         stretches: Stretches | None = None,
     ) -> "Trace":
         """A trace of rows that were sampled already.
@@ -207,7 +207,7 @@ class Trace:
             stretches = stretches.closed
         elif drawn.counts is not None:
             counts = (counts[0][held[0].place], counts[1][held[1].place])
-        whole = whole or Whole.of(drawn.tables)
+        whole = whole or WholeTrace.of(drawn.tables)
         return cls(
             request=request,
             rows=(batches[0], batches[1]),
@@ -258,7 +258,7 @@ class Trace:
             held / max(sum(self.within.bytes[side] for side in sides), 1),
         )
 
-    def _local(self, times: tuple[np.ndarray, ...]) -> Local | None:
+    def _local(self, times: tuple[np.ndarray, ...]) -> LocalShare | None:
         """The share of the windows in the trace over time, given the times of all stored rows."""
         sides = [side for side in (0, 1) if self.request.windows[side].span]
         drawn = [
@@ -266,7 +266,7 @@ class Trace:
             for batch in (self.rows[side] for side in sides)
         ]
         spans = [self.request.windows[side].span for side in sides]
-        return Local.of(times, drawn, spans, self.scale.rows, self.count)
+        return LocalShare.of(times, drawn, spans, self.scale.rows, self.count)
 
     @cached_property
     def windows(self) -> tuple[Window, Window]:
@@ -305,7 +305,7 @@ class Trace:
         return hashes_by_code(self.shape, self.tables, codes, self.codes)
 
     @cached_property
-    def _exact(self) -> tuple[Tally, Stats]:
+    def _exact(self) -> tuple[StretchTally, Stats]:
         terms = Terms(
             self.windows,
             self.request.policy,
@@ -314,13 +314,13 @@ class Trace:
             how=self.request.how,
         ).exact()
         replay = Replay(self.request.weighed(terms), *self.rows, self.codes)
-        tally = Tally.of(self)
+        tally = StretchTally.of(self)
         for block in replay.pairs():
             tally.add(block)
         return tally, replay.stats
 
     @property
-    def met(self) -> Tally:
+    def met(self) -> StretchTally:
         """The pairs of the exact join, and its rows that come out alone."""
         return self._exact[0]
 

@@ -47,7 +47,7 @@ ENDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True)
-class Record:
+class BatchRecord:
     """One batch, or several merged.
 
     Attributes
@@ -88,11 +88,11 @@ class Record:
         return json.dumps([getattr(self, entry.name) for entry in fields(self)], default=float)
 
     @classmethod
-    def from_text(cls, text: str | bytes) -> "Record":
+    def from_text(cls, text: str | bytes) -> "BatchRecord":
         """From what `as_text` gave."""
         return cls(*json.loads(text))
 
-    def then(self, later: "Record") -> "Record":
+    def then(self, later: "BatchRecord") -> "BatchRecord":
         """Both as one."""
         figures = dict(self.figures)
         for name, value in later.figures.items():
@@ -107,7 +107,7 @@ class Record:
         if "left_rows" in figures:
             told = recall_of(rows, figures)
             figures |= {f"recall{end}": value for end, value in zip(ENDS, told, strict=True)}
-        return Record(
+        return BatchRecord(
             at=later.at,
             batch=later.batch,
             batches=self.batches + later.batches,
@@ -161,7 +161,7 @@ def recall_of(shards: Sequence[Sequence[float]], figures: Mapping[str, float | N
     return (None, None, None) if told is None else (told.value, told.low, told.high)
 
 
-def records_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
+def records_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, BatchRecord]]:
     """Each join and lookup in a query's report: name, what it is (JSON), and its record."""
     # A page of its own reads records alone, and is spared the engine.
     from headgate.engine.observed_figures import by_name
@@ -175,7 +175,7 @@ def records_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
 
 def _record(
     report: Mapping[str, Any], figures: dict[str, Any], shards: Sequence[Sequence[float]]
-) -> Record:
+) -> BatchRecord:
     is_join = "left_rows" in figures
     names = BY_SHARD if is_join else LOOKUP_BY_SHARD
     told = [dict(zip(names, row, strict=True)) for row in shards]
@@ -188,7 +188,7 @@ def _record(
     at = _seconds(report["timestamp"]) + seconds
     watermark = (report.get("eventTime") or {}).get("watermark")
     behind = None if watermark is None else _seconds(watermark)
-    return Record(
+    return BatchRecord(
         at=at,
         batch=int(report["batchId"]),
         batches=1,

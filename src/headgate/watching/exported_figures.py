@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from headgate.metrics import RATIO, SUM, Metric, metrics_of
 from headgate.metrics.metric_groups import JOIN_SUMS, LOOKUP_SUMS, Qualities
-from headgate.watching.batch_record import SHARD_KEPT, Record, recall_of
-from headgate.watching.history import History, Watched
+from headgate.watching.batch_record import SHARD_KEPT, BatchRecord, recall_of
+from headgate.watching.history import History, WatchedQuery
 from headgate.watching.summary import marginal_curve, use_of
 
 COUNTER, GAUGE = "counter", "gauge"
@@ -81,7 +81,7 @@ def exported(history: History, clock: float | None = None) -> Iterator[Exported]
             yield from _of_join(watched, latest[-1])
 
 
-def _of_join(watched: Watched, record: Record) -> Iterator[Exported]:
+def _of_join(watched: WatchedQuery, record: BatchRecord) -> Iterator[Exported]:
     labels = (("query", watched.title), ("join", watched.name), ("id", watched.query[:8]))
 
     def gauge(of: Gauge, value: float | None, *more: tuple[str, str]) -> Iterator[Exported]:

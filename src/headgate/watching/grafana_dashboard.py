@@ -12,7 +12,7 @@ DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 CHOSEN = 'query=~"$query", join=~"$join"'
 
 
-class Shown(NamedTuple):
+class DashboardPanel(NamedTuple):
     """A panel: title, unit, and its expressions with their legends."""
 
     title: str
@@ -33,21 +33,21 @@ def _rate(name: str) -> str:
 
 LOSSES = ("shed", "refused", "late", "unprobed", "unstored", "undecided")
 PANELS = (
-    Shown(
+    DashboardPanel(
         "Recall",
         "percentunit",
         ((_of("headgate_total_recall"), "{{query}} {{join}}"),),
         1.0,
         kind="stat",
     ),
-    Shown(
+    DashboardPanel(
         "Budget used",
         "percentunit",
         ((_of(told.SHARE.name), "{{query}} {{join}}"),),
         1.0,
         kind="gauge",
     ),
-    Shown(
+    DashboardPanel(
         "Recall since the query began, and of the last batch",
         "percentunit",
         (
@@ -58,24 +58,24 @@ PANELS = (
         ),
         1.0,
     ),
-    Shown(
+    DashboardPanel(
         "Stored, under the budget (bytes, or rows)",
         "short",
         ((_of(told.USED.name), "{{join}} stored"), (_of(told.BUDGET.name), "{{join}} budget")),
     ),
-    Shown(
+    DashboardPanel(
         "Why rows are missing",
         "rowsps",
         tuple((_rate(name), f"{{{{join}}}} {name}") for name in LOSSES),
         stacked=True,
     ),
-    Shown(
+    DashboardPanel(
         "Recall expected with more and less memory",
         "percentunit",
         ((_of(told.EXPECTED.name), "{{join}} × {{memory}}"),),
         1.0,
     ),
-    Shown(
+    DashboardPanel(
         "Rows in, and results",
         "rowsps",
         (
@@ -83,11 +83,13 @@ PANELS = (
             (_rate("pairs"), "{{join}} results"),
         ),
     ),
-    Shown("Batch time", "s", ((_of(told.BATCH.name), "{{join}}"),)),
-    Shown("Watermark lag", "s", ((_of(told.LAG.name), "{{join}}"),)),
-    Shown("Stored rows by shard", "short", ((_of(told.SHARD_GAUGES[1].name), "shard {{shard}}"),)),
-    Shown("Time by shard", "s", ((_of(told.SHARD_GAUGES[2].name), "shard {{shard}}"),)),
-    Shown(
+    DashboardPanel("Batch time", "s", ((_of(told.BATCH.name), "{{join}}"),)),
+    DashboardPanel("Watermark lag", "s", ((_of(told.LAG.name), "{{join}}"),)),
+    DashboardPanel(
+        "Stored rows by shard", "short", ((_of(told.SHARD_GAUGES[1].name), "shard {{shard}}"),)
+    ),
+    DashboardPanel("Time by shard", "s", ((_of(told.SHARD_GAUGES[2].name), "shard {{shard}}"),)),
+    DashboardPanel(
         "Lookups: hits and misses",
         "rowsps",
         ((_rate("hits"), "{{join}} hits"), (_rate("misses"), "{{join}} misses")),
@@ -130,7 +132,7 @@ def dashboard_json() -> str:
     return json.dumps(dashboard(), indent=2)
 
 
-def _panel(number: int, shown: Shown, place: dict[str, int]) -> dict[str, Any]:
+def _panel(number: int, shown: DashboardPanel, place: dict[str, int]) -> dict[str, Any]:
     defaults: dict[str, Any] = {"unit": shown.unit, "min": 0, "custom": {}}
     if shown.most is not None:
         defaults["max"] = shown.most

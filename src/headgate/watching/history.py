@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headgate.spec import SpecError
-from headgate.watching.batch_record import Record
+from headgate.watching.batch_record import BatchRecord
 
 FILE = "history.sqlite"
 FORMAT = 1
@@ -52,7 +52,7 @@ PRAGMA user_version = {FORMAT};
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedQuery:
     """A join or lookup that was watched.
 
     Attributes
@@ -103,7 +103,7 @@ class History:
     >>> from tempfile import mkdtemp
     >>> history = History(Path(mkdtemp()))
     >>> number = history.joined("query-1", "headgate", "shop", "{}", run="a")
-    >>> record = Record(10.0, 0, 1, 0.5, 0.5, None, {"left_rows": 3, "right_rows": 1}, [])
+    >>> record = BatchRecord(10.0, 0, 1, 0.5, 0.5, None, {"left_rows": 3, "right_rows": 1}, [])
     >>> history.add(number, record, {"left_rows": 3.0})
     >>> [(each.title, each.written) for each in history.watched()]
     [('shop', 1)]
@@ -177,7 +177,7 @@ class History:
                 _note(file, number, at, f"the query {state}")
             file.execute(f"UPDATE joins SET state = ? {mine}", (state, query, run))
 
-    def add(self, number: int, record: Record, totals: Mapping[str, float]) -> None:
+    def add(self, number: int, record: BatchRecord, totals: Mapping[str, float]) -> None:
         """Write a batch, into every ring."""
         with self._open() as file:
             (written,) = file.execute(
@@ -208,7 +208,7 @@ class History:
         with self._open() as file:
             _note(file, number, at, what)
 
-    def watched(self) -> list[Watched]:
+    def watched(self) -> list[WatchedQuery]:
         """All joins and lookups; running ones first, the latest before others."""
         columns = "id, query, name, title, about, state, totals, written"
         with self._open() as file:
@@ -216,7 +216,7 @@ class History:
                 f"SELECT {columns} FROM joins ORDER BY state = 'running' DESC, id DESC"
             ).fetchall()
         return [
-            Watched(
+            WatchedQuery(
                 number=row[0],
                 query=row[1],
                 name=row[2],
@@ -231,7 +231,7 @@ class History:
 
     def records(
         self, number: int, ring: int, since: float = 0.0, after: int = -1
-    ) -> Iterator[Record]:
+    ) -> Iterator[BatchRecord]:
         """The records of a ring in order of time, from a time or after a batch written."""
         asked = "joined = ? AND ring = ? AND at >= ? AND number > ? ORDER BY at, number"
         with self._open() as file:
@@ -294,9 +294,9 @@ def _note(file: sqlite3.Connection, number: int, at: float, what: str) -> None:
     file.execute("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?)", row)
 
 
-def _packed(record: Record) -> bytes:
+def _packed(record: BatchRecord) -> bytes:
     return zlib.compress(record.as_text().encode(), 1)
 
 
-def _unpacked(data: bytes) -> Record:
-    return Record.from_text(zlib.decompress(data))
+def _unpacked(data: bytes) -> BatchRecord:
+    return BatchRecord.from_text(zlib.decompress(data))

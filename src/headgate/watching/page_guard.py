@@ -57,7 +57,7 @@ def is_loopback(host: str) -> bool:
 
 
 @dataclass
-class Guard:
+class PageGuard:
     """Checks every request.
 
     Parameters
@@ -76,7 +76,7 @@ class Guard:
     _code: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     @classmethod
-    def of(cls, host: str, token: str | None, hosts: Iterable[str] = ()) -> "Guard":
+    def of(cls, host: str, token: str | None, hosts: Iterable[str] = ()) -> "PageGuard":
         """For a page bound to a host; elsewhere than on loopback, with a token in any case."""
         if token is not None and len(token) < SHORTEST_TOKEN:
             raise SpecError(
@@ -166,7 +166,7 @@ def _without_port(host: str) -> str:
 class Guarded:
     """An ASGI application behind a guard, with the headers of every answer."""
 
-    def __init__(self, app: Any, guard: Guard) -> None:
+    def __init__(self, app: Any, guard: PageGuard) -> None:
         self._app, self._guard = app, guard
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

@@ -26,9 +26,9 @@ from starlette.staticfiles import StaticFiles
 
 from headgate.spec import SpecError
 from headgate.watching.exposition import CONTENT_TYPE, exposition
-from headgate.watching.history import History, Watched
+from headgate.watching.history import History, WatchedQuery
 from headgate.watching.live_feed import LiveFeed
-from headgate.watching.page_guard import COOKIE, SESSION_S, Guard, Guarded
+from headgate.watching.page_guard import COOKIE, SESSION_S, Guarded, PageGuard
 from headgate.watching.page_view import described, view
 
 PAGE = Path(__file__).parent / "page"
@@ -47,7 +47,7 @@ _Asked = tuple[int, float, tuple[tuple[int, int, str], ...]]
 class Answers:
     """What the page asks for."""
 
-    def __init__(self, history: History, guard: Guard) -> None:
+    def __init__(self, history: History, guard: PageGuard) -> None:
         self._history, self._guard = history, guard
         self.feed = LiveFeed(history)
         self._kept: dict[_Asked, tuple[float, bytes]] = {}
@@ -85,7 +85,7 @@ class Answers:
         body = await run_in_threadpool(self._view, mine, watched, seconds)
         return Response(body, media_type="application/json")
 
-    def _view(self, mine: Watched, watched: list[Watched], seconds: float) -> bytes:
+    def _view(self, mine: WatchedQuery, watched: list[WatchedQuery], seconds: float) -> bytes:
         """The answer as JSON; one at a time, and the same for all who ask at once."""
         with self._building:
             # A reader who was told of a batch loads it: what was made before does not do.
@@ -105,7 +105,7 @@ class Answers:
             return body
 
     def _limits_of_others(
-        self, mine: Watched, watched: list[Watched], seconds: float, told: dict[str, Any]
+        self, mine: WatchedQuery, watched: list[WatchedQuery], seconds: float, told: dict[str, Any]
     ) -> list[dict[str, Any]]:
         """Limits of joins that may share a budget with this one."""
         if not any(told["series"].get("limit", ())):
@@ -148,7 +148,7 @@ class Answers:
         return answer
 
 
-def make_app(answers: Answers, guard: Guard) -> Any:
+def make_app(answers: Answers, guard: PageGuard) -> Any:
     """The page as an ASGI application."""
     routes = [
         Route("/", answers.index),
@@ -190,7 +190,7 @@ class PageServer:
     """
 
     def __init__(
-        self, history: History, guard: Guard, host: str = "127.0.0.1", port: int | None = None
+        self, history: History, guard: PageGuard, host: str = "127.0.0.1", port: int | None = None
     ) -> None:
         self.guard, self._host = guard, host
         ports = range(PORT, PORT + PORTS) if port is None else (port,)

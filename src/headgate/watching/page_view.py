@@ -5,8 +5,8 @@ from itertools import islice
 from typing import Any
 
 from headgate.metrics.metric_groups import FOLLOWED
-from headgate.watching.batch_record import SHARD_KEPT, TRIED, Record, recall_of
-from headgate.watching.history import RINGS, History, Watched
+from headgate.watching.batch_record import SHARD_KEPT, TRIED, BatchRecord, recall_of
+from headgate.watching.history import RINGS, History, WatchedQuery
 from headgate.watching.summary import marginal_curve, sentence, use_of
 
 MOST_POINTS = 480
@@ -25,7 +25,7 @@ Point = dict[str, Any]
 """Values of one moment, by the name of their series."""
 
 
-def point_of(record: Record, about: Mapping[str, Any]) -> Point:
+def point_of(record: BatchRecord, about: Mapping[str, Any]) -> Point:
     """A record as the page draws it; what is counted, as a rate."""
     figures, span = record.figures, record.span
     use = use_of(record, about)
@@ -49,7 +49,7 @@ def point_of(record: Record, about: Mapping[str, Any]) -> Point:
     return {name: _short(value) for name, value in told.items()}
 
 
-def _of_join(record: Record, about: Mapping[str, Any], span: float) -> Point:
+def _of_join(record: BatchRecord, about: Mapping[str, Any], span: float) -> Point:
     figures = record.figures
     ends = ("recall", "recall_low", "recall_high")
     told: Point = {name: figures.get(name) for name in ends}
@@ -74,7 +74,7 @@ def _rate(amount: float | None, span: float) -> float | None:
     return (amount or 0.0) / span if span > 0 else None
 
 
-def _shard(row: Any, record: Record) -> list[float | None]:
+def _shard(row: Any, record: BatchRecord) -> list[float | None]:
     """Number, recall, stored rows, milliseconds a batch, and rows a batch."""
     recall = recall_of([row], record.figures)[0] if "left_rows" in record.figures else None
     each = record.batches
@@ -86,7 +86,7 @@ def _short(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) and abs(value) < 1e9 else value
 
 
-def view(history: History, watched: Watched, seconds: float) -> dict[str, Any]:
+def view(history: History, watched: WatchedQuery, seconds: float) -> dict[str, Any]:
     """All that the page shows of a join over the latest so many seconds."""
     ring, since = _ring_for(history, watched.number, seconds)
     shards = int(watched.about.get("shards") or 1)
@@ -104,7 +104,7 @@ def view(history: History, watched: Watched, seconds: float) -> dict[str, Any]:
     }
 
 
-def described(watched: Watched) -> dict[str, Any]:
+def described(watched: WatchedQuery) -> dict[str, Any]:
     """What a join or lookup is called and is."""
     return {
         "id": watched.number,
@@ -115,7 +115,7 @@ def described(watched: Watched) -> dict[str, Any]:
     }
 
 
-def now(history: History, watched: Watched) -> dict[str, Any]:
+def now(history: History, watched: WatchedQuery) -> dict[str, Any]:
     """The sentence, the marginal curve and how policies stand, from the latest batches."""
     latest = list(history.records(watched.number, 0, after=watched.written - 1 - RECENT))
     if not latest:
@@ -133,7 +133,7 @@ def now(history: History, watched: Watched) -> dict[str, Any]:
     }
 
 
-def merged(records: Iterable[Record]) -> Record:
+def merged(records: Iterable[BatchRecord]) -> BatchRecord:
     """Several records as one."""
     each = iter(records)
     whole = next(each)
@@ -155,7 +155,7 @@ def _ring_for(history: History, number: int, seconds: float) -> tuple[int, float
     return len(RINGS) - 1, since
 
 
-def _merged_by(records: Iterator[Record], size: int) -> Iterator[Record]:
+def _merged_by(records: Iterator[BatchRecord], size: int) -> Iterator[BatchRecord]:
     """Every so many neighbours as one; records are read as they are needed."""
     for first in records:
         yield merged([first, *islice(records, size - 1)])

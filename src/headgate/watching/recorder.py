@@ -15,7 +15,7 @@ from typing import Any
 
 from headgate.metrics import SUM, metrics_of
 from headgate.metrics.metric_groups import JOIN_SUMS, LOOKUP_SUMS
-from headgate.watching.batch_record import FOLLOWED_BY, Record, records_of
+from headgate.watching.batch_record import FOLLOWED_BY, BatchRecord, records_of
 from headgate.watching.history import History
 from headgate.watching.summary import use_of
 
@@ -118,13 +118,13 @@ class _Joined:
         # A pause between two runs is no time in which rows came slowly.
         return cls(number, run, dict(mine.totals), 0.0)
 
-    def placed(self, record: Record) -> Record:
+    def placed(self, record: BatchRecord) -> BatchRecord:
         """The record with the time since the one before; of the first there is none."""
         span = max(record.at - self._last_at, record.seconds) if self._last_at else 0.0
         self._last_at = record.at
         return replace(record, span=span)
 
-    def counted(self, record: Record) -> dict[str, float]:
+    def counted(self, record: BatchRecord) -> dict[str, float]:
         """Totals, with this batch in them."""
         for name in _SUMMED:
             value = record.figures.get(name)
@@ -133,7 +133,7 @@ class _Joined:
         self.totals["batches"] = self.totals.get("batches", 0.0) + record.batches
         return self.totals
 
-    def changes(self, record: Record, about: Mapping[str, Any]) -> list[str]:
+    def changes(self, record: BatchRecord, about: Mapping[str, Any]) -> list[str]:
         """What is worth a note: another policy, another limit."""
         said = []
         figures = record.figures

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from headgate.planner.live_curve import TIMES, live_curve
 from headgate.spec.quantity import format_bytes
-from headgate.watching.batch_record import Record
+from headgate.watching.batch_record import BatchRecord
 
 NEXT_TO_NOTHING = 0.005
 """A gain below this is said to be none."""
@@ -34,7 +34,7 @@ class Use(NamedTuple):
         return format_bytes(round(self.budget)) if self.in_bytes else f"{self.budget:,.0f} rows"
 
 
-def use_of(record: Record, about: Mapping[str, Any]) -> Use:
+def use_of(record: BatchRecord, about: Mapping[str, Any]) -> Use:
     """What a join stores of its budget; limits in force come before what was asked for."""
     figures = record.figures
     limit = figures.get("limit") or None
@@ -52,7 +52,7 @@ class Expected(NamedTuple):
     recall: float
 
 
-def marginal_curve(record: Record, about: Mapping[str, Any]) -> list[Expected]:
+def marginal_curve(record: BatchRecord, about: Mapping[str, Any]) -> list[Expected]:
     """Recall expected with a quarter to four times the memory; empty while it is not known.
 
     Parameters
@@ -73,7 +73,7 @@ def marginal_curve(record: Record, about: Mapping[str, Any]) -> list[Expected]:
     return [Expected(each, each * budget, curve.at(each * budget)) for each in TIMES.values()]
 
 
-def sentence(record: Record, recent: Record, about: Mapping[str, Any]) -> str:
+def sentence(record: BatchRecord, recent: BatchRecord, about: Mapping[str, Any]) -> str:
     """One sentence that a person can repeat.
 
     Parameters
@@ -87,7 +87,7 @@ def sentence(record: Record, recent: Record, about: Mapping[str, Any]) -> str:
     --------
     >>> figures = {"left_rows": 1, "right_rows": 1, "total_recall": 0.91, "total_recall_low": 0.89}
     >>> figures |= {"total_recall_high": 0.93, "held_bytes": 412e6}
-    >>> record = Record(0.0, 0, 1, 1.0, 1.0, None, figures, [])
+    >>> record = BatchRecord(0.0, 0, 1, 1.0, 1.0, None, figures, [])
     >>> sentence(record, record, {"kind": "join", "memory": 512_000_000})
     'Recall 0.91 (0.89 to 0.93) at 412 MB of 512 MB.'
     """
@@ -114,7 +114,7 @@ def sentence(record: Record, recent: Record, about: Mapping[str, Any]) -> str:
     return f"{told}; twice the memory would bring {more}."
 
 
-def _of_lookup(recent: Record, use: str) -> str:
+def _of_lookup(recent: BatchRecord, use: str) -> str:
     hits, misses = (recent.figures.get(name) or 0.0 for name in ("hits", "misses"))
     queries = (recent.figures.get("queries") or 0.0) / max(recent.span, 1e-9)
     if not hits + misses:
@@ -123,7 +123,7 @@ def _of_lookup(recent: Record, use: str) -> str:
     return f"Hit rate {share:.2f} at {use}; {queries:.3g} queries a second."
 
 
-def _of_sample(recent: Record, use: str) -> str:
+def _of_sample(recent: BatchRecord, use: str) -> str:
     figures = recent.figures
     weights, pairs = figures.get("weights") or 0.0, figures.get("pairs") or 0.0
     if not weights:

@@ -11,7 +11,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.kernel.probe.entries import count_below, entry_of, row_of
-from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
 NONE = np.int64(-1)
 ZERO, ONE = np.int64(0), np.int64(1)
@@ -309,13 +309,13 @@ def _merge(tree: BTree, side: int, parent: int, place: int, is_leaf: bool) -> No
 
 
 @inlined
-def insert_entry(tree: BTree, entry: Entry) -> None:
+def insert_entry(tree: BTree, entry: IndexEntry) -> None:
     """Insert a row."""
     enter(tree, entry.side, entry.group, entry.row)
 
 
 @inlined
-def delete_entry(tree: BTree, entry: Entry) -> None:
+def delete_entry(tree: BTree, entry: IndexEntry) -> None:
     """Delete a row."""
     leave(tree, entry.side, entry.group, entry.row)
 
@@ -333,6 +333,6 @@ class BTreeIndex(Index):
     insert, delete, find = insert_entry, delete_entry, find_rows
 
     @staticmethod
-    def empty(room: Room) -> BTree:
+    def empty(room: IndexRoom) -> BTree:
         """Allocate for the larger side."""
         return empty_btree(max(room.rows), room.node_rows)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
 NONE = np.int64(-1)
 GONE = np.int64(-1)
@@ -41,7 +41,7 @@ def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
     --------
     >>> buckets, found = empty_buckets((2, 2), 4), np.zeros(4, np.int64)
     >>> for code, row in ((7, 0), (5, 1), (7, 3)):
-    ...     enter(buckets, Entry(side=0, code=code, group=code, row=row, mark=10 + row))
+    ...     enter(buckets, IndexEntry(side=0, code=code, group=code, row=row, mark=10 + row))
     >>> sevens = Look(side=0, code=7, first=7, end=8, reach=11)
     >>> found[: find(buckets, sevens, found, 0)].tolist()
     [3]
@@ -55,7 +55,7 @@ def empty_buckets(buckets: tuple[int, int], rows: int) -> Buckets:
 
 
 @compiled
-def enter(buckets: Buckets, entry: Entry) -> None:
+def enter(buckets: Buckets, entry: IndexEntry) -> None:
     """Insert a row into its bucket: at the head, unless it is out of order."""
     bucket, links = entry.code % buckets.sizes[entry.side], buckets.links
     newer, older = NONE, np.int64(buckets.newest[entry.side, bucket])
@@ -104,7 +104,7 @@ def find(buckets: Buckets, look: Look, found: np.ndarray, count: Any) -> Any:
 
 
 @inlined
-def delete_entry(buckets: Buckets, entry: Entry) -> None:
+def delete_entry(buckets: Buckets, entry: IndexEntry) -> None:
     """Mark a row as deleted."""
     leave(buckets, entry.row)
 
@@ -117,6 +117,6 @@ class HashIndex(Index):
     insert, delete, find = enter, delete_entry, find
 
     @staticmethod
-    def empty(room: Room) -> Buckets:
+    def empty(room: IndexRoom) -> Buckets:
         """Allocate for the rows of both sides."""
         return empty_buckets(room.buckets, room.total)

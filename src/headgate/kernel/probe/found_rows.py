@@ -10,7 +10,7 @@ from headgate.kernel.watching import OPEN
 NOTHING, ONE = np.int64(0), np.int64(1)
 
 
-class Found(NamedTuple):
+class FoundRows(NamedTuple):
     """Rows found by an index, and the least and greatest mark within the window."""
 
     rows: np.ndarray  # int64
@@ -21,7 +21,7 @@ class Found(NamedTuple):
 
 @compiled
 def list_found(
-    links: np.ndarray, found: Found, row: int, pairs: np.ndarray, made: Any, count_only: int
+    links: np.ndarray, found: FoundRows, row: int, pairs: np.ndarray, made: Any, count_only: int
 ) -> tuple[Any, Any]:
     """Write a pair for each row found that is stored and within the window.
 

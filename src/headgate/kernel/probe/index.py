@@ -19,7 +19,7 @@ ENTERS, LEAVES = np.int64(0), np.int64(1)
 ONE = np.int64(1)
 
 
-class Room(NamedTuple):
+class IndexRoom(NamedTuple):
     """The capacity that an index must allocate."""
 
     rows: tuple[int, int]  # of each side; 0 where the side has another index
@@ -28,7 +28,7 @@ class Room(NamedTuple):
     node_rows: int  # entries of a tree's node
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A row to insert or delete; all fields are integers, compiled or not."""
 
     side: Any
@@ -97,7 +97,7 @@ class Index:
     """Whether rows need ranks by key and value, even where the join is on keys alone."""
 
     @staticmethod
-    def empty(room: Room) -> Any:
+    def empty(room: IndexRoom) -> Any:
         """An empty index: a tuple of arrays, passed to the functions below as ``own``."""
         return ()
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from headgate.compiling import compiled, generated, inlined
 from headgate.kernel.layout import LEFT, RIGHT, Arrays
-from headgate.kernel.probe.found_rows import Found, list_found
-from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.found_rows import FoundRows, list_found
+from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 from headgate.kernel.probe.index_list import INDEXES
 from headgate.kernel.probe.windows import CHANGE, Windows
 from headgate.kernel.watching import MET, note_met
@@ -36,12 +36,12 @@ def empty_windows(
         Entries of a tree's node.
     """
 
-    def room(number: int) -> Room:
+    def room(number: int) -> IndexRoom:
         left, right = (
             count if used == number else 0 for used, count in zip(kept_in, rows, strict=True)
         )
         total = sum(rows) if number in kept_in else 0
-        return Room((left, right), total, buckets, node_rows)
+        return IndexRoom((left, right), total, buckets, node_rows)
 
     own = tuple(index.empty(room(number)) for number, index in enumerate(INDEXES))
     return Windows(own, np.empty(max(rows), np.int64))
@@ -84,7 +84,7 @@ def _row_branch(place: int, verb: Any, others: Any) -> Any:
 def change_branches(verb: str) -> Any:
     """`insert` or `delete`, dispatched by place in `INDEXES`."""
 
-    def as_usual(windows: Windows, index: int, entry: Entry) -> None:
+    def as_usual(windows: Windows, index: int, entry: IndexEntry) -> None:
         pass
 
     chosen = generated(as_usual)
@@ -95,7 +95,7 @@ def change_branches(verb: str) -> Any:
 
 
 def _change_branch(place: int, verb: Any, others: Any) -> Any:
-    def chosen(windows: Windows, index: int, entry: Entry) -> None:
+    def chosen(windows: Windows, index: int, entry: IndexEntry) -> None:
         if index == place:
             verb(windows.own[place], entry)
         else:
@@ -139,7 +139,7 @@ def catch_up(windows: Windows, changes: np.ndarray, count: int, left: int, right
     for at in range(count):
         change = changes[at]
         side = np.int64(change.side)
-        entry = Entry(
+        entry = IndexEntry(
             side,
             np.int64(change.code),
             np.int64(change.group),
@@ -183,7 +183,7 @@ def search(
     if count == NOTHING:
         return made
     count_only = terms.count_only | terms.missing
-    found = Found(windows.found, count, within[0], within[1])
+    found = FoundRows(windows.found, count, within[0], within[1])
     made, watched = list_found(arrays.links, found, row, pairs, made, count_only)
     for at in range(watched):
         note_met(arrays, windows.found[at], row, MET)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
 GONE = np.int32(-1)
 ZERO, ONE = np.int64(0), np.int64(1)
@@ -111,13 +111,13 @@ def find(scan: Scan, side: int, first: int, end: int, found: np.ndarray, count: 
 
 
 @inlined
-def insert_entry(scan: Scan, entry: Entry) -> None:
+def insert_entry(scan: Scan, entry: IndexEntry) -> None:
     """Append a row."""
     enter(scan, entry.side, entry.group, entry.row)
 
 
 @inlined
-def delete_entry(scan: Scan, entry: Entry) -> None:
+def delete_entry(scan: Scan, entry: IndexEntry) -> None:
     """Mark a row as deleted."""
     leave(scan, entry.side, entry.row)
 
@@ -135,6 +135,6 @@ class ScanIndex(Index):
     insert, delete, find = insert_entry, delete_entry, find_rows
 
     @staticmethod
-    def empty(room: Room) -> Scan:
+    def empty(room: IndexRoom) -> Scan:
         """Allocate for the larger side."""
         return empty_scan(max(room.rows), room.total)

@@ -15,7 +15,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.kernel.probe.entries import count_below, entry_of, row_of
-from headgate.kernel.probe.index import Entry, Index, Look, Room
+from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
 NONE = np.int64(-1)
 ZERO, ONE, TWO = np.int64(0), np.int64(1), np.int64(2)
@@ -362,13 +362,13 @@ def _rotate(tree: TTree, side: int, node: int, heavy: int) -> Any:
 
 
 @inlined
-def insert_entry(tree: TTree, entry: Entry) -> None:
+def insert_entry(tree: TTree, entry: IndexEntry) -> None:
     """Insert a row."""
     enter(tree, entry.side, entry.group, entry.row)
 
 
 @inlined
-def delete_entry(tree: TTree, entry: Entry) -> None:
+def delete_entry(tree: TTree, entry: IndexEntry) -> None:
     """Delete a row."""
     leave(tree, entry.side, entry.group, entry.row)
 
@@ -386,6 +386,6 @@ class TTreeIndex(Index):
     insert, delete, find = insert_entry, delete_entry, find_rows
 
     @staticmethod
-    def empty(room: Room) -> TTree:
+    def empty(room: IndexRoom) -> TTree:
         """Allocate for the larger side."""
         return empty_ttree(max(room.rows), room.node_rows)

@@ -9,13 +9,13 @@ from itertools import groupby
 
 import numpy as np
 
-from headgate.kernel.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, Watch
-from headgate.kernel.progress import Progress
+from headgate.kernel.layout import LEFT, NULL_KEY, RIGHT, Count, Skip, WatchState
 from headgate.kernel.step_input import StepInput
-from headgate.kernel.twin.twin_fates import Fates, NewestOfKeys
-from headgate.kernel.twin.twin_outcome import PlainOutcome
+from headgate.kernel.step_progress import StepProgress
+from headgate.kernel.twin.evicted_scores import EvictedScores
+from headgate.kernel.twin.twin_fates import NewestOfKeys, TwinFates
+from headgate.kernel.twin.twin_outcome import TwinOutcome
 from headgate.kernel.twin.twin_rows import choose_watched, in_event_order, rows_of, skip_parts
-from headgate.kernel.twin.twin_sample import GivenUp
 from headgate.kernel.twin.twin_window import (
     are_partners,
     is_past,
@@ -24,9 +24,9 @@ from headgate.kernel.twin.twin_window import (
     plain_pair_worth,
 )
 from headgate.policies.kinds.plain_chance import lot
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainStretch, as_arrivals
+from headgate.policies.kinds.plain_score import PlainRow, PlainStretch, ScoreMoment, as_arrivals
 from headgate.policies.policy import Arrivals
-from headgate.policies.structures.observed_stretch import Departures, Stretch
+from headgate.policies.structures.observed_stretch import Departures, ObservedStretch
 from headgate.spec import How
 
 LOOKS = 1 / 16
@@ -35,7 +35,7 @@ LOOK_SALT = 0x5851F42D4C957F2D
 """Separates these random draws from those of the same seed that choose watched or stored rows."""
 
 
-class PlainStep(PlainOutcome):
+class Twin(TwinOutcome):
     """`Step` in plain Python: same input (``codes`` is not needed, ghosts come among the stored
     rows), same results.
 
@@ -56,11 +56,11 @@ class PlainStep(PlainOutcome):
         policy = terms.policy.recalling(progress.memory).serving(terms.how, terms.windows)
         terms = replace(terms, policy=policy)
         self._terms, self._before = terms, progress
-        self.settled = Fates(terms, progress, given.hashes, self.counts)
+        self.settled = TwinFates(terms, progress, given.hashes, self.counts)
         self._pools = (0, 0) if terms.pooled else (0, 1)
         self._watermark, self._keep_late = given.watermark, given.keep_late
         self._clock, self._seen = progress.clock, list(progress.seen)
-        self._given_up = [GivenUp(list(thresholds)) for thresholds in progress.thresholds]
+        self._given_up = [EvictedScores(list(thresholds)) for thresholds in progress.thresholds]
         self._at_first = sum(1 for change in terms.changes if change <= progress.clock >> 1)
         self._definition = self._at_first
         definitions = len(terms.changes) + 1
@@ -69,9 +69,9 @@ class PlainStep(PlainOutcome):
         ]
         rows = in_event_order(self.by_side, terms, progress)
         self._score = terms.policy.kind.plain(terms, rows, progress, self._definition)
-        self._ghosts = [row for row in rows if row.watch == Watch.GHOST]
+        self._ghosts = [row for row in rows if row.watch == WatchState.GHOST]
         for row in self._ghosts:
-            row.watch = Watch.OPEN
+            row.watch = WatchState.OPEN
         self.held = [row for row in rows if not (row.arriving or row in self._ghosts)]
         self._newest = NewestOfKeys(terms, self.held)
         if watching is not None:
@@ -90,11 +90,11 @@ class PlainStep(PlainOutcome):
             self._arrive(row)
 
     @property
-    def _now(self) -> Moment:
-        return Moment(self._clock >> 1, tuple(self._seen), self._definition)
+    def _now(self) -> ScoreMoment:
+        return ScoreMoment(self._clock >> 1, tuple(self._seen), self._definition)
 
     @property
-    def after(self) -> Progress:
+    def after(self) -> StepProgress:
         """The progress to hand to the next step."""
         left, right = (given_up.passed_by(self.held) for given_up in self._given_up)
         came = [row for rows in self.by_side for row in rows if row.arriving]
@@ -113,7 +113,7 @@ class PlainStep(PlainOutcome):
         before = self._before
         size = sum(row.size for rows in self.by_side for row in rows if row.arriving)
         return PlainStretch(
-            Stretch(arrivals, Departures.none(), size, sum(self._seen), self._terms.limits),
+            ObservedStretch(arrivals, Departures.none(), size, sum(self._seen), self._terms.limits),
             [row for row in self.held if not row.by_rows and self._is_past(row)],
             self._clock >> 1,
             lambda row: not row.by_rows and is_past(row, before.seen, before.clock),
@@ -162,7 +162,7 @@ class PlainStep(PlainOutcome):
         if lot(seed, row.side, row.sequence) >= self._looks:
             return
         for other in [*self._ghosts, *self.held]:
-            if other.watch == Watch.OPEN and self._meet(row, other):
+            if other.watch == WatchState.OPEN and self._meet(row, other):
                 self._note_met(row, other, round(1 / self._looks))
 
     def _arrive_together(self, rows: list[PlainRow]) -> None:
@@ -202,17 +202,17 @@ class PlainStep(PlainOutcome):
         if (self._is_past(row) and not met_late) or (self._terms.unique and doubled):
             self.counts[Count.UNNEEDED, row.side] += 1
             self.settled.leaves(row, in_time=True)
-            if row.watch == Watch.OPEN:
-                row.watch = Watch.FINISHED
+            if row.watch == WatchState.OPEN:
+                row.watch = WatchState.FINISHED
         elif self.settled.is_satisfied(row) or self.settled.is_hopeless(row):
             satisfied = self.settled.is_satisfied(row)
             self.counts[Count.SATISFIED if satisfied else Count.UNNEEDED, row.side] += 1
             self.settled.leaves(row, in_time=True)
-            if row.watch == Watch.OPEN:
+            if row.watch == WatchState.OPEN:
                 self._ghosts.append(row)
         elif row.skip & Skip.STORE:
             self.counts[Count.UNSTORED, row.side] += 1
-            if row.watch == Watch.OPEN:
+            if row.watch == WatchState.OPEN:
                 self._ghosts.append(row)
         elif self._find_room(row):
             self.counts[Count.ADMITTED, row.side] += 1
@@ -223,7 +223,7 @@ class PlainStep(PlainOutcome):
             self.note_peak()
         else:
             self.settled.leaves(row, in_time=False)
-            if row.watch == Watch.OPEN:
+            if row.watch == WatchState.OPEN:
                 self._ghosts.append(row)
 
     def _probe(self, row: PlainRow, later: Sequence[PlainRow] = ()) -> None:
@@ -241,7 +241,7 @@ class PlainStep(PlainOutcome):
             if self._meet(row, ghost):
                 self._note_met(row, ghost)
         for other in partners:
-            if other.watch == Watch.OPEN:
+            if other.watch == WatchState.OPEN:
                 other.made += self._pair_worth(row, other)
                 self._note_met(row, other)
             if not self._is_chosen(other):
@@ -390,11 +390,11 @@ class PlainStep(PlainOutcome):
         seconds = float(now - row.time if row.by_rows else min(now - row.time, span)) * 1e-6
         self.lives[0] += seconds
         self.lives[1] += seconds * seconds
-        if row.watch == Watch.OPEN:
+        if row.watch == WatchState.OPEN:
             self._ghosts.append(row)
             if cause == Count.EXPIRED:
                 self._finish(row)
 
     def _finish(self, row: PlainRow) -> None:
         self._ghosts.remove(row)
-        row.watch = Watch.FINISHED
+        row.watch = WatchState.FINISHED

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headgate.kernel.layout import LEFT, RIGHT, Count
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.policies.kinds.plain_score import PlainRow
 from headgate.spec import How, RowWindow
@@ -41,11 +41,11 @@ class PlainFilter:
         return np.array(self.latest, np.int64).tobytes()
 
 
-class Fates:
+class TwinFates:
     """What becomes of rows beside pairs: rows put out alone, and the counts of both."""
 
     def __init__(
-        self, terms: Terms, progress: Progress, hashes: np.ndarray | None, counts: np.ndarray
+        self, terms: Terms, progress: StepProgress, hashes: np.ndarray | None, counts: np.ndarray
     ) -> None:
         self.how, self._counts = terms.how, counts
         self._shows_undecided = terms.shows_undecided

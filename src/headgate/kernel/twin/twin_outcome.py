@@ -7,7 +7,7 @@ from headgate.kernel.watched import Watched
 from headgate.policies.kinds.plain_score import PlainRow
 
 
-class PlainOutcome:
+class TwinOutcome:
     """Pairs, counts and rows of a step; matches of watched rows are counted in age buckets."""
 
     def __init__(self, buckets: int) -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from headgate.kernel.key_draw import KeyDraw
-from headgate.kernel.layout import NULL_KEY, Fate, Skip, Watch
-from headgate.kernel.progress import Progress
+from headgate.kernel.layout import NULL_KEY, Fate, Skip, WatchState
 from headgate.kernel.rows import Rows
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.kernel.watched import Watched, Watching
 from headgate.policies.kinds.plain_chance import lot
@@ -39,7 +39,7 @@ def rows_of(side: int, stored: Rows, arriving: Rows, definitions: int) -> list[P
 
 
 def in_event_order(
-    by_side: list[list[PlainRow]], terms: Terms, progress: Progress
+    by_side: list[list[PlainRow]], terms: Terms, progress: StepProgress
 ) -> list[PlainRow]:
     """Sort rows by time, then side, then as given, and number the arrivals."""
     rows = sorted((row for rows in by_side for row in rows), key=lambda row: (row.time, row.side))
@@ -66,7 +66,7 @@ def choose_watched(rows: list[PlainRow], watching: Watching) -> None:
         if keys is not None and keys.sides[row.side] and own < keys.within:
             chosen |= key_lot(keys, row) < keys.share
         if chosen:
-            row.watch = Watch.OPEN
+            row.watch = WatchState.OPEN
 
 
 def key_lot(keys: KeyDraw, row: PlainRow) -> float:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from headgate.models.cost.crossovers import crossover as crossover
     from headgate.models.cost.crossovers import paper_crossovers as paper_crossovers
     from headgate.models.cost.index_ranking import EXTRA_BYTES as EXTRA_BYTES
-    from headgate.models.cost.index_ranking import Choice as Choice
-    from headgate.models.cost.index_ranking import Ranking as Ranking
+    from headgate.models.cost.index_ranking import IndexChoice as IndexChoice
+    from headgate.models.cost.index_ranking import IndexRanking as IndexRanking
     from headgate.models.cost.index_ranking import cheapest as cheapest
-    from headgate.models.cost.join_allocation import Allocation as Allocation
     from headgate.models.cost.join_allocation import Demand as Demand
+    from headgate.models.cost.join_allocation import JoinAllocation as JoinAllocation
     from headgate.models.cost.join_allocation import best_both as best_both
     from headgate.models.cost.join_allocation import best_cpu as best_cpu
     from headgate.models.cost.join_allocation import best_memory as best_memory
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from headgate.models.cost.unit_time import touched_by_search as touched_by_search
     from headgate.models.cost.unit_time import touched_by_update as touched_by_update
     from headgate.models.cost.weights import PAPER_WEIGHTS as PAPER_WEIGHTS
-    from headgate.models.cost.weights import Point as Point
+    from headgate.models.cost.weights import MeasuredCost as MeasuredCost
     from headgate.models.cost.weights import Weight as Weight
     from headgate.models.cost.weights import Weights as Weights
     from headgate.models.cost.work_cost import ByValue as ByValue
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from headgate.models.cost.work_cost import output_rate as output_rate
 
 _MODULES = {
-    "Allocation": "headgate.models.cost.join_allocation",
+    "JoinAllocation": "headgate.models.cost.join_allocation",
     "BUCKET_ROWS": "headgate.models.cost.unit_time",
     "ByValue": "headgate.models.cost.work_cost",
     "Calibration": "headgate.models.cost.calibration",
-    "Choice": "headgate.models.cost.index_ranking",
+    "IndexChoice": "headgate.models.cost.index_ranking",
     "Demand": "headgate.models.cost.join_allocation",
     "EXTRA_BYTES": "headgate.models.cost.index_ranking",
     "NODE_ROWS": "headgate.models.cost.unit_time",
@@ -56,8 +56,8 @@ _MODULES = {
     "PAPER_STRUCTURES": "headgate.models.cost.structure",
     "PAPER_WEIGHTS": "headgate.models.cost.weights",
     "Pair": "headgate.models.cost.structure",
-    "Point": "headgate.models.cost.weights",
-    "Ranking": "headgate.models.cost.index_ranking",
+    "MeasuredCost": "headgate.models.cost.weights",
+    "IndexRanking": "headgate.models.cost.index_ranking",
     "Structure": "headgate.models.cost.structure",
     "Weight": "headgate.models.cost.weights",
     "Weights": "headgate.models.cost.weights",

@@ -24,7 +24,7 @@ B+tree once more as separators; a place in the order and a bit.
 
 
 @dataclass(frozen=True)
-class Choice:
+class IndexChoice:
     """A pair of structures, and what it costs.
 
     Attributes
@@ -56,7 +56,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class IndexRanking:
     """Every usable pair, cheapest first, and the excluded ones with the reason.
 
     Examples
@@ -68,14 +68,14 @@ class Ranking:
     └─ window B   3,000 rows  ttree  4.11 (800 probes, 200 updates)
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[IndexChoice, ...]
     left_out: tuple[str, ...]
     rates: tuple[float, float]
     windows: tuple[float, float]
     probing: tuple[float, float]
 
     @property
-    def best(self) -> Choice:
+    def best(self) -> IndexChoice:
         """The cheapest pair."""
         return self.choices[0]
 
@@ -112,7 +112,7 @@ def cheapest(
     bucket: float = BUCKET_ROWS,
     matches: tuple[float, float] = (0.0, 0.0),
     probing: tuple[float, float] | None = None,
-) -> Ranking:
+) -> IndexRanking:
     """Rank the pairs of structures that serve a join by what they cost.
 
     The two directions are independent, so without a limit on memory each window gets its own
@@ -178,7 +178,7 @@ def cheapest(
         for each in serving
     }
     choices = [
-        Choice(
+        IndexChoice(
             (over_a, over_b),
             (costs[0, over_a], costs[1, over_b]),
             windows[0] * extra_bytes[over_a] + windows[1] * extra_bytes[over_b],
@@ -197,7 +197,7 @@ def cheapest(
         too_large = [pair_letters(each.pair) for each in choices if each not in fitting]
         left_out.append(f"{', '.join(too_large)}: not within {memory:,.0f} bytes")
     ranked = sorted(fitting, key=lambda each: (each.cost, each.extra_bytes))
-    return Ranking(tuple(ranked), tuple(left_out), rates, windows, probes)
+    return IndexRanking(tuple(ranked), tuple(left_out), rates, windows, probes)
 
 
 def _figure(cost: float) -> str:

@@ -64,7 +64,7 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class Allocation:
+class JoinAllocation:
     """What each side gets under a strategy.
 
     Attributes
@@ -85,7 +85,7 @@ class Allocation:
     output: float
 
 
-def best_cpu(demand: Demand, service: float, minimum: Two = (0.0, 0.0)) -> Allocation:
+def best_cpu(demand: Demand, service: float, minimum: Two = (0.0, 0.0)) -> JoinAllocation:
     """The best allocation of a CPU that can serve ``service`` probes per unit of time.
 
     Rows probe the larger window first; all are stored.
@@ -115,7 +115,7 @@ def best_cpu(demand: Demand, service: float, minimum: Two = (0.0, 0.0)) -> Alloc
     return _best(_with_rates(demand, _rate_corners(demand, service, minimum)))
 
 
-def best_memory(demand: Demand, rows: float) -> Allocation:
+def best_memory(demand: Demand, rows: float) -> JoinAllocation:
     """The best allocation of ``rows`` rows of memory: the slower stream's window first.
 
     Parameters
@@ -137,7 +137,9 @@ def best_memory(demand: Demand, rows: float) -> Allocation:
     return _best(_with_windows(demand, _window_corners(demand, rows)))
 
 
-def best_both(demand: Demand, service: float, rows: float, minimum: Two = (0.0, 0.0)) -> Allocation:
+def best_both(
+    demand: Demand, service: float, rows: float, minimum: Two = (0.0, 0.0)
+) -> JoinAllocation:
     """The best allocation of both: one side probes first, the other side is stored first.
 
     Parameters
@@ -163,7 +165,7 @@ def best_both(demand: Demand, service: float, rows: float, minimum: Two = (0.0, 
 
 def cpu_strategies(
     demand: Demand, service: float, minimum: Two = (0.0, 0.0)
-) -> tuple[Allocation, ...]:
+) -> tuple[JoinAllocation, ...]:
     """The paper's five ways to share a processor.
 
     What one side cannot use goes to the other.
@@ -192,7 +194,7 @@ def cpu_strategies(
     )
 
 
-def memory_strategies(demand: Demand, rows: float) -> tuple[Allocation, ...]:
+def memory_strategies(demand: Demand, rows: float) -> tuple[JoinAllocation, ...]:
     """The paper's five ways to share memory.
 
     Examples
@@ -221,7 +223,7 @@ def memory_strategies(demand: Demand, rows: float) -> tuple[Allocation, ...]:
 
 def both_strategies(
     demand: Demand, service: float, rows: float, minimum: Two = (0.0, 0.0)
-) -> tuple[Allocation, ...]:
+) -> tuple[JoinAllocation, ...]:
     """The paper's five ways to share both.
 
     Examples
@@ -256,20 +258,20 @@ def both_strategies(
     )
 
 
-def _made(strategy: str, demand: Demand, rates: Two, windows: Two) -> Allocation:
-    return Allocation(strategy, rates, windows, demand.output(rates, windows))
+def _made(strategy: str, demand: Demand, rates: Two, windows: Two) -> JoinAllocation:
+    return JoinAllocation(strategy, rates, windows, demand.output(rates, windows))
 
 
-def _best(candidates: Iterator[Allocation]) -> Allocation:
+def _best(candidates: Iterator[JoinAllocation]) -> JoinAllocation:
     return max(candidates, key=lambda each: each.output)
 
 
-def _with_rates(demand: Demand, corners: tuple[Two, Two]) -> Iterator[Allocation]:
+def _with_rates(demand: Demand, corners: tuple[Two, Two]) -> Iterator[JoinAllocation]:
     windows = _finite(demand.windows)
     return (_made(BEST, demand, rates, windows) for rates in corners)
 
 
-def _with_windows(demand: Demand, corners: tuple[Two, Two]) -> Iterator[Allocation]:
+def _with_windows(demand: Demand, corners: tuple[Two, Two]) -> Iterator[JoinAllocation]:
     return (_made(BEST, demand, demand.rates, windows) for windows in corners)
 
 

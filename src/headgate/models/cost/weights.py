@@ -11,7 +11,7 @@ from headgate.models.cost.structure import Structure
 from headgate.spec import SpecError
 
 
-class Point(NamedTuple):
+class MeasuredCost(NamedTuple):
     """The measured cost of a structure at one window size, in CPU time."""
 
     window: float
@@ -48,7 +48,8 @@ class Weight:
 
     Examples
     --------
-    >>> weight = Weight(1.0, 1.0, measured=(Point(10, 30.0, 5.0), Point(1000, 3000.0, 5.0)))
+    >>> costs = MeasuredCost(10, 30.0, 5.0), MeasuredCost(1000, 3000.0, 5.0)
+    >>> weight = Weight(1.0, 1.0, measured=costs)
     >>> [round(weight.of_search(rows, float), 6) for rows in (10, 100, 5000)]
     [30.0, 300.0, 15000.0]
     """
@@ -59,14 +60,14 @@ class Weight:
     update_spread: float = 0.0
     arrive: float = 0.0
     switch: float = 0.0
-    measured: Sequence[Point] = ()
+    measured: Sequence[MeasuredCost] = ()
 
     def __post_init__(self) -> None:
         for part in fields(self)[:6]:
             value = getattr(self, part.name)
             if not (isinstance(value, int | float) and 0 <= value < math.inf):
                 raise SpecError(f"{part.name}={value!r} is not a cost: give a number, 0 or more")
-        points = tuple(Point(*point) for point in self.measured)
+        points = tuple(MeasuredCost(*point) for point in self.measured)
         if not all(value > 0 for point in points for value in point):
             raise SpecError(f"measured={points}: sizes and costs are numbers above 0")
         if any(one.window >= other.window for one, other in pairwise(points)):

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from headgate.models.heeb.incremental import by_value as by_value
     from headgate.models.heeb.incremental import next_caching as next_caching
     from headgate.models.heeb.incremental import next_joining as next_joining
-    from headgate.models.heeb.precomputed import Curve as Curve
-    from headgate.models.heeb.precomputed import Surface as Surface
+    from headgate.models.heeb.precomputed import PrecomputedCurve as PrecomputedCurve
+    from headgate.models.heeb.precomputed import PrecomputedSurface as PrecomputedSurface
 
 _MODULES = {
-    "Curve": "headgate.models.heeb.precomputed",
-    "Surface": "headgate.models.heeb.precomputed",
+    "PrecomputedCurve": "headgate.models.heeb.precomputed",
+    "PrecomputedSurface": "headgate.models.heeb.precomputed",
     "by_value": "headgate.models.heeb.incremental",
     "curve_table": "headgate.models.heeb.benefit_curves",
     "estimated_benefit": "headgate.models.heeb.direct",

@@ -16,7 +16,7 @@ DOMAIN = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class PrecomputedCurve:
     """h₁: H as a function of a value's offset from the origin, for processes of one frame.
 
     The origin of a random walk is its present value, that of a trend the line.
@@ -25,7 +25,7 @@ class Curve:
     --------
     >>> from headgate.models.process import Noise, RandomWalk
     >>> from headgate.models.survival import ExponentialLife
-    >>> curve = Curve.of(RandomWalk(0, Noise.normal(1)), ExponentialLife(10))
+    >>> curve = PrecomputedCurve.of(RandomWalk(0, Noise.normal(1)), ExponentialLife(10))
     >>> curve(np.array([0, 1, -1, 5000])).round(3).tolist()
     [1.596, 1.348, 1.348, 0.0]
     >>> curve.error() < 1e-9
@@ -53,7 +53,7 @@ class Curve:
         window: int | None = None,
         rate: float = 1.0,
         points: int | None = None,
-    ) -> "Curve":
+    ) -> "PrecomputedCurve":
         """Tabulate the curve.
 
         Parameters
@@ -70,7 +70,7 @@ class Curve:
         if moments != 1:
             raise SpecError(
                 f"curve: {process!r} looks different from {moments} moments; a curve is for one: "
-                "use Surface, or curve_table"
+                "use PrecomputedSurface, or curve_table"
             )
         table, lowest = curve_table(process, survival, caching, [window], rate)
         heights = table[0, 0]
@@ -114,7 +114,7 @@ class Curve:
 
     def __repr__(self) -> str:
         highest = self.lowest + len(self.heights) - 1
-        return f"Curve({self.lowest} … {highest}, at most {self.heights.max():.4g})"
+        return f"PrecomputedCurve({self.lowest} … {highest}, at most {self.heights.max():.4g})"
 
 
 def _where_it_bends(heights: np.ndarray, points: int) -> np.ndarray:
@@ -126,7 +126,7 @@ def _where_it_bends(heights: np.ndarray, points: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class PrecomputedSurface:
     """h₂: H as a function of a value and the present value, for AR(1), from a few control points.
 
     Bicubic interpolation of control points evenly spaced over the domain; where it falls below 0,
@@ -135,9 +135,10 @@ class Surface:
     Examples
     --------
     >>> from headgate.models.survival import ExponentialLife
-    >>> surface = Surface.of(AutoRegressive(0.72, 55.9, 42.2), ExponentialLife(50), caching=True)
+    >>> process = AutoRegressive(0.72, 55.9, 42.2)
+    >>> surface = PrecomputedSurface.of(process, ExponentialLife(50), caching=True)
     >>> surface
-    Surface(5 × 5 points over 17 … 383)
+    PrecomputedSurface(5 × 5 points over 17 … 383)
     >>> surface.error() < surface.error(mean=False) < 0.2
     True
 
@@ -166,7 +167,7 @@ class Surface:
         rate: float = 1.0,
         points: tuple[int, int] = (5, 5),
         domain: tuple[int, int] | None = None,
-    ) -> "Surface":
+    ) -> "PrecomputedSurface":
         """Compute the control points and put the surface through them.
 
         Parameters
@@ -241,6 +242,6 @@ class Surface:
 
     def __repr__(self) -> str:
         return (
-            f"Surface({len(self.values)} × {len(self.presents)} points over "
+            f"PrecomputedSurface({len(self.values)} × {len(self.presents)} points over "
             f"{self.values[0]} … {self.values[-1]})"
         )

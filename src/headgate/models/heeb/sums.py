@@ -19,7 +19,7 @@ BLOCK = 1_000_000
 
 
 @dataclass(frozen=True)
-class Weights:
+class VisitWeights:
     """The weight of a visit at each step ahead, for each window.
 
     ``near`` has the steps up to those from which chances repeat, ``far`` the rest, added up by
@@ -104,7 +104,7 @@ def _weights(
     visits: Visits | None,
     windows: Sequence[int | None],
     horizons: Sequence[int],
-) -> Weights:
+) -> VisitWeights:
     """The weights of visits: L itself for a join, first-visit weights for caching."""
     longest = max(horizons, default=0)
     presents = np.array([now.value for now in nows], np.int64)
@@ -129,7 +129,7 @@ def _weights(
         first[: min(near, horizon)] = each[:near]
         nears.append(first)
         fars.append(_folded(each[near:], period))
-    return Weights(np.stack(nears), np.stack(fars), near + 1)
+    return VisitWeights(np.stack(nears), np.stack(fars), near + 1)
 
 
 def _folded(weights: np.ndarray, period: int) -> np.ndarray:

@@ -8,27 +8,29 @@ if TYPE_CHECKING:
     from headgate.models.process.autoregressive import AutoRegressive as AutoRegressive
     from headgate.models.process.fit_choice import best_fit as best_fit
     from headgate.models.process.known import Known as Known
+    from headgate.models.process.linear_trend import LinearTrend as LinearTrend
     from headgate.models.process.noise import Noise as Noise
     from headgate.models.process.process import Moment as Moment
     from headgate.models.process.process import Now as Now
     from headgate.models.process.process import Process as Process
-    from headgate.models.process.process_fit import Fit as Fit
-    from headgate.models.process.seasonal import SeasonalAutoRegressive as SeasonalAutoRegressive
+    from headgate.models.process.process_fit import ProcessFit as ProcessFit
+    from headgate.models.process.random_walk import RandomWalk as RandomWalk
+    from headgate.models.process.seasonal_auto_regressive import (
+        SeasonalAutoRegressive as SeasonalAutoRegressive,
+    )
     from headgate.models.process.stationary import Stationary as Stationary
-    from headgate.models.process.trend import LinearTrend as LinearTrend
-    from headgate.models.process.walk import RandomWalk as RandomWalk
 
 _MODULES = {
     "AutoRegressive": "headgate.models.process.autoregressive",
-    "Fit": "headgate.models.process.process_fit",
+    "ProcessFit": "headgate.models.process.process_fit",
     "Known": "headgate.models.process.known",
-    "LinearTrend": "headgate.models.process.trend",
+    "LinearTrend": "headgate.models.process.linear_trend",
     "Moment": "headgate.models.process.process",
     "Noise": "headgate.models.process.noise",
     "Now": "headgate.models.process.process",
     "Process": "headgate.models.process.process",
-    "RandomWalk": "headgate.models.process.walk",
-    "SeasonalAutoRegressive": "headgate.models.process.seasonal",
+    "RandomWalk": "headgate.models.process.random_walk",
+    "SeasonalAutoRegressive": "headgate.models.process.seasonal_auto_regressive",
     "Stationary": "headgate.models.process.stationary",
     "best_fit": "headgate.models.process.fit_choice",
 }

@@ -7,7 +7,7 @@ import numpy as np
 
 from headgate.models.process.gaussian import Gaussian, check_phi
 from headgate.models.process.noise import normal_chance
-from headgate.models.process.process_fit import Fit, log_chance, observed
+from headgate.models.process.process_fit import ProcessFit, log_chance, observed
 from headgate.spec import SpecError
 
 
@@ -77,7 +77,7 @@ class AutoRegressive(Gaussian):
         return AutoRegressive(self.phi, self.constant * factor, self.sigma * factor)
 
     @classmethod
-    def fit(cls, values: Any) -> Fit:
+    def fit(cls, values: Any) -> ProcessFit:
         """Least squares, which is maximum likelihood given the first value.
 
         Values may be finer than the lattice (the fit is then `scaled` to it); likelihoods of such
@@ -99,7 +99,7 @@ class AutoRegressive(Gaussian):
         residuals = after - phi * before - constant
         rmse = float(np.sqrt(np.mean(residuals**2)))
         process = cls(phi, constant, rmse)
-        return Fit(process, gaussian_likelihood(given, residuals, rmse), 3, rmse)
+        return ProcessFit(process, gaussian_likelihood(given, residuals, rmse), 3, rmse)
 
 
 def gaussian_likelihood(values: np.ndarray, residuals: np.ndarray, sigma: float) -> float:

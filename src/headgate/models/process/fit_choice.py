@@ -4,19 +4,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headgate.models.process.autoregressive import AutoRegressive
+from headgate.models.process.linear_trend import LinearTrend
 from headgate.models.process.process import Process
-from headgate.models.process.process_fit import Fit
+from headgate.models.process.process_fit import ProcessFit
+from headgate.models.process.random_walk import RandomWalk
 from headgate.models.process.stationary import Stationary
-from headgate.models.process.trend import LinearTrend
-from headgate.models.process.walk import RandomWalk
 from headgate.spec import SpecError
 
 CANDIDATES: tuple[type[Process], ...] = (Stationary, LinearTrend, RandomWalk, AutoRegressive)
 
 
 def best_fit(
-    values: Any, candidates: Sequence[type[Process] | Callable[[Any], Fit]] = CANDIDATES
-) -> tuple[Fit, ...]:
+    values: Any, candidates: Sequence[type[Process] | Callable[[Any], ProcessFit]] = CANDIDATES
+) -> tuple[ProcessFit, ...]:
     """Fits of several processes, the best by AIC first.
 
     Parameters
@@ -24,8 +24,8 @@ def best_fit(
     values
         Whole numbers, one a step.
     candidates
-        Processes, or functions from values to a `Fit`. One that cannot be fitted to these values
-        (an AR(1) to a walk that only grows, say) is left out.
+        Processes, or functions from values to a `ProcessFit`. One that cannot be fitted to these
+        values (an AR(1) to a walk that only grows, say) is left out.
 
     Notes
     -----

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.process_fit import Fit, whole
+from headgate.models.process.process_fit import ProcessFit, whole
 from headgate.spec import SpecError
 
 
@@ -48,10 +48,10 @@ class Known(Process):
         return self.values[:steps].copy()
 
     @classmethod
-    def fit(cls, values: Any) -> Fit:
+    def fit(cls, values: Any) -> ProcessFit:
         """The values themselves, each a parameter."""
         process = cls(values)
-        return Fit(process, 0.0, len(process.values), 0.0)
+        return ProcessFit(process, 0.0, len(process.values), 0.0)
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Refused: no two steps have the same future."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from headgate.models.process.process_fit import Fit
+    from headgate.models.process.process_fit import ProcessFit
 
 NEGLIGIBLE = 1e-12
 
@@ -61,7 +61,7 @@ class Process(ABC):
 
     @classmethod
     @abstractmethod
-    def fit(cls, values: Any) -> "Fit":
+    def fit(cls, values: Any) -> "ProcessFit":
         """The process of this kind that explains the values best, and how well it does."""
 
     @abstractmethod

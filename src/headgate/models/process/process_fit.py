@@ -14,7 +14,7 @@ NOISES = ("normal", "uniform", "empirical")
 
 
 @dataclass(frozen=True)
-class Fit:
+class ProcessFit:
     """A process with the parameters that explain some values best.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.models.process.noise import Noise, dense
 from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.process_fit import Fit, log_chance, whole
+from headgate.models.process.process_fit import ProcessFit, log_chance, whole
 from headgate.spec import SpecError
 
 
@@ -63,7 +63,7 @@ class Stationary(Process):
         return self.distribution.sample(steps, np.random.default_rng(seed))
 
     @classmethod
-    def fit(cls, values: Any) -> Fit:
+    def fit(cls, values: Any) -> ProcessFit:
         """The shares of the values.
 
         Examples
@@ -77,7 +77,7 @@ class Stationary(Process):
         distribution = process.distribution
         likelihood = log_chance(distribution.chance(given[1:]))
         rmse = float(np.sqrt(np.mean((given[1:] - distribution.mean) ** 2)))
-        return Fit(process, likelihood, len(found) - 1, rmse)
+        return ProcessFit(process, likelihood, len(found) - 1, rmse)
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One frame, whose origin is 0."""

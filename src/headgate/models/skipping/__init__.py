@@ -14,7 +14,7 @@ from headgate.models.skipping.online_max_subset import online_max_subset
 from headgate.models.skipping.probe_no_insert import probe_no_insert
 from headgate.models.skipping.semantic_pni import semantic_pni
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Shares, Sides, Workload
+from headgate.models.skipping.workload import Shares, Sides, Workload
 
 STRATEGIES = (
     coin_flip,

@@ -8,7 +8,7 @@ from headgate.models.skipping.probe_no_insert import NAME as PNI
 from headgate.models.skipping.semantic_pni import NAME as SEMANTIC_PNI
 from headgate.models.skipping.semantic_pni import semantic_pni
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 EXACT = "exact"
 WORTH_DROPPING = 1.001

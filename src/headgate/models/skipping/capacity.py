@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headgate.models.skipping.workload_problem import ROUNDING, Workload
+from headgate.models.skipping.workload import ROUNDING, Workload
 
 Rows = float | tuple[float, float] | None
 """The most rows stored: both sides together, each side's own, or no limit."""

@@ -12,14 +12,14 @@ import numpy as np
 
 from headgate.models.skipping.capacity import Rows, stored_per_share
 from headgate.models.skipping.linear_programs import solve
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 WHOLE = 1 - 1e-7
 """The share from which a class counts as processed whole: the solver's precision."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class ClassRanking:
     """The order in which classes are processed.
 
     Parameters
@@ -40,7 +40,7 @@ class Ranking:
     bound: float
 
 
-def rank(workload: Workload) -> Ranking:
+def rank(workload: Workload) -> ClassRanking:
     """Rank by pairs per cost, within the budget. O(classes · log classes).
 
     Examples
@@ -68,10 +68,10 @@ def rank(workload: Workload) -> Ranking:
     whole = int(np.count_nonzero(looks & (part >= 1)))
     short = np.flatnonzero(looks & (part < 1))
     left = max(float(room[short[0]]), 0.0) if short.size else 0.0
-    return Ranking(steps[looks], whole, left, float((gains[steps] * part).sum()))
+    return ClassRanking(steps[looks], whole, left, float((gains[steps] * part).sum()))
 
 
-def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
+def rank_with_room(workload: Workload, rows: Rows) -> ClassRanking:
     """The same with stored rows limited as well, by a linear program."""
     from scipy.sparse import coo_array  # slow to import
 
@@ -93,7 +93,7 @@ def rank_with_room(workload: Workload, rows: Rows) -> Ranking:
     order = order[gain.sum(axis=0)[order] > 0]
     is_whole = looked > WHOLE
     spent = use[0] @ np.where(np.tile(is_whole, 3), part, 0.0)
-    return Ranking(
+    return ClassRanking(
         order,
         int(np.count_nonzero(is_whole[order])),
         max(workload.budget - float(spent), 0.0),

@@ -2,7 +2,7 @@
 
 from headgate.models.skipping.linear_programs import greatest_product
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 NAME = "CF"
 

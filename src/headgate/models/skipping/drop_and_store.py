@@ -11,14 +11,14 @@ from itertools import chain
 import numpy as np
 
 from headgate.models.skipping.capacity import Rows, fits
-from headgate.models.skipping.class_ranking import Ranking, rank, rank_with_room
+from headgate.models.skipping.class_ranking import ClassRanking, rank, rank_with_room
 from headgate.models.skipping.coin_flip import coin_flip
 from headgate.models.skipping.drop_rows import drop_rows
 from headgate.models.skipping.one_class import shares_to_look_at
 from headgate.models.skipping.online_max_subset import online_max_subset
 from headgate.models.skipping.semantic_pni import best_insertion
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Sides, Workload
+from headgate.models.skipping.workload import Sides, Workload
 
 NAME = "semantic PNI, rows dropped"
 NEAR = 8
@@ -59,7 +59,7 @@ def drop_and_store(workload: Workload, rows: Rows = None) -> SkippingPlan:
 
 
 def _best_of(
-    workload: Workload, ranking: Ranking, ways: Iterator[Sides], rows: Rows
+    workload: Workload, ranking: ClassRanking, ways: Iterator[Sides], rows: Rows
 ) -> SkippingPlan:
     best: SkippingPlan | None = None
     for looked in ways:
@@ -76,7 +76,7 @@ def _best_of(
     return best
 
 
-def _ways(workload: Workload, ranking: Ranking) -> Iterator[Sides]:
+def _ways(workload: Workload, ranking: ClassRanking) -> Iterator[Sides]:
     """Candidate sets of classes to process, most promising first.
 
     The classes affordable whole, with part of the next one; with others beside them; without one
@@ -112,7 +112,9 @@ def _with(chosen: np.ndarray, at: int, shares: tuple[float, float]) -> Sides:
     return left, right
 
 
-def _stored(workload: Workload, looked: Sides, rows: Rows, ranking: Ranking) -> SkippingPlan | None:
+def _stored(
+    workload: Workload, looked: Sides, rows: Rows, ranking: ClassRanking
+) -> SkippingPlan | None:
     """The best plan that looks at these; none where that alone is too much."""
     looking = workload.look * sum(
         float(rate @ share) for rate, share in zip(workload.rates, looked, strict=True)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 NAME = "PROB, rows dropped"
 DIGITS = 12

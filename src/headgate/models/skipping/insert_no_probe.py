@@ -1,7 +1,7 @@
 """INP (insert, no probe): every arrival is stored, and probes at random."""
 
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 NAME = "INP"
 

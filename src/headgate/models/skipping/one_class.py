@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.models.skipping.linear_programs import greatest_product
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 FINENESS, CLOSER = 33, 7
 """Shares of each side tried at a time, and how often the search closes in on the best."""

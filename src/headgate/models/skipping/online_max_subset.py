@@ -4,7 +4,7 @@ import numpy as np
 
 from headgate.models.skipping.probe_no_insert import probe_no_insert
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 NAME = "Online Max-Subset"
 DIGITS = 12

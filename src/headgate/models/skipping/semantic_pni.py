@@ -5,7 +5,7 @@ import numpy as np
 from headgate.models.skipping.capacity import Rows, rows_fit, stored_per_share
 from headgate.models.skipping.linear_programs import fill, fill_twice, solve
 from headgate.models.skipping.skipping_plan import SkippingPlan
-from headgate.models.skipping.workload_problem import Workload
+from headgate.models.skipping.workload import Workload
 
 NAME = "semantic PNI"
 

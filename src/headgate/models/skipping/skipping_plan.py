@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.models.skipping.workload_problem import Shares, Sides, Workload
+from headgate.models.skipping.workload import Shares, Sides, Workload
 
 
 @dataclass(frozen=True, eq=False)

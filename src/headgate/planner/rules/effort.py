@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from headgate.models.skipping import Workload, best_plan
-from headgate.planner.draft import Draft, Effort
+from headgate.planner.draft import Draft, SkippedWork
 from headgate.planner.planning_case import PlanningCase
 from headgate.spec.quantity import SECOND_US
 
@@ -19,9 +19,9 @@ def plan_effort(case: PlanningCase, draft: Draft) -> Draft:
     work = workload(case, cpu)
     taken = cost_within_memory(case, 1.0 if draft.chosen is None else draft.chosen.recall.value)
     if taken <= cpu:
-        return replace(draft, effort=Effort(None, taken, work.exact_cost))
+        return replace(draft, effort=SkippedWork(None, taken, work.exact_cost))
     plan = best_plan(work)
-    return replace(draft, effort=Effort(plan, plan.cost, work.exact_cost))
+    return replace(draft, effort=SkippedWork(plan, plan.cost, work.exact_cost))
 
 
 def cost_within_memory(case: PlanningCase, recall: float) -> float:

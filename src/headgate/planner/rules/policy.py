@@ -5,7 +5,7 @@ from dataclasses import replace
 from headgate.planner.candidates import by_age, by_key, candidates
 from headgate.planner.draft import Draft
 from headgate.planner.planning_case import PlanningCase
-from headgate.planner.tried_policies import Candidate, Tried, try_out
+from headgate.planner.tried_policies import Candidate, TriedPolicy, try_out
 from headgate.policies import Age, Life, Policy, Prob
 from headgate.policies.offline.planned import Planned
 from headgate.profiles.durations import about
@@ -51,7 +51,7 @@ def plan_policy(case: PlanningCase, draft: Draft) -> Draft:
     return _settled(draft, best_of(tried), tried)
 
 
-def best_of(tried: tuple[Tried, ...]) -> Tried:
+def best_of(tried: tuple[TriedPolicy, ...]) -> TriedPolicy:
     """The first (simplest) candidate that the best does not beat by more than noise."""
     best = max(tried, key=lambda each: each.recall.value)
     return next(each for each in tried if not best.beats(each))
@@ -77,7 +77,7 @@ def _model_of(policy: Policy) -> str:
 
 
 def _settled(
-    draft: Draft, chosen: Tried, tried: tuple[Tried, ...], as_asked: bool = False
+    draft: Draft, chosen: TriedPolicy, tried: tuple[TriedPolicy, ...], as_asked: bool = False
 ) -> Draft:
     notes = draft.notes
     if chosen.hindsight:

@@ -6,7 +6,7 @@ from headgate.models import best_split
 from headgate.planner.draft import Draft, SplitTried
 from headgate.planner.model_estimates import output_curves
 from headgate.planner.planning_case import PlanningCase
-from headgate.planner.tried_policies import Tried, try_out
+from headgate.planner.tried_policies import TriedPolicy, try_out
 from headgate.spec import Budget
 from headgate.spec.budget import Split
 
@@ -22,7 +22,7 @@ def plan_split(case: PlanningCase, draft: Draft) -> Draft:
         return draft
     if not all(case.stores) or case.fits or draft.chosen is None:
         return draft
-    best: Tried = draft.chosen
+    best: TriedPolicy = draft.chosen
     chosen: Split = "pooled"
     splits = [SplitTried("pooled", best.recall.value)]
     by_model = _by_model(case, draft)

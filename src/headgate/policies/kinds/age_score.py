@@ -13,7 +13,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.policies.kinds.kind import Given, Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
 from headgate.policies.structures import lists, marks
 from headgate.policies.structures.no_row import LAST, NONE
@@ -185,7 +185,7 @@ def forget(arrays: Any, own: Ages, definition: int) -> None:
 class PlainAgeScore(PlainScore):
     """Age scores in plain Python."""
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """Among equals the older row is evicted first; the younger where scores rise with age."""
         age = now.time - row.time
         of_side = self.policy.fallen_pieces if self.has_fallen(row) else self.policy.pieces

@@ -12,10 +12,10 @@ import numpy as np
 from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_score import (
-    Moment,
     PlainRow,
     PlainScore,
     PlainStretch,
+    ScoreMoment,
     as_arrivals,
 )
 from headgate.policies.policy import Arrivals, Policy, RanksBy
@@ -26,8 +26,8 @@ from headgate.policies.structures.curve_tables import (
     no_curve_tables,
 )
 from headgate.policies.structures.observed_stretch import Departures as Departures
-from headgate.policies.structures.observed_stretch import Stretch as Stretch
-from headgate.policies.structures.sorted_values import HEARD, Values
+from headgate.policies.structures.observed_stretch import ObservedStretch as ObservedStretch
+from headgate.policies.structures.sorted_values import HEARD, CurveArrays
 from headgate.policies.structures.sorted_values import Frames as Frames
 from headgate.spec import Window
 
@@ -38,19 +38,19 @@ LEFT = 0
 
 
 @inlined
-def enter(arrays: Any, own: Values, row: int) -> None:
+def enter(arrays: Any, own: CurveArrays, row: int) -> None:
     """Insert a stored row into the rows by value."""
     by_value.enter(arrays, own, row)
 
 
 @inlined
-def leave(arrays: Any, own: Values, row: int) -> None:
+def leave(arrays: Any, own: CurveArrays, row: int) -> None:
     """Remove a row."""
     by_value.leave(arrays, own, row)
 
 
 @inlined
-def build(arrays: Any, own: Values, pool: int) -> None:
+def build(arrays: Any, own: CurveArrays, pool: int) -> None:
     """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
         if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
@@ -58,26 +58,26 @@ def build(arrays: Any, own: Values, pool: int) -> None:
 
 
 @inlined
-def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst(arrays: Any, own: CurveArrays, pool: int) -> tuple[np.int64, float, np.int64]:
     """The row of lowest score."""
     return by_value.worst(arrays, own, pool)
 
 
 @inlined
-def standing(arrays: Any, own: Values, row: int) -> tuple[float, np.int64]:
+def standing(arrays: Any, own: CurveArrays, row: int) -> tuple[float, np.int64]:
     """The score of an arrival's offset."""
     side = arrays.links[row].side
     return by_value.judge(arrays, own, row, side, by_value.age_class(arrays, own, row, side))
 
 
 @inlined
-def forget(arrays: Any, own: Values, definition: int) -> None:
+def forget(arrays: Any, own: CurveArrays, definition: int) -> None:
     """Clear the marks of stored rows."""
     own.sorted_values.stored.words[:] = 0
 
 
 @inlined
-def on_arrival(arrays: Any, own: Values, row: int) -> None:
+def on_arrival(arrays: Any, own: CurveArrays, row: int) -> None:
     """Update the state of a stream from an in-order arrival."""
     if 2 * arrays.rows[row].time + arrays.links[row].side >= arrays.terms[0].clock:
         by_value.hear(arrays, own, row)
@@ -85,7 +85,7 @@ def on_arrival(arrays: Any, own: Values, row: int) -> None:
 
 @inlined
 def on_pairs(
-    arrays: Any, own: Values, row: int, block: Block, first: int, end: int
+    arrays: Any, own: CurveArrays, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:
     """Count the matches of stored rows, where the policy observes them."""
     if arrays.terms[0].observes and not arrays.terms[0].count_only:
@@ -95,7 +95,7 @@ def on_pairs(
 
 
 @inlined
-def on_admission(arrays: Any, own: Values, row: int) -> None:
+def on_admission(arrays: Any, own: CurveArrays, row: int) -> None:
     """Record a row's offset on arrival, where the policy observes."""
     if arrays.terms[0].observes:
         origin = own.heard[arrays.links[row].side].origin
@@ -103,7 +103,7 @@ def on_admission(arrays: Any, own: Values, row: int) -> None:
 
 
 @inlined
-def on_removal(arrays: Any, own: Values, row: int) -> None:
+def on_removal(arrays: Any, own: CurveArrays, row: int) -> None:
     """Record when a row leaves, where the policy observes."""
     if arrays.terms[0].observes:
         arrays.rows[row].score = arrays.terms[0].clock >> 1
@@ -127,7 +127,12 @@ class PlainCurveScore(PlainScore):
             self._frames[1 - row.side] = (int(heard.origin[0]), int(heard.frame[0]))
 
     def pairs(
-        self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
+        self,
+        row: PlainRow,
+        other: PlainRow,
+        worth: float,
+        rows: Sequence[PlainRow],
+        now: ScoreMoment,
     ) -> None:
         """Count a match for the stored row only."""
         if self.policy.observes:
@@ -142,7 +147,7 @@ class PlainCurveScore(PlainScore):
         """Record the departure."""
         self._departures.append((row, now))
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """The score at the value's offset. Among equals the lowest value goes first, or the highest
         where scores fall; among equal values, the oldest row."""
         origin, frame = self._frames[row.side]
@@ -202,7 +207,7 @@ class CurveKind(Kind):
     on_admission, on_removal = on_admission, on_removal
 
     @staticmethod
-    def arrays(given: Given) -> Values:
+    def arrays(given: Given) -> CurveArrays:
         """The curves, and the rows by value."""
         left, right = (given.policy.curves(side, given.windows[side]) for side in (0, 1))
         tables = curve_tables_of(left, right)
@@ -212,22 +217,22 @@ class CurveKind(Kind):
         )
         if given.policy.observes:
             given.rows["score"] = NEVER
-        return Values(tables, values, np.array(list(given.progress.frames), HEARD))
+        return CurveArrays(tables, values, np.array(list(given.progress.frames), HEARD))
 
     @staticmethod
     @cache
-    def no_arrays() -> Values:
+    def no_arrays() -> CurveArrays:
         """No curves."""
-        return Values(no_curve_tables(), by_value.no_sorted_values(), np.zeros(2, HEARD))
+        return CurveArrays(no_curve_tables(), by_value.no_sorted_values(), np.zeros(2, HEARD))
 
     @staticmethod
-    def progress(arrays: Any, own: Values) -> dict[str, Any]:
+    def progress(arrays: Any, own: CurveArrays) -> dict[str, Any]:
         """The current state of the streams."""
         left, right = own.heard.tolist()
         return {"frames": (left, right)}
 
     @staticmethod
-    def memory(policy: "CurveScore", arrays: Any, before: int, seen: Stretch) -> str:
+    def memory(policy: "CurveScore", arrays: Any, before: int, seen: ObservedStretch) -> str:
         """What the policy learned from arrivals and departures."""
         if not policy.observes:
             return ""
@@ -264,7 +269,7 @@ class CurveScore(Policy):
     weighs_keys: ClassVar[bool] = True
     ranks_by: ClassVar[RanksBy] = RanksBy.FREQUENCY
 
-    def remember(self, seen: Stretch) -> str:
+    def remember(self, seen: ObservedStretch) -> str:
         """What to remember after a step, from its arrivals and departures, as text."""
         return ""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as_arrivals
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment, as_arrivals
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.structures import heap
 
@@ -33,7 +33,7 @@ class PlainFixedScore(PlainScore):
         self._scores = [float(score) for score in self.policy.score(arrivals)]
         self._fallen = [float(score) for score in self.policy.fallen_score(arrivals)]
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """The fixed score; among equals the older row is evicted first."""
         scores = self._fallen if self.has_fallen(row) else self._scores
         return scores[row.position], row.position

@@ -10,7 +10,7 @@ import numpy as np
 from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_chance import coin, tails_before
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Sampler
 from headgate.policies.structures import coins
 from headgate.policies.structures.coins import FLIP, Coins
@@ -43,7 +43,7 @@ class PlainFlips(PlainScore):
         """Whether the row has no heads left."""
         return not any(place > stored.matches for place, _ in self._heads(stored))
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """The inverse of the lowest level among the row's remaining heads."""
         levels = [level for place, level in self._heads(row) if place > row.matches]
         return (1.0 / (self.policy.share * min(levels)) if levels else 0.0), row.position

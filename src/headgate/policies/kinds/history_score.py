@@ -13,7 +13,7 @@ import numpy as np
 
 from headgate.compiling import Score, call_score, compiled, inlined
 from headgate.policies.kinds.kind import Block, Given, Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
 from headgate.policies.structures import heap
 
@@ -72,14 +72,19 @@ class PlainHistoryScore(PlainScore):
     """History scores in plain Python."""
 
     def pairs(
-        self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
+        self,
+        row: PlainRow,
+        other: PlainRow,
+        worth: float,
+        rows: Sequence[PlainRow],
+        now: ScoreMoment,
     ) -> None:
         """Count the match for both rows."""
         row.matches += 1
         other.matches += 1
         other.touched = max(other.touched, row.time)
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """The present score; among equals the older row is evicted first."""
         score = type(self.policy).rescore(row.matches, row.touched, row.time, self.policy.parameter)
         return score, row.position

@@ -45,7 +45,7 @@ class PlainRow:
     certain: bool = False  # has come out as a row that certainly has no partner
 
 
-class Moment(NamedTuple):
+class ScoreMoment(NamedTuple):
     """The current state of the step's clock."""
 
     time: int
@@ -116,7 +116,7 @@ class PlainScore:
     def hears(self, row: PlainRow, clock: int) -> None:
         """Called when a row arrives, before the clock (an event key) moves."""
 
-    def arrives(self, row: PlainRow, now: Moment) -> None:
+    def arrives(self, row: PlainRow, now: ScoreMoment) -> None:
         """Called when a row that may match others has arrived."""
 
     def admits(self, row: PlainRow) -> None:
@@ -134,16 +134,21 @@ class PlainScore:
         return False
 
     def pairs(
-        self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
+        self,
+        row: PlainRow,
+        other: PlainRow,
+        worth: float,
+        rows: Sequence[PlainRow],
+        now: ScoreMoment,
     ) -> None:
         """Called when an arrival pairs with a stored row; ``rows`` are those stored in its pool."""
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """A row's score, and its order among equals."""
         raise NotImplementedError
 
     def least(
-        self, pool: int, stored: list[PlainRow], newcomer: PlainRow | None, now: Moment
+        self, pool: int, stored: list[PlainRow], newcomer: PlainRow | None, now: ScoreMoment
     ) -> PlainRow | None:
         """The row of lowest score among the pool's stored rows and the arrival; None where no row
         may be evicted."""

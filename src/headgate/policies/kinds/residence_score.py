@@ -14,7 +14,7 @@ import numpy as np
 
 from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Block, Given, Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
 from headgate.policies.structures import ripe_rows
 from headgate.policies.structures.pair_worth import pair_worth
@@ -122,13 +122,18 @@ class PlainResidenceScore(PlainScore):
         by_pool = (self._decisions, self._made, self._made_before)
         return {"residence": Residing.of((self._began, self._importance, *by_pool))}
 
-    def arrives(self, row: PlainRow, now: Moment) -> None:
+    def arrives(self, row: PlainRow, now: ScoreMoment) -> None:
         """Count an arrival."""
         self._began = min(self._began, row.time)
         self._importance += row.importance[now.definition]
 
     def pairs(
-        self, row: PlainRow, other: PlainRow, worth: float, rows: Sequence[PlainRow], now: Moment
+        self,
+        row: PlainRow,
+        other: PlainRow,
+        worth: float,
+        rows: Sequence[PlainRow],
+        now: ScoreMoment,
     ) -> None:
         """Update the decayed matches of an arrival and its partner."""
         self._made = [made + worth for made in self._made]
@@ -147,7 +152,7 @@ class PlainResidenceScore(PlainScore):
             other.priority = self._priority(other, pool, rows, now)
 
     def least(
-        self, pool: int, stored: list[PlainRow], newcomer: PlainRow | None, now: Moment
+        self, pool: int, stored: list[PlainRow], newcomer: PlainRow | None, now: ScoreMoment
     ) -> PlainRow | None:
         """The mature row of lowest priority, as last computed; the older of equals."""
         told = self._told
@@ -185,7 +190,7 @@ class PlainResidenceScore(PlainScore):
         every = max(stored // self.SHARE, 1) if told.every == AS_FITS else told.every
         return self._decisions[pool] >= every
 
-    def _stay(self, pool: int, stored: Sequence[PlainRow], now: Moment) -> float:
+    def _stay(self, pool: int, stored: Sequence[PlainRow], now: ScoreMoment) -> float:
         """Average time that a row of the pool is stored, in microseconds."""
         sides = [side for side in (0, 1) if self.terms.pooled or side == pool]
         arrived = max(sum(now.seen[side] for side in sides), 1)
@@ -196,7 +201,7 @@ class PlainResidenceScore(PlainScore):
         return max(min(stay, longest), 1.0)
 
     def _rates(
-        self, pool: int, stored: Sequence[PlainRow], now: Moment
+        self, pool: int, stored: Sequence[PlainRow], now: ScoreMoment
     ) -> tuple[float, float, float]:
         """Decay per microsecond, idle time that makes a row unproductive, penalty per second."""
         told, stay = self._told, self._stay(pool, stored, now)
@@ -210,7 +215,9 @@ class PlainResidenceScore(PlainScore):
             penalty = self.PENALTY * mean / (seconds * seconds)
         return decay, unproductive, penalty
 
-    def _priority(self, row: PlainRow, pool: int, stored: Sequence[PlainRow], now: Moment) -> float:
+    def _priority(
+        self, row: PlainRow, pool: int, stored: Sequence[PlainRow], now: ScoreMoment
+    ) -> float:
         """Importance × decayed matches ÷ age, minus the penalty of unproductive rows."""
         decay, unproductive, penalty = self._rates(pool, stored, now)
         idle, worth = float(now.time - row.touched), 0.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.policies.kinds.kind import Given, Kind
-from headgate.policies.kinds.plain_score import Moment, PlainRow, PlainScore, as_arrivals
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment, as_arrivals
 from headgate.policies.policy import ONLY_PAIRS, Arrivals, Policy
 from headgate.policies.structures import lists
 from headgate.policies.structures.no_row import LAST, NONE
@@ -23,7 +23,7 @@ from headgate.spec import Brings
 FIRST, ALONE, NOTHING = int(Brings.FIRST), int(Brings.ALONE), int(Brings.NOTHING)
 
 
-class Values(NamedTuple):
+class ValueArrays(NamedTuple):
     """The kind's own arrays."""
 
     brings: np.ndarray  # int64, by side: see `Brings`
@@ -39,7 +39,7 @@ def remaining(arrays: Any, row: int) -> int:
 
 
 @inlined
-def value_order(arrays: Any, own: Values, row: int) -> np.int64:
+def value_order(arrays: Any, own: ValueArrays, row: int) -> np.int64:
     """Order among equal scores: the older row first, by the window's own scale; the younger where
     rows are to stay to the end."""
     link = arrays.links[row]
@@ -50,7 +50,7 @@ def value_order(arrays: Any, own: Values, row: int) -> np.int64:
 
 
 @inlined
-def value_of(arrays: Any, own: Values, row: int) -> float:
+def value_of(arrays: Any, own: ValueArrays, row: int) -> float:
     """The score: class weight × remaining window, or what that brings to the kind of join."""
     side = arrays.links[row].side
     value = arrays.groups[arrays.rows[row].group].weight * remaining(arrays, row)
@@ -65,7 +65,7 @@ def value_of(arrays: Any, own: Values, row: int) -> float:
 
 
 @compiled
-def worst_by_value(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst_by_value(arrays: Any, own: ValueArrays, pool: int) -> tuple[np.int64, float, np.int64]:
     """The lowest score among the oldest (or youngest) rows of each class and side. O(classes)."""
     least, least_order, worst = np.inf, LAST, np.int64(NONE)
     classes = arrays.groups.size // 2
@@ -119,7 +119,7 @@ class PlainValueScore(PlainScore):
         classes = self.policy.classify(as_arrivals(self.rows, definition))
         self._weights = [float(weight) for weight in self.policy.class_weights()[classes]]
 
-    def worth(self, row: PlainRow, now: Moment) -> tuple[float, int]:
+    def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
         """The present score; the older of equals is evicted first, by the window's own scale."""
         remaining = row.end - (now.seen[row.side] if row.by_rows else now.time)
         order = 2 * row.sequence + row.side if row.by_rows else row.position
@@ -143,16 +143,16 @@ class ValueKind(Kind):
     worst, standing = worst_by_value, standing
 
     @staticmethod
-    def arrays(given: Given) -> Values:
+    def arrays(given: Given) -> ValueArrays:
         """What rows of each side bring."""
         policy = given.policy
-        return Values(np.array(policy.brings, np.int64), np.array(policy.matches_a_unit))
+        return ValueArrays(np.array(policy.brings, np.int64), np.array(policy.matches_a_unit))
 
     @staticmethod
     @cache
-    def no_arrays() -> Values:
+    def no_arrays() -> ValueArrays:
         """Nothing."""
-        return Values(np.zeros(2, np.int64), np.zeros(2))
+        return ValueArrays(np.zeros(2, np.int64), np.zeros(2))
 
     @staticmethod
     def classes(policy: "ValueScore", arrivals: Arrivals) -> tuple[np.ndarray, np.ndarray]:

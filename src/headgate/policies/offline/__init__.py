@@ -6,7 +6,7 @@ or from the processes behind them (FlowExpect), and the real join then follows i
 
 from headgate.models.process import Now
 from headgate.policies.offline.course import Events
-from headgate.policies.offline.flow_expect import FlowExpect, Process
+from headgate.policies.offline.flow_expect import FlowExpect, ValueProcess
 from headgate.policies.offline.lfd import Lfd
 from headgate.policies.offline.opt import Opt
 from headgate.policies.offline.planned import NOT_KEPT, Planned
@@ -30,9 +30,9 @@ __all__ = [
     "Now",
     "Opt",
     "Planned",
-    "Process",
     "Sequence",
     "Subset",
+    "ValueProcess",
     "best_sequence",
     "exact_max_subset",
     "greedy_induced_subset",

@@ -15,7 +15,7 @@ ROUNDING = 1e-12
 MOST_VALUES = 1_000_000
 
 
-class Process(Protocol):
+class ValueProcess(Protocol):
     """What FlowExpect needs from the process of a stream's values, one per step."""
 
     def chance(self, values: np.ndarray, now: Now, ahead: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class FlowExpect(Planned):
         cls,
         left: np.ndarray,
         right: np.ndarray,
-        processes: tuple[Process, Process],
+        processes: tuple[ValueProcess, ValueProcess],
         rows: int,
         look_ahead: int,
         windows: tuple[int | None, int | None] = (None, None),
@@ -124,7 +124,7 @@ class _Outlook(NamedTuple):
     chance: np.ndarray
 
     @classmethod
-    def of(cls, process: Process, now: Now, steps: int) -> "_Outlook":
+    def of(cls, process: ValueProcess, now: Now, steps: int) -> "_Outlook":
         ahead = np.arange(1, steps + 1)
         lowest, highest = process.spread(now, ahead)
         first, last = int(lowest.min()), int(highest.max())
@@ -179,7 +179,7 @@ class _Simulation:
     def __init__(
         self,
         values: tuple[np.ndarray, np.ndarray],
-        processes: tuple[Process, Process],
+        processes: tuple[ValueProcess, ValueProcess],
         rows: int,
         look_ahead: int,
         windows: tuple[int, int],

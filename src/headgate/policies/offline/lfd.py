@@ -10,7 +10,7 @@ from headgate.policies.kinds.fixed_score import FixedScore
 from headgate.policies.policy import Arrivals, RanksBy
 
 
-class Plan(NamedTuple):
+class LfdPlan(NamedTuple):
     """What LFD does with the row supplied after each reference."""
 
     is_hit: np.ndarray
@@ -66,7 +66,7 @@ class Lfd(FixedScore):
         return arrivals.weight
 
 
-def longest_forward_distance(references: np.ndarray, room: int) -> Plan:
+def longest_forward_distance(references: np.ndarray, room: int) -> LfdPlan:
     """Simulate LFD on keys given as whole numbers. O(log room) a reference."""
     count = len(references)
     after = next_references(references)
@@ -91,7 +91,7 @@ def longest_forward_distance(references: np.ndarray, room: int) -> Plan:
             kept_until[cached.pop(worst)] = place
         cached[key] = place
         heappush(farthest, (-int(after[place]), key, place))
-    return Plan(is_hit, kept_until)
+    return LfdPlan(is_hit, kept_until)
 
 
 def next_references(references: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from headgate.policies.offline.course import LEFT, RIGHT, Course, Events, events_of_tables, meetings
 from headgate.policies.offline.planned import Planned
 from headgate.policies.offline.queues import plan_queues
-from headgate.policies.offline.row_chains import Plan, plan_chains
+from headgate.policies.offline.row_chains import ChainPlan, plan_chains
 from headgate.spec import (
     Budget,
     Goal,
@@ -220,7 +220,7 @@ class Opt(Planned):
 
 def _plan_pairs(
     course: Course, sides: tuple[int, ...], memory: int, importance: Importance
-) -> Plan:
+) -> ChainPlan:
     row, partner = meetings(course, sides)
     from_left = course.side[row] == LEFT
     left = course.number[np.where(from_left, row, partner)]

@@ -111,7 +111,7 @@ class Stays(NamedTuple):
         return cls(row[first], first, owner, partner, made, course.events)
 
 
-class Choice(NamedTuple):
+class PricedChoice(NamedTuple):
     """What rows do at some prices."""
 
     value: float
@@ -124,7 +124,7 @@ class Choice(NamedTuple):
     """The event up to which each does."""
 
 
-def cheapest(stays: Stays, memory: int) -> Choice:
+def cheapest(stays: Stays, memory: int) -> PricedChoice:
     """The least bound found, by raising prices where too many rows stay and lowering others.
 
     One price for all events comes first, by bisection; then a step for every stretch, scaled by
@@ -132,10 +132,10 @@ def cheapest(stays: Stays, memory: int) -> Choice:
     """
     if not len(stays.row):
         none = np.empty(0, np.int64)
-        return Choice(0.0, np.zeros(1), none, none)
+        return PricedChoice(0.0, np.zeros(1), none, none)
     edges = np.linspace(0, stays.events, min(STRETCHES, stays.events) + 1).astype(np.int64)
 
-    def choose(prices: np.ndarray) -> Choice:
+    def choose(prices: np.ndarray) -> PricedChoice:
         return _chosen(stays, memory, edges, prices)
 
     same = np.ones(len(edges) - 1)
@@ -157,7 +157,7 @@ def cheapest(stays: Stays, memory: int) -> Choice:
     return best
 
 
-def _one_price(choose: Callable[[np.ndarray], Choice], same: np.ndarray) -> float:
+def _one_price(choose: Callable[[np.ndarray], PricedChoice], same: np.ndarray) -> float:
     """The least single price at which no more rows stay than there are places, on average."""
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
@@ -169,7 +169,7 @@ def _one_price(choose: Callable[[np.ndarray], Choice], same: np.ndarray) -> floa
     return high
 
 
-def _chosen(stays: Stays, memory: int, edges: np.ndarray, prices: np.ndarray) -> Choice:
+def _chosen(stays: Stays, memory: int, edges: np.ndarray, prices: np.ndarray) -> PricedChoice:
     """What each row does on its own: stay up to the match at which it has gained the most."""
     length = np.diff(edges)
     paid = np.append(0.0, np.cumsum(np.repeat(prices, length)))
@@ -186,4 +186,4 @@ def _chosen(stays: Stays, memory: int, edges: np.ndarray, prices: np.ndarray) ->
     taken = np.cumsum(came - np.bincount(end, minlength=stays.events))
     surplus = memory * length - np.add.reduceat(taken, edges[:-1])
     value = memory * float(paid[-1]) + float(gain[stay].sum())
-    return Choice(value, surplus.astype(np.float64), row, end)
+    return PricedChoice(value, surplus.astype(np.float64), row, end)

@@ -14,7 +14,7 @@ from headgate.compiling import compiled
 from headgate.policies.offline.course import Course
 from headgate.policies.offline.network import Network
 from headgate.policies.offline.planned import NOT_KEPT
-from headgate.policies.offline.row_chains import Plan
+from headgate.policies.offline.row_chains import ChainPlan
 
 
 class Chain(NamedTuple):
@@ -47,7 +47,7 @@ class Chain(NamedTuple):
         return cls(rows, probes, next_probe, useful, np.maximum(carried, 0))
 
 
-def plan_queues(course: Course, sides: tuple[int, ...], memory: int) -> Plan:
+def plan_queues(course: Course, sides: tuple[int, ...], memory: int) -> ChainPlan:
     """Choose until when to keep the rows of ``sides``, so that they make the most pairs.
 
     The plan has an end for every event, `NOT_KEPT` for rows of other sides.
@@ -67,7 +67,7 @@ def plan_queues(course: Course, sides: tuple[int, ...], memory: int) -> Plan:
     starts = np.unique(np.concatenate([chain.rows[chain.useful] % events for chain in chains]))
     end = np.full(course.events, NOT_KEPT, np.int64)
     if not starts.size:
-        return Plan(end, 0.0, 0)
+        return ChainPlan(end, 0.0, 0)
     nodes = len(starts) + 1
     tails, heads, capacities, gains = [], [], [], []
     for chain in chains:
@@ -102,7 +102,7 @@ def plan_queues(course: Course, sides: tuple[int, ...], memory: int) -> Plan:
             end=end,
             events=events,
         )
-    return Plan(end, float((flow * network.gain).sum()), network.arcs)
+    return ChainPlan(end, float((flow * network.gain).sum()), network.arcs)
 
 
 @compiled

@@ -11,7 +11,7 @@ from headgate.policies.offline.network import Network
 from headgate.policies.offline.planned import NOT_KEPT
 
 
-class Plan(NamedTuple):
+class ChainPlan(NamedTuple):
     """Until when to keep each row, and what that makes."""
 
     end: np.ndarray
@@ -23,7 +23,7 @@ class Plan(NamedTuple):
 
 def plan_chains(
     start: np.ndarray, row: np.ndarray, event: np.ndarray, benefit: np.ndarray, memory: int
-) -> Plan:
+) -> ChainPlan:
     """Choose until when to keep each row, so that all benefits together are greatest.
 
     Parameters
@@ -39,7 +39,7 @@ def plan_chains(
 
     Returns
     -------
-    Plan
+    ChainPlan
         Costs a flow with an arc or two a match.
 
     Examples
@@ -55,7 +55,7 @@ def plan_chains(
     worth = benefit > 0
     row, event, benefit = row[worth], event[worth], benefit[worth]
     if not row.size:
-        return Plan(end, 0.0, 0)
+        return ChainPlan(end, 0.0, 0)
     starts = np.unique(start[row])
     # A slot given back has no use before the next start, so matches up to it are one link.
     back = np.searchsorted(starts, event)
@@ -78,7 +78,7 @@ def plan_chains(
     )
     taken = network.best_flow(memory)[: len(link)] > 0
     np.maximum.at(end, row[taken], link_end[taken])
-    return Plan(end, float(gain[taken].sum()), network.arcs)
+    return ChainPlan(end, float(gain[taken].sum()), network.arcs)
 
 
 def _changes(values: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ class Limits(NamedTuple):
     bytes: int
 
 
-class Stretch(NamedTuple):
+class ObservedStretch(NamedTuple):
     """What a step brought."""
 
     arrivals: Arrivals
@@ -59,8 +59,9 @@ class Stretch(NamedTuple):
         Examples
         --------
         >>> nothing = Arrivals(*5 * [np.empty(0)]), Departures.none()
-        >>> Stretch(*nothing, bytes=0, seen=200, limits=Limits(500, UNLIMITED)).next_end({}, 0)
-        >>> Stretch(*nothing, bytes=0, seen=256, limits=Limits(500, UNLIMITED)).next_end({}, 0)
+        >>> limits = Limits(500, UNLIMITED)
+        >>> ObservedStretch(*nothing, bytes=0, seen=200, limits=limits).next_end({}, 0)
+        >>> ObservedStretch(*nothing, bytes=0, seen=256, limits=limits).next_end({}, 0)
         768
         """
         if self.seen < memory.get("until", OBSERVED_ROWS):

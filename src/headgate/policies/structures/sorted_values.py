@@ -65,7 +65,7 @@ class SortedValues(NamedTuple):
     stored: Marks  # (level of importance, class, place): set while stored
 
 
-class Values(NamedTuple):
+class CurveArrays(NamedTuple):
     """The arrays of curve scores."""
 
     curve_tables: CurveTables  # the curves
@@ -118,7 +118,7 @@ def sort_values(
 
 
 @inlined
-def hear(arrays: Any, own: Values, row: int) -> None:
+def hear(arrays: Any, own: CurveArrays, row: int) -> None:
     """Update the state of a stream from an arrival; rows of the other side are scored by it."""
     other = own.heard[1 - arrays.links[row].side]
     other.origin = own.sorted_values.origin[row]
@@ -126,7 +126,7 @@ def hear(arrays: Any, own: Values, row: int) -> None:
 
 
 @inlined
-def age_class(arrays: Any, own: Values, row: int, side: int) -> int:
+def age_class(arrays: Any, own: CurveArrays, row: int, side: int) -> int:
     """The class of age a row was last known to be in."""
     index = arrays.rows[row].side_index
     at = 0
@@ -144,13 +144,13 @@ def level_of(arrays: Any, row: int, side: int) -> Any:
 
 
 @inlined
-def marks_of(own: Values, level: int, age: int) -> Marks:
+def marks_of(own: CurveArrays, level: int, age: int) -> Marks:
     """The stored rows of a level of importance and age class."""
     return Marks(own.sorted_values.stored.words[level, age], own.sorted_values.stored.levels)
 
 
 @inlined
-def enter(arrays: Any, own: Values, row: int) -> None:
+def enter(arrays: Any, own: CurveArrays, row: int) -> None:
     """Mark a row as stored."""
     side = arrays.links[row].side
     marks = marks_of(own, level_of(arrays, row, side), age_class(arrays, own, row, side))
@@ -158,7 +158,7 @@ def enter(arrays: Any, own: Values, row: int) -> None:
 
 
 @inlined
-def leave(arrays: Any, own: Values, row: int) -> None:
+def leave(arrays: Any, own: CurveArrays, row: int) -> None:
     """Mark a row as no longer stored."""
     side = arrays.links[row].side
     marks = marks_of(own, level_of(arrays, row, side), age_class(arrays, own, row, side))
@@ -166,7 +166,7 @@ def leave(arrays: Any, own: Values, row: int) -> None:
 
 
 @inlined
-def grow_older(arrays: Any, own: Values, side: int) -> None:
+def grow_older(arrays: Any, own: CurveArrays, side: int) -> None:
     """Move rows to the class of their present age."""
     sorted_values, curve_tables = own.sorted_values, own.curve_tables
     ours = arrays.sides[side]
@@ -186,7 +186,7 @@ def grow_older(arrays: Any, own: Values, side: int) -> None:
 
 
 @inlined
-def worth(own: Values, side: int, age: int, offset: int) -> Any:
+def worth(own: CurveArrays, side: int, age: int, offset: int) -> Any:
     """The score of an offset, where there is a frame and importance is 1."""
     curve_tables = own.curve_tables
     if offset < curve_tables.lowest[side] or offset > curve_tables.highest[side]:
@@ -204,7 +204,7 @@ def order_of(row: int, offset: int, rising: bool) -> Any:
 
 
 @inlined
-def judge(arrays: Any, own: Values, row: int, side: int, age: int) -> tuple[float, np.int64]:
+def judge(arrays: Any, own: CurveArrays, row: int, side: int, age: int) -> tuple[float, np.int64]:
     """A row's score now, and its order among equal scores."""
     curve_tables = own.curve_tables
     frame = own.heard[side].frame
@@ -221,7 +221,7 @@ def judge(arrays: Any, own: Values, row: int, side: int, age: int) -> tuple[floa
 
 
 @inlined
-def seek(own: Values, side: int, age: int, piece: int, edge: int) -> Any:
+def seek(own: CurveArrays, side: int, age: int, piece: int, edge: int) -> Any:
     """The side's first slot with a value of at least ``edge``.
 
     Starts from where it was last time: streams move on a little at a time.
@@ -253,7 +253,7 @@ def seek(own: Values, side: int, age: int, piece: int, edge: int) -> Any:
 
 
 @inlined
-def stretch_of(own: Values, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
+def stretch_of(own: CurveArrays, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
     """The range of places in a piece: begin and end."""
     sorted_values, curve_tables = own.sorted_values, own.curve_tables
     heard = own.heard[side]
@@ -269,7 +269,7 @@ def stretch_of(own: Values, side: int, age: int, piece: int) -> tuple[np.int64, 
 
 
 @inlined
-def worst_within(own: Values, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
+def worst_within(own: CurveArrays, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
     """The stored row of lowest score in a piece: at its low end if it rises, else at its high end.
 
     NOWHERE when the piece has no stored row of that level of importance and age class.
@@ -287,7 +287,7 @@ def worst_within(own: Values, level: int, age: int, begin: int, end: int, rising
 
 
 @compiled
-def worst(arrays: Any, own: Values, pool: int) -> tuple[np.int64, float, np.int64]:
+def worst(arrays: Any, own: CurveArrays, pool: int) -> tuple[np.int64, float, np.int64]:
     """The lowest score over pieces, age classes and levels. O(pieces · levels · log rows)."""
     least, least_order, found = np.inf, LAST, np.int64(NONE)
     curve_tables = own.curve_tables

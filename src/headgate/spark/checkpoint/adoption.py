@@ -39,7 +39,7 @@ from headgate.spark.checkpoint.resharding import (
     settings_advice,
     timed,
 )
-from headgate.spark.checkpoint.row_packing import LABEL, PackStored
+from headgate.spark.checkpoint.row_packing import LABEL, RowPacking
 from headgate.spark.checkpoint.state_writer import ROWS, WrittenShards, write_state
 from headgate.spark.checkpoint.stored_state import reading
 from headgate.spark.checkpoint.work_session import for_writing
@@ -183,7 +183,7 @@ class _Adoption:
             F.lit(0.0).alias(stored_rows.WEIGHT),
         ]
         history = [F.lit(None).cast(each.dataType).alias(each.name) for each in stored_rows.HISTORY]
-        pack = PackStored(
+        pack = RowPacking(
             side,
             arrow_schema(self.frames[side]),
             blob_bytes(self.memory),

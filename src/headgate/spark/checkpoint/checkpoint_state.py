@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.report.sections import Section, as_text
+from headgate.report.report_section import ReportSection, as_text
 from headgate.spark.arrow_batches import ARROW_ROWS
 from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint.checkpoint_files import CheckpointFiles
@@ -133,7 +133,7 @@ class CheckpointState:
         """All of it as JSON."""
         return json.dumps(asdict(self), indent=2)
 
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ReportSection, ...]:
         """The report, section by section."""
         return sections(self)
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.arrow_batches import ARROW_ROWS
-from headgate.spark.carried_columns import Shown, number, restored, travelling
+from headgate.spark.carried_columns import ResultColumn, number, restored, travelling
 from headgate.spark.checkpoint import stored_rows
 from headgate.spark.checkpoint.checkpoint_files import (
     JOIN,
@@ -105,7 +105,7 @@ def _write_stored(state: StoredState, side: int, frame: DataFrame, folder: Path)
     own = (stored_rows.TIME, stored_rows.FATE)
     columns = [number(place) for place in range(len(frame.columns))]
     if known is None:
-        kinds = travelling(Shown(field.name, field.dataType) for field in frame.schema)
+        kinds = travelling(ResultColumn(field.name, field.dataType) for field in frame.schema)
         for name in own:
             kinds = kinds.add(stored_rows.OWN[name])
         state.session.createDataFrame([], kinds).write.parquet(str(folder))
@@ -133,7 +133,7 @@ def _write_rows(
     if 1 - side in OUTER.get(state.join.how, ()):
         gone = partners_of(state, 1 - side, [each.schema for each in frames])
         rows = rows.unionAll(gone.rows(stored, schema))
-    shown = [Shown(field.name, field.dataType) for field in schema]
+    shown = [ResultColumn(field.name, field.dataType) for field in schema]
     restored(rows, shown).write.parquet(str(folder))
 
 

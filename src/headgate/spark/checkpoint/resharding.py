@@ -19,7 +19,7 @@ from headgate.spark.checkpoint.checkpoint_files import PARTITIONS, CheckpointFil
 from headgate.spark.checkpoint.described_columns import described_columns
 from headgate.spark.checkpoint.described_join import INNER, SPLIT_KEYS
 from headgate.spark.checkpoint.new_checkpoint import NewCheckpoint
-from headgate.spark.checkpoint.row_packing import LABEL, PACKED, PackStored, packed_columns
+from headgate.spark.checkpoint.row_packing import LABEL, PACKED, RowPacking, packed_columns
 from headgate.spark.checkpoint.state_writer import ROWS, WrittenShards, write_state
 from headgate.spark.checkpoint.stored_rows import StoredColumns
 from headgate.spark.checkpoint.stored_state import StoredState, reading
@@ -160,7 +160,7 @@ class _Resharding:
         moved = rows.where(_is_at_home(hashed, before)).withColumn(LABEL, label)
         pack_rows(
             moved,
-            PackStored(
+            RowPacking(
                 side,
                 known.schema,
                 blob_bytes(self.memory),
@@ -246,7 +246,7 @@ def blob_bytes(memory: int) -> int:
     return min(max(memory // BLOBS_IN_MEMORY, SMALLEST_BLOB), LARGEST_BLOB)
 
 
-def pack_rows(rows: DataFrame, pack: PackStored, shards: int, folder: Path) -> None:
+def pack_rows(rows: DataFrame, pack: RowPacking, shards: int, folder: Path) -> None:
     """Write rows that have labels of shards as packed tables, those of each shard in time order."""
     order = (LABEL, stored_rows.TIME, stored_rows.SHARD, stored_rows.SEQUENCE)
     ordered = rows.repartition(shards, LABEL).sortWithinPartitions(*order)

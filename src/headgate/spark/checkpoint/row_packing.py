@@ -34,7 +34,7 @@ KNOWN = (FATE, MATCHES, TOUCHED, RECENT)
 
 
 @dataclass(frozen=True)
-class PackStored:
+class RowPacking:
     """Packs the sorted rows of one side; run by ``mapInArrow``.
 
     Parameters
@@ -100,7 +100,7 @@ class PackStored:
 
 
 def packed_columns(width: int) -> list[str]:
-    """The columns that `PackStored` takes, for a payload of so many."""
+    """The columns that `RowPacking` takes, for a payload of so many."""
     return [*BESIDE, *map(number, range(width)), *HISTORY.names]
 
 

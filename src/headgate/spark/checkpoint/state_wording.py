@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from headgate.report.sections import Section
+from headgate.report.report_section import ReportSection
 from headgate.spec.quantity import format_bytes
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ PARTITIONS, PROVIDER = (
 )
 
 
-def sections(state: "CheckpointState") -> tuple[Section, ...]:
+def sections(state: "CheckpointState") -> tuple[ReportSection, ...]:
     """The report, section by section."""
     parts = [_overview(state), _join(state), _rows(state), _shards(state)]
     parts += [_keys(state)] if state.top_keys else []
@@ -23,7 +23,7 @@ def sections(state: "CheckpointState") -> tuple[Section, ...]:
     return tuple(parts)
 
 
-def _overview(state: "CheckpointState") -> Section:
+def _overview(state: "CheckpointState") -> ReportSection:
     begun = ", ".join(map(str, state.unfinished))
     unfinished = f"; {begun} began and did not end: a restart runs it again" if begun else ""
     limits = {shard.limit for shard in state.shards if shard.limit is not None}
@@ -36,17 +36,17 @@ def _overview(state: "CheckpointState") -> Section:
     ]
     lines += [f"offsets     {line}" for line in state.offsets]
     lines += [f"limit       {limit:,}, changed since the start" for limit in sorted(limits)]
-    return Section(f"Checkpoint {state.path}", above=tuple(lines))
+    return ReportSection(f"Checkpoint {state.path}", above=tuple(lines))
 
 
-def _join(state: "CheckpointState") -> Section:
+def _join(state: "CheckpointState") -> ReportSection:
     width = max(map(len, state.join))
     lines = (
         f"{name.ljust(width)}  {_told(told)}"
         for name, told in sorted(state.join.items())
         if told is not None
     )
-    return Section("Join", above=tuple(lines))
+    return ReportSection("Join", above=tuple(lines))
 
 
 def _told(value: Any) -> str:
@@ -69,8 +69,8 @@ def _told(value: Any) -> str:
     return str(value)
 
 
-def _rows(state: "CheckpointState") -> Section:
-    return Section(
+def _rows(state: "CheckpointState") -> ReportSection:
+    return ReportSection(
         "Stored rows",
         heads=("", "rows", "bytes", "oldest", "median", "newest"),
         rows=tuple(
@@ -89,8 +89,8 @@ def _rows(state: "CheckpointState") -> Section:
     )
 
 
-def _shards(state: "CheckpointState") -> Section:
-    return Section(
+def _shards(state: "CheckpointState") -> ReportSection:
+    return ReportSection(
         "Shards",
         heads=("", "left rows", "right rows", "bytes", "segments", "dead rows", "rows so far"),
         rows=tuple(
@@ -108,16 +108,16 @@ def _shards(state: "CheckpointState") -> Section:
     )
 
 
-def _keys(state: "CheckpointState") -> Section:
-    return Section(
+def _keys(state: "CheckpointState") -> ReportSection:
+    return ReportSection(
         "Most frequent keys",
         heads=("", "left rows", "right rows"),
         rows=tuple((key.key, f"{key.rows[0]:,}", f"{key.rows[1]:,}") for key in state.top_keys),
     )
 
 
-def _learned(state: "CheckpointState") -> Section:
-    return Section(
+def _learned(state: "CheckpointState") -> ReportSection:
+    return ReportSection(
         "Learned",
         heads=("shard", "policy followed", "arrivals watched", "pairs", "given up", "bytes"),
         rows=tuple(

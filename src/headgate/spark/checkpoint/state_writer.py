@@ -17,18 +17,18 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.spark.checkpoint.row_packing import KNOWN, PACKED
 from headgate.spark.checkpoint.stored_parts import NoCopies
 from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shard_processor import ShardProcessor
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import from_blob
+from headgate.spark.state.given_up_filters import GivenUpFilters
 from headgate.spark.state.local_copy import new_name
 from headgate.spark.state.segments import SEQUENCE, new_segment
-from headgate.spark.state.settled_state import GivenUpFilters
 from headgate.spark.state.shard_head import SegmentEntry, ShardHead, ShardPlace
-from headgate.spark.state.stored_tables import Stored, StoredTables
+from headgate.spark.state.stored_tables import StoredTables, TablePlace
 from headgate.spark.state.unsettled import Unsettled
 
 AT = "at"
@@ -97,7 +97,7 @@ class StateWriter(ShardProcessor):
         head = ShardHead(
             description=plan.description,
             place=ShardPlace(plan.labels.index(shard), shard, len(plan.labels)),
-            progress=Progress(
+            progress=StepProgress(
                 clock=plan.clock, seen=(rows[0], rows[1]), definitions=plan.definitions
             ),
             segments=entries,
@@ -114,7 +114,7 @@ class StateWriter(ShardProcessor):
             self._store.watermark.update((plan.watermark_us,))
         yield from ()
 
-    def _filters(self, tables: StoredTables) -> list[Stored | None]:
+    def _filters(self, tables: StoredTables) -> list[TablePlace | None]:
         """Filters of one slot, which say of every key what is known of any."""
         marks = [b"" if mark is None else np.int64(mark).tobytes() for mark in self._plan.given_up]
         filters = GivenUpFilters(tables)
@@ -123,7 +123,7 @@ class StateWriter(ShardProcessor):
 
     def _stored(
         self, tables: StoredTables, logs: StoredTables, side: int, table: pa.Table
-    ) -> tuple[SegmentEntry, tuple[Stored, int] | None]:
+    ) -> tuple[SegmentEntry, tuple[TablePlace, int] | None]:
         """Store the rows of a blob as a segment, and their history as a part of the log."""
         width = table.num_columns - len(KNOWN)
         rows = table.select(range(width))

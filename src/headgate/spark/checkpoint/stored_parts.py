@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from headgate.spark.state.stored_tables import Stored, StoredTables
+from headgate.spark.state.stored_tables import StoredTables, TablePlace
 
 PARTS = "shard int, name string, part int, blob binary"
 
@@ -50,7 +50,7 @@ class StoredTable(NamedTuple):
 
 
 def tables_of(
-    batches: Iterable[pa.RecordBatch], wanted: dict[tuple[int, str], Stored]
+    batches: Iterable[pa.RecordBatch], wanted: dict[tuple[int, str], TablePlace]
 ) -> Iterator[StoredTable]:
     """Put together the tables whose parts come one after the other; those not wanted are left out.
 
@@ -75,7 +75,7 @@ def _plain(column: pa.Array) -> list[Any]:
 
 
 def _whole(
-    at: tuple[int, str], parts: _Parts, wanted: dict[tuple[int, str], Stored]
+    at: tuple[int, str], parts: _Parts, wanted: dict[tuple[int, str], TablePlace]
 ) -> Iterator[StoredTable]:
     stored = wanted.get(at)
     if stored is not None:

@@ -16,19 +16,19 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
 from headgate.columns.row_sizes import row_bytes
+from headgate.columns.row_source import SMALL_BYTES, RowSource, cuts
 from headgate.kernel.settling import NEVER
 from headgate.spark.carried_columns import number
 from headgate.spark.checkpoint.stored_parts import tables_of
 from headgate.spark.checkpoint.stored_state import StoredState
 from headgate.spark.spark_versions import from_arrow_type
 from headgate.spark.state.blobs import damaged, pieces_of_blob
+from headgate.spark.state.given_up_filters import LATEST
 from headgate.spark.state.segments import WEIGHT as WEIGHT_COLUMN
 from headgate.spark.state.segments import Segment, held_rows, payload
-from headgate.spark.state.settled_state import LATEST
 from headgate.spark.state.shard_head import SegmentEntry
-from headgate.spark.state.stored_tables import Stored
+from headgate.spark.state.stored_tables import TablePlace
 
 SHARD, SEQUENCE, TIME, SIZE, FATE, WEIGHT = (
     "shard",
@@ -151,7 +151,7 @@ def live_rows_frame(state: StoredState, side: int, schema: pa.Schema) -> DataFra
 class HistoryEntries:
     """Turns the parts of history logs into their entries; run by ``mapInArrow``."""
 
-    wanted: dict[tuple[int, str], Stored]
+    wanted: dict[tuple[int, str], TablePlace]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for shard, name, table in tables_of(batches, self.wanted):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from headgate.columns.pieces import RowSource, cuts
+from headgate.columns.row_source import RowSource, cuts
 from headgate.engine.condition import Condition
 from headgate.spec import SpecError, TimeWindow, Window
 
@@ -27,7 +27,7 @@ LABEL_COLUMN = "label"
 
 
 @dataclass(frozen=True)
-class Spread:
+class BandCells:
     """Assigns rows to shards.
 
     Parameters
@@ -47,7 +47,7 @@ class Spread:
     @classmethod
     def of(
         cls, condition: Condition | None, windows: tuple[Window, Window], shards: int
-    ) -> "Spread | None":
+    ) -> "BandCells | None":
         """Build the assignment, or None for one shard; raise if a row's matches may be anywhere.
 
         Copies are stored like any row, so the side with the shorter window is copied.
@@ -68,7 +68,7 @@ class Spread:
         --------
         >>> from headgate.spec import Band
         >>> band = Condition.of(Band("x", lower=0, upper=5), (pa.int64(), pa.int64()))
-        >>> spread = Spread(band, shards=3, copied=1)
+        >>> spread = BandCells(band, shards=3, copied=1)
         >>> [part.tolist() for part in spread.route(pa.chunked_array([[18, 21, 39]]), side=0)]
         [[0, 1, 2], [0, 1, 1]]
         >>> [part.tolist() for part in spread.route(pa.chunked_array([[18, 21, 39]]), side=1)]
@@ -139,7 +139,7 @@ def can_spread_freely(condition: Condition | None, windows: tuple[Window, Window
 class Labelled:
     """Labels the rows of a bounded side with their shards; run by ``mapInArrow``."""
 
-    spread: Spread
+    spread: BandCells
     side: int
     labels: tuple[int, ...]
     place: int

@@ -16,14 +16,14 @@ from headgate.engine.placed_rows import Screened
 from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
-from headgate.kernel.progress import Progress
-from headgate.spark.arrivals import Arrivals
+from headgate.kernel.step_progress import StepProgress
 from headgate.spark.join.join_metrics import stats_row
 from headgate.spark.join.memory_figures import expected_of_shard, limits_of
 from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes, read_limit
 from headgate.spark.join.sample_tally import SampleTally
 from headgate.spark.join.shard_pacing import ShardPacing
 from headgate.spark.join.task_ledger import TaskLedger
+from headgate.spark.shard_arrivals import ShardArrivals
 from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.state.local_copy import LocalCopy
@@ -54,7 +54,7 @@ class JoinProcessor(ShardProcessor):
         timer_values: TimerValues,
     ) -> Iterator[pd.DataFrame]:
         watch = Stopwatch()
-        came = Arrivals.read(frames, dict(enumerate(self._plan.schemas)))
+        came = ShardArrivals.read(frames, dict(enumerate(self._plan.schemas)))
         local = LocalCopy(self._plan.operator, shard)
         state = ShardState.read(self._plan, self._store, local, came.usual_weights)
         watermark = timer_values.getCurrentWatermarkInMs() * 1000
@@ -140,7 +140,7 @@ class JoinProcessor(ShardProcessor):
 
     def _definitions(
         self, notices: pd.DataFrame, state: ShardState
-    ) -> tuple[Definitions | None, Progress]:
+    ) -> tuple[Definitions | None, StepProgress]:
         """The definitions of importance for this batch, including new ones that came with it."""
         if self._plan.definitions is None:
             return None, state.progress
@@ -150,7 +150,7 @@ class JoinProcessor(ShardProcessor):
         state.figures["misdefined"] += known.refused
         return known.definitions, known.progress
 
-    def _screened(self, came: Arrivals, side: int, late_at: int) -> Screened[TableRows]:
+    def _screened(self, came: ShardArrivals, side: int, late_at: int) -> Screened[TableRows]:
         """The rows of a side that can take part in the join."""
         table, weight = came.sides[side]
         return screen(table, self._plan.shape.times[side], weight, late_at)

@@ -25,7 +25,7 @@ from headgate.engine.shape import CERTAIN, Shape
 from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.batch_writer import batched_frame
 from headgate.spark.carried_columns import (
-    Shown,
+    ResultColumn,
     column_of,
     numbered,
     restored,
@@ -35,8 +35,8 @@ from headgate.spark.column_types import compared_keys
 from headgate.spark.join import join_metrics
 from headgate.spark.join.band_cells import (
     LABEL_COLUMN,
+    BandCells,
     Labelled,
-    Spread,
     can_spread_freely,
     copied_side,
 )
@@ -45,10 +45,10 @@ from headgate.spark.join.joined_frame import joined_frame
 from headgate.spark.join.output_watermark import STORES, held_back
 from headgate.spark.join.published_changes import Redefined, packed_changes, packed_limits
 from headgate.spark.join.shard_balance import PUBLISHED, amount_to_balance, balance_shards
-from headgate.spark.join.shard_plan import ShardPlan, Sharing, shard_plan
+from headgate.spark.join.shard_plan import ShardPlan, SharedBudget, shard_plan
 from headgate.spark.join.shard_replay import ReplayShards, tagged
 from headgate.spark.join.split_keys import SplitKeys
-from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing, Unpacking
 from headgate.spark.requirements import (
     WATERMARK,
     bind_frames,
@@ -65,7 +65,7 @@ from headgate.spark.warm_kernel import warm_kernel
 from headgate.spark.worker_check import check_stream_workers, check_workers
 from headgate.spark.worker_environment import own_workers, start_workers
 from headgate.spec import RowWindow, SpecError, TimeWindow
-from headgate.spec.importance import Change
+from headgate.spec.importance import Redefinition
 
 MOST_CALL = 1000
 """Characters of a call that are shown to those who watch a query."""
@@ -113,7 +113,7 @@ def stream(
         balance_shards(session, name, most, count, place)
     held = watermark and any(isinstance(window, TimeWindow) for window in join.windows)
     partitions = shuffle_partitions(session, count, stores=1 + STORES * held)
-    sharing = None if limits is None else Sharing(most)
+    sharing = None if limits is None else SharedBudget(most)
     plan = stream_plan(join, bound, frames, (count, partitions), sharing, split_keys)
     plan = replace(plan, row_bytes=bytes_a_row(session))
     forget_when_queries_end(session)
@@ -138,7 +138,7 @@ def stream_plan(
     bound: BoundColumns,
     frames: tuple[DataFrame, DataFrame],
     parts: tuple[int, int],
-    sharing: Sharing | None = None,
+    sharing: SharedBudget | None = None,
     split_keys: Sequence[Any] = (),
 ) -> ShardPlan:
     """The plan of a stream with so many shards and shuffle partitions."""
@@ -155,9 +155,9 @@ def stream_plan(
     )
 
 
-def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[Shown]) -> DataFrame:
+def _unpacked(blobs: DataFrame, plan: ShardPlan, shown: list[ResultColumn]) -> DataFrame:
     """The rows in result blobs."""
-    return restored(blobs.mapInArrow(Unpack(timed=_timed(plan)), travelling(shown)), shown)
+    return restored(blobs.mapInArrow(Unpacking(timed=_timed(plan)), travelling(shown)), shown)
 
 
 def batch(
@@ -165,7 +165,7 @@ def batch(
     left: DataFrame,
     right: DataFrame,
     shards: int | None,
-    redefined: Sequence[Change] = (),
+    redefined: Sequence[Redefinition] = (),
 ) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
@@ -281,9 +281,9 @@ def shard_column(keys: Sequence[Column], labels: tuple[int, ...]) -> Column:
     return F.pmod(F.xxhash64(*keys), F.lit(len(labels))).cast("int")
 
 
-def _spread(join: Request, shape: Shape, shards: int) -> Spread | None:
+def _spread(join: Request, shape: Shape, shards: int) -> BandCells | None:
     """How rows without keys are assigned to shards."""
-    return None if join.keys.left else Spread.of(shape.condition, join.windows, shards)
+    return None if join.keys.left else BandCells.of(shape.condition, join.windows, shards)
 
 
 def _tagged(
@@ -291,7 +291,7 @@ def _tagged(
     frames: tuple[DataFrame, DataFrame],
     side: int,
     labels: tuple[int, ...],
-    spread: Spread | None,
+    spread: BandCells | None,
 ) -> DataFrame:
     frame = frames[side]
     rows = numbered(frame)
@@ -317,12 +317,12 @@ def _packed_sides(join: Request, plan: ShardPlan, frames: tuple[DataFrame, DataF
 
 
 def _packed(
-    join: Request, plan: ShardPlan, frame: DataFrame, side: int, spread: Spread | None
+    join: Request, plan: ShardPlan, frame: DataFrame, side: int, spread: BandCells | None
 ) -> DataFrame:
     shape = plan.shape
     keys = (shape.keys.left, shape.keys.right)[side]
     shard = shard_column(compared_keys(frame, keys, shape.key_types), plan.labels)
-    pack = Pack(
+    pack = Packing(
         side,
         plan.labels,
         tuple(frame.columns),
@@ -352,20 +352,20 @@ def _marks(join: Request, delays: tuple[int, int]) -> tuple[Mark, Mark]:
 
 def _shown(
     shape: Shape, frames: tuple[DataFrame, DataFrame], marks: tuple[Mark, Mark] = (None, None)
-) -> list[Shown]:
+) -> list[ResultColumn]:
     """The result's columns, with event times marked."""
     shown = []
     for name, side, column in shape.output:
         field = frames[side].schema[column]
         mark = marks[side] if column == shape.times[side] else None
         nullable = field.nullable or shape.nullable(name, side)
-        shown.append(Shown(name, field.dataType, nullable, mark))
+        shown.append(ResultColumn(name, field.dataType, nullable, mark))
     shown += [
-        Shown(name, kind, nullable=False)
+        ResultColumn(name, kind, nullable=False)
         for name, kind in zip(shape.drawn, (DoubleType(), LongType()), strict=False)
     ]
     if shape.importance is not None:
-        shown.append(Shown(shape.importance, DoubleType(), nullable=False))
+        shown.append(ResultColumn(shape.importance, DoubleType(), nullable=False))
     if shape.shows_undecided:
-        shown.append(Shown(CERTAIN, BooleanType(), nullable=False))
+        shown.append(ResultColumn(CERTAIN, BooleanType(), nullable=False))
     return shown

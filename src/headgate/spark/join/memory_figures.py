@@ -2,8 +2,8 @@
 
 from headgate.engine.learned_step import LearnedStep
 from headgate.engine.stats import Stats
-from headgate.kernel.progress import NO_WATERMARK
-from headgate.planner.live_curve import FIGURES, Streams, expected_figures
+from headgate.kernel.step_progress import NO_WATERMARK
+from headgate.planner.live_curve import FIGURES, StreamModel, expected_figures
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spec.budget import UNLIMITED
 
@@ -35,7 +35,7 @@ def expected_of_shard(
     monitor, windows = learned.state.monitor, plan.terms.windows
     if any(monitor.by_rows) or not monitor.rate:
         return nothing
-    streams = Streams(
+    streams = StreamModel(
         monitor.curves(),
         monitor.counts / monitor.counted if monitor.knows_keys else None,
         (monitor.rate * stats.left_rows / came, monitor.rate * stats.right_rows / came),

@@ -22,7 +22,7 @@ must not use all the idle time."""
 
 
 @dataclass(frozen=True)
-class Pacing:
+class PacingRecord:
     """Pacing data kept with a shard's state."""
 
     state: PaceState = field(default_factory=PaceState)
@@ -39,7 +39,7 @@ class Pacing:
     """The usual interval between batches, in seconds."""
 
     @classmethod
-    def of_text(cls, text: str) -> "Pacing":
+    def of_text(cls, text: str) -> "PacingRecord":
         """Parse what `text` returned."""
         if not text:
             return cls()
@@ -61,7 +61,7 @@ class ShardPacing:
         self, pacer: Pacer, shards: int, shard: int, before: str, ledger: TaskLedger
     ) -> None:
         self._pacer = pacer
-        self._before = Pacing.of_text(before)
+        self._before = PacingRecord.of_text(before)
         self._now = time.time()
         beside = ledger.total(PACK) + ledger.total(UNPACK)
         self._taken = ledger.total(f"join-{shard}") + beside / shards

@@ -168,7 +168,7 @@ class ShardPlan:
         )
 
 
-class Sharing(NamedTuple):
+class SharedBudget(NamedTuple):
     """A part of a budget shared by several joins, which may change while the join runs."""
 
     most: int | None = None
@@ -184,7 +184,7 @@ def shard_plan(
     partitions: int = 1,
     columns: tuple[StructType | None, StructType | None] = (None, None),
     operator: str | None = None,
-    sharing: Sharing | None = None,
+    sharing: SharedBudget | None = None,
     split: SplitKeys | None = None,
 ) -> ShardPlan:
     """Build the plan for the shards of a join.

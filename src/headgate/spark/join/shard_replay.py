@@ -15,14 +15,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from headgate.columns.pieces import PIECE_BYTES, RowSource, in_pieces
 from headgate.columns.plain_form import no_rows
 from headgate.columns.relabelling import relabelled
+from headgate.columns.row_source import PIECE_BYTES, RowSource, in_pieces
 from headgate.engine.driver import Driver
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
 from headgate.engine.replay import ROWS_AT_ONCE
-from headgate.engine.rows_at_end import Decided, still_stored, without_time
+from headgate.engine.rows_at_end import RowsAtEnd, still_stored, without_time
 from headgate.engine.step_cuts import in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_learner import nothing_learned
@@ -119,7 +119,7 @@ class _ShardReplay:
         )
 
     def _alone(
-        self, found: list[Decided], tables: tuple[pa.Table, pa.Table]
+        self, found: list[RowsAtEnd], tables: tuple[pa.Table, pa.Table]
     ) -> Iterator[pa.RecordBatch]:
         """Rows of these tables that come out without a partner."""
         shape = self._plan.shape

@@ -10,9 +10,9 @@ from headgate.engine.table_rows import TableRows
 from headgate.lookup.lookup_request import How
 from headgate.lookup.lookup_step import LookupStep
 from headgate.lookup.table import Table
-from headgate.spark.arrivals import Arrivals
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.lookup.lookup_metrics import stats_row
+from headgate.spark.shard_arrivals import ShardArrivals
 from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
 from headgate.spark.state.local_copy import LocalCopy
@@ -41,7 +41,7 @@ class LookupProcessor(ShardProcessor):
         self, shard: int, frames: Iterator[pd.DataFrame], timer_values: TimerValues
     ) -> Iterator[pd.DataFrame]:
         plan, watch = self._plan, Stopwatch()
-        references, weight = Arrivals.read(frames, {0: plan.schemas[1]}).sides[0]
+        references, weight = ShardArrivals.read(frames, {0: plan.schemas[1]}).sides[0]
         state = ShardState.read(plan, self._store, LocalCopy(plan.operator, shard))
         cached = state.held(0)
         watch.lap("read_ms")

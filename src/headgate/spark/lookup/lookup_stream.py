@@ -16,7 +16,7 @@ from headgate.policies.policy import Policy
 from headgate.spark.arrow_batches import bytes_a_row
 from headgate.spark.batch_writer import batched_frame
 from headgate.spark.carried_columns import (
-    Shown,
+    ResultColumn,
     arrow_schema,
     check_carried,
     column_of,
@@ -31,7 +31,7 @@ from headgate.spark.join.join_stream import shard_column
 from headgate.spark.lookup import lookup_metrics
 from headgate.spark.lookup.lookup_processor import LookupPlan, LookupProcessor
 from headgate.spark.lookup.spark_table import SparkTable
-from headgate.spark.packing import PACKED, SHARD_COLUMN, Pack, Unpack
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing, Unpacking
 from headgate.spark.requirements import (
     WATERMARK,
     check_session,
@@ -88,7 +88,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
     # Key weights, if used, are for the rows to be stored: those of the table.
     keys, names = request.keys.right, tuple(frame.columns)
     shard = shard_column([column_of(frame, name) for name in keys], labels)
-    pack = Pack(0, labels, names, keys, request.policy, row_bytes=plan.row_bytes)
+    pack = Packing(0, labels, names, keys, request.policy, row_bytes=plan.row_bytes)
     with own_workers(session):
         packed = numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
         looked_up = packed.groupBy("shard").transformWithStateInPandas(
@@ -102,7 +102,7 @@ def stream(request: LookupRequest, frame: Any, shards: int | None, name: str) ->
         results = (
             observe(looked_up, name, lookup_metrics.observed(_about(request, count)))
             .select("blob")
-            .mapInArrow(Unpack(), travelling(shown))
+            .mapInArrow(Unpacking(), travelling(shown))
         )
         return batched_frame(restored(results, shown))
 
@@ -197,11 +197,11 @@ def _spark_columns(request: LookupRequest) -> StructType:
     return StructType(columns)
 
 
-def _shown(shape: Shape, frame: DataFrame, columns: StructType) -> list[Shown]:
+def _shown(shape: Shape, frame: DataFrame, columns: StructType) -> list[ResultColumn]:
     """The result's columns; event times stay marked, so that results can be grouped by them."""
     shown = []
     for name, side, column in shape.output:
         field = (columns, frame.schema)[side][column]
         mark = {WATERMARK: field.metadata[WATERMARK]} if WATERMARK in field.metadata else None
-        shown.append(Shown(name, field.dataType, field.nullable, mark))
+        shown.append(ResultColumn(name, field.dataType, field.nullable, mark))
     return shown

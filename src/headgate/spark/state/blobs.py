@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from headgate.columns.pieces import SMALL_BYTES, in_pieces
 from headgate.columns.plain_form import no_rows
+from headgate.columns.row_source import SMALL_BYTES, in_pieces
 from headgate.spec import SpecError
 
 _MAGIC = b"HG"

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from headgate.spark.session_access import Access, access_to, spark_errors
+from headgate.spark.session_access import SessionAccess, access_to, spark_errors
 from headgate.spark.state.local_files import ROOT, forget_run, is_ours
 
 _watched: set[str] = set()
@@ -31,7 +31,7 @@ def forget_when_queries_end(session: SparkSession) -> None:
 class _Listener(StreamingQueryListener):
     """Listens for queries that end."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: SessionAccess) -> None:
         self._access = access
 
     def onQueryStarted(self, event: Any) -> None:

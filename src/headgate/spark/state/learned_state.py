@@ -13,7 +13,7 @@ from headgate.engine.learned_step import LearnedState
 from headgate.engine.table_learner import nothing_learned
 from headgate.learning import Evidence, Monitor
 from headgate.learning.key_counts import marks_of, padded
-from headgate.learning.rivals import RivalRows
+from headgate.learning.rival_round import RivalRows
 from headgate.learning.standing import Standing
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies.learned import KEEP_HISTORY

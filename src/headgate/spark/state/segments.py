@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.compaction import trimmed
-from headgate.columns.pieces import SMALL_BYTES, RowSource, cuts
 from headgate.columns.plain_form import no_rows
 from headgate.columns.row_sizes import row_bytes
+from headgate.columns.row_source import SMALL_BYTES, RowSource, cuts
 from headgate.columns.times import microseconds
 from headgate.engine.table_rows import TableRows
-from headgate.spark.state.stored_tables import Stored
+from headgate.spark.state.stored_tables import TablePlace
 from headgate.spark.table_buffer import gathered
 
 SEQUENCE, TIME, WEIGHT = "__headgate_sequence", "__headgate_time", "__headgate_weight"
@@ -33,7 +33,7 @@ MOST_SEGMENTS = 64
 class Segment:
     """Rows of one side stored by one batch, or merged from several."""
 
-    stored: Stored
+    stored: TablePlace
     side: int
     table: pa.Table
     alive: np.ndarray
@@ -74,7 +74,7 @@ def bookkeeping(table: pa.Table) -> dict[str, pa.ChunkedArray]:
     return found
 
 
-def new_segment(stored: Stored, side: int, table: pa.Table) -> Segment:
+def new_segment(stored: TablePlace, side: int, table: pa.Table) -> Segment:
     """Create a segment in which all rows are live."""
     size = int(row_bytes(payload(table)).sum())
     return Segment(stored, side, table, np.ones(table.num_rows, bool), size)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from headgate.kernel.progress import Progress
+from headgate.kernel.step_progress import StepProgress
 from headgate.policies.kinds.residence_score import Residing
 from headgate.spark.state.blobs import (
     FORMAT,
@@ -24,7 +24,7 @@ from headgate.spark.state.blobs import (
     to_blob,
 )
 from headgate.spark.state.settled_fates import pack_fates, unpack_fates
-from headgate.spark.state.stored_tables import Stored
+from headgate.spark.state.stored_tables import TablePlace
 from headgate.spark.state.unsettled import ArrivalMarks, Unsettled
 
 RELEASE: str = sys.modules["headgate"].__version__
@@ -69,7 +69,7 @@ class SegmentEntry:
         Of each row, bits of `Fate`; None in an inner join.
     """
 
-    stored: Stored
+    stored: TablePlace
     side: int
     alive: np.ndarray
     bytes: int
@@ -114,10 +114,10 @@ class ShardHead:
 
     description: str
     place: ShardPlace | None
-    progress: Progress
+    progress: StepProgress
     segments: list[SegmentEntry]
-    filters: list[Stored | None]
-    logs: list[tuple[Stored, int]]
+    filters: list[TablePlace | None]
+    logs: list[tuple[TablePlace, int]]
     batches: int
     watermark_us: int | None = None
     pacing: str = ""
@@ -193,7 +193,7 @@ class ShardHead:
         return cls(
             description=facts["description"],
             place=None if place is None else ShardPlace(**place),
-            progress=Progress(
+            progress=StepProgress(
                 clock=facts["clock"],
                 seen=(facts["seen"][0], facts["seen"][1]),
                 thresholds=(thresholds[0], thresholds[1]),
@@ -203,8 +203,8 @@ class ShardHead:
                 definitions=tuple((at, definition) for at, definition in facts["definitions"]),
             ),
             segments=[_entry(line) for line in directory.to_pylist()],
-            filters=[None if each is None else Stored(*each) for each in filters],
-            logs=[(Stored(*stored), count) for stored, count in facts["logs"]],
+            filters=[None if each is None else TablePlace(*each) for each in filters],
+            logs=[(TablePlace(*stored), count) for stored, count in facts["logs"]],
             batches=facts["batches"],
             watermark_us=facts.get("watermark"),
             pacing=facts["pacing"],
@@ -223,6 +223,6 @@ def _entry(line: dict[str, Any]) -> SegmentEntry:
     if not 0 <= line["rows"] <= 8 * len(bits):
         raise ValueError(f"{line['rows']} rows and {len(bits)} bytes that say which are stored")
     alive = np.unpackbits(bits, count=line["rows"]).astype(bool)
-    stored = Stored(line["name"], line["parts"], line.get("checksum"))
+    stored = TablePlace(line["name"], line["parts"], line.get("checksum"))
     fate = unpack_fates(line.get("fates"), line["rows"])
     return SegmentEntry(stored, line["side"], alive, line["bytes"], fate)

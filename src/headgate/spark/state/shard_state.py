@@ -15,10 +15,11 @@ import pyarrow as pa
 from headgate.engine.learned_step import LearnedState, LearnedStep
 from headgate.engine.stats import Stats
 from headgate.engine.table_rows import TableRows
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.spark.join.restart_rules import Restart, check_restart
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.state.blobs import damaged
+from headgate.spark.state.given_up_filters import GivenUpFilters, with_fates
 from headgate.spark.state.history_log import (
     changed_since,
     has_history,
@@ -42,10 +43,9 @@ from headgate.spark.state.segments import (
     runs_to_rewrite,
     to_table,
 )
-from headgate.spark.state.settled_state import GivenUpFilters, with_fates
 from headgate.spark.state.shard_head import SegmentEntry, ShardHead, ShardPlace
 from headgate.spark.state.shard_store import ShardStore
-from headgate.spark.state.stored_tables import Stored, StoredTables
+from headgate.spark.state.stored_tables import StoredTables, TablePlace
 from headgate.spark.state.taken_up import take_up
 from headgate.spark.state.unsettled import ArrivalMarks, Unsettled, place_of
 from headgate.spec import How, SpecError
@@ -63,7 +63,7 @@ class FinishedStep(Protocol):
     def stats(self) -> Stats: ...
 
     @property
-    def after(self) -> Progress: ...
+    def after(self) -> StepProgress: ...
 
     @property
     def keeps_history(self) -> bool: ...
@@ -83,9 +83,9 @@ class ShardState:
     store: ShardStore
     stored_segments: StoredTables
     stored_logs: StoredTables
-    progress: Progress = field(default_factory=Progress)
+    progress: StepProgress = field(default_factory=StepProgress)
     segments: list[Segment] = field(default_factory=list)
-    logs: list[tuple[Stored, int]] = field(default_factory=list)
+    logs: list[tuple[TablePlace, int]] = field(default_factory=list)
     """The parts of the history log, oldest first, and how many entries each has."""
     batches: int = 0
     pacing: str = ""

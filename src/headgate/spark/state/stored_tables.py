@@ -19,7 +19,7 @@ KEY = "name string, part int"
 VALUE = "blob binary"
 
 
-class Stored(NamedTuple):
+class TablePlace(NamedTuple):
     """The location of a stored table, and its expected checksum."""
 
     name: str
@@ -70,7 +70,7 @@ class _StoredParts:
 
     closed = False
 
-    def __init__(self, variable: Any, stored: Stored) -> None:
+    def __init__(self, variable: Any, stored: TablePlace) -> None:
         self._parts = (variable.getValue((stored.name, part))[0] for part in range(stored.parts))
         self._rest = bytearray()
 
@@ -96,16 +96,16 @@ class StoredTables:
     """Whether any table had to come from the state store."""
     written_bytes: int = 0
 
-    def put(self, name: str, table: pa.Table) -> Stored:
+    def put(self, name: str, table: pa.Table) -> TablePlace:
         """Store a table under a unique name."""
         parts = _Parts(self.variable, name)
         write_blob(table, pa.PythonFile(parts, "w"), compress=True)
         parts.flush_rest()
         self.local.write(name, parts.checksum, table)
         self.written_bytes += parts.written_bytes
-        return Stored(name, parts.count, parts.checksum)
+        return TablePlace(name, parts.count, parts.checksum)
 
-    def get(self, stored: Stored) -> pa.Table:
+    def get(self, stored: TablePlace) -> pa.Table:
         """Read a stored table."""
         table, fetched = self.local.read(
             stored.name, stored.checksum or 0, lambda: self._fetch(stored)
@@ -113,16 +113,16 @@ class StoredTables:
         self.fetched |= fetched
         return table
 
-    def remove(self, stored: Stored) -> None:
+    def remove(self, stored: TablePlace) -> None:
         """Delete a table; its local copy is deleted in the next batch."""
         for part in range(stored.parts):
             self.variable.removeKey((stored.name, part))
 
-    def _fetch(self, stored: Stored) -> pa.Table:
+    def _fetch(self, stored: TablePlace) -> pa.Table:
         return fetched_table(self.variable, stored, self.local.shard)
 
 
-def fetched_table(variable: Any, stored: Stored, shard: int) -> pa.Table:
+def fetched_table(variable: Any, stored: TablePlace, shard: int) -> pa.Table:
     """Read a table from the state store, or what stands for it; raises where it is damaged."""
     what = f"table {stored.name} of shard {shard}"
     # Read twice, to verify the checksum before parsing; a rebuild is rare.

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from headgate.kernel.given_up import needs_filter
 from headgate.kernel.layout import Fate
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.policies.kinds.residence_score import Residing
 from headgate.spark.join.join_description import Facts
 from headgate.spark.join.restart_rules import Restart
@@ -159,10 +159,10 @@ def _drop_history(state: "ShardState") -> None:
     state.logs = []
 
 
-def _fitted_progress(progress: Progress, restart: Restart) -> Progress:
+def _fitted_progress(progress: StepProgress, restart: Restart) -> StepProgress:
     """The progress without what only the policy, the windows or the goal before gave a meaning."""
     if restart.windows or restart.touches("policy", "seed", "samples"):
-        fresh = Progress()
+        fresh = StepProgress()
         progress = progress._replace(frames=fresh.frames, memory=fresh.memory, residence=Residing())
     if restart.touches("policy", "samples"):
         progress = progress._replace(thresholds=((), ()))

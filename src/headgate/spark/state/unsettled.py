@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.kernel.progress import NO_WATERMARK, Progress
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.spec import RowWindow, Window
 
 MOST_MARKS = 48
@@ -111,7 +111,7 @@ class Unsettled:
         return Unsettled(gone, unknown)
 
     def gone_rows(
-        self, windows: tuple[Window, Window], progress: Progress, arrivals: ArrivalMarks
+        self, windows: tuple[Window, Window], progress: StepProgress, arrivals: ArrivalMarks
     ) -> int:
         """About how many rows the windows would still hold, and that are gone."""
         count = 0

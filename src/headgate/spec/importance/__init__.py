@@ -7,17 +7,17 @@ from headgate.spec.importance.histogram import Histogram
 from headgate.spec.importance.importance import Importance
 from headgate.spec.importance.max_importance import MaxImportance
 from headgate.spec.importance.parsing import parse_importance
-from headgate.spec.importance.redefinition import Change, read_changes
+from headgate.spec.importance.redefinition import Redefinition, read_changes
 from headgate.spec.importance.source import Source
 
 __all__ = [
     "Categories",
-    "Change",
     "Combine",
     "Expression",
     "Histogram",
     "Importance",
     "MaxImportance",
+    "Redefinition",
     "Source",
     "parse_importance",
     "read_changes",

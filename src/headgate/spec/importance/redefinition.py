@@ -12,7 +12,7 @@ from headgate.spec.importance.publishing import (
 )
 
 
-class Change(NamedTuple):
+class Redefinition(NamedTuple):
     """A definition of importance, and when it begins to hold."""
 
     at_us: int | None
@@ -20,30 +20,31 @@ class Change(NamedTuple):
     goal: MaxImportance
 
     @classmethod
-    def of(cls, at: Moment, goal: MaxImportance) -> "Change":
+    def of(cls, at: Moment, goal: MaxImportance) -> "Redefinition":
         """A change at a datetime, or a text that says one.
 
         Examples
         --------
-        >>> Change.of("1970-01-01T00:00:01+00:00", MaxImportance(left="price")).at_us
+        >>> Redefinition.of("1970-01-01T00:00:01+00:00", MaxImportance(left="price")).at_us
         1000000
         """
         moment = event_time(at)
         return cls(None if moment is None else microseconds_of(moment), goal)
 
     @classmethod
-    def read(cls, definition: str, at: Moment) -> "Change":
+    def read(cls, definition: str, at: Moment) -> "Redefinition":
         """A change from the two fields of a published line.
 
         Examples
         --------
-        >>> Change.read(MaxImportance(left="price").to_json(), "1970-01-01T00:00:01+00:00").at_us
+        >>> goal = MaxImportance(left="price").to_json()
+        >>> Redefinition.read(goal, "1970-01-01T00:00:01+00:00").at_us
         1000000
         """
         return cls.of(at, MaxImportance.from_json(definition))
 
 
-def read_changes(folder: str | os.PathLike[str]) -> list[Change]:
+def read_changes(folder: str | os.PathLike[str]) -> list[Redefinition]:
     """All that `MaxImportance.publish` has put into a folder, in the order it was published.
 
     Examples
@@ -55,4 +56,4 @@ def read_changes(folder: str | os.PathLike[str]) -> list[Change]:
     ...     [(at_us, goal.left.sql) for at_us, goal in read_changes(folder)]
     [(None, 'price'), (1000000, '2 * price')]
     """
-    return [Change.read(definition, at) for at, definition in definitions_in(folder)]
+    return [Redefinition.read(definition, at) for at, definition in definitions_in(folder)]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.studies.auto.streams import MEMORY, STREAMS
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.trials.simulation import simulate
 from headgate.trials.trace import Trace
 
@@ -33,7 +33,7 @@ WITHIN, QUICK_WITHIN = 0.03, 0.15
 """Twenty windows, and in the quick form ten, with memory for an eighth of what miniatures like."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Recall of every policy on one pair of streams."""
     rows, rate = (QUICK_ROWS, QUICK_RATE) if cell.quick else (ROWS, RATE)
     streams = STREAMS[cell["stream"]](rows, rate, cell.seed)
@@ -62,28 +62,28 @@ def relative(results: pd.DataFrame) -> pd.DataFrame:
     return recall.div(best, axis=0)
 
 
-def _near_best(results: pd.DataFrame) -> Finding:
+def _near_best(results: pd.DataFrame) -> ClaimFinding:
     auto = relative(results)[AUTO]
     least = 1 - results["within"].iloc[0]
     short = auto[auto < least]
     told = ", ".join(f"{stream} {share:.3f}" for stream, share in auto.items())
-    return Finding(short.empty, f"{told}; mean {auto.mean():.3f}")
+    return ClaimFinding(short.empty, f"{told}; mean {auto.mean():.3f}")
 
 
-def _near_on_average(results: pd.DataFrame) -> Finding:
+def _near_on_average(results: pd.DataFrame) -> ClaimFinding:
     auto = relative(results)[AUTO]
     least = 1 - results["within"].iloc[0]
-    return Finding(bool(auto.mean() >= least), f"{auto.mean():.3f}; {auto.min():.3f} at least")
+    return ClaimFinding(bool(auto.mean() >= least), f"{auto.mean():.3f}; {auto.min():.3f} at least")
 
 
-def _not_behind_fifo(results: pd.DataFrame) -> Finding:
+def _not_behind_fifo(results: pd.DataFrame) -> ClaimFinding:
     shares = relative(results)
     least = 1 - results["within"].iloc[0]
     ratio = shares[AUTO] / shares[FIFO]
     leads = shares[FIFO] >= 1.0
     ok = np.where(leads, ratio >= least, ratio >= 1.0)
     told = ", ".join(f"{stream} {share:.2f}" for stream, share in ratio.items())
-    return Finding(bool(ok.all()), f"auto over FIFO: {told}")
+    return ClaimFinding(bool(ok.all()), f"auto over FIFO: {told}")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

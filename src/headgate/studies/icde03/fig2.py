@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from headgate.calibration import Effort
+from headgate.calibration import MeasuringTime
 from headgate.models.cost import PAPER_WEIGHTS, join_cost
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.icde03.measured import PAIRS, Machine, Setting, costs_of
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 RATE = 1000.0
 """Rows a second of both streams together."""
@@ -20,8 +20,8 @@ WINDOWS = (5000, 5000)
 SHARES = (0.002, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.998)
 """Of the rows, those of stream A."""
 QUICK_SHARES = (0.01, 0.5, 0.99)
-FULL = Effort((300, 1_000, 3_000, 10_000), 20_000, 21)
-QUICK = Effort((1_000, 10_000), 5_000, 3)
+FULL = MeasuringTime((300, 1_000, 3_000, 10_000), 20_000, 21)
+QUICK = MeasuringTime((1_000, 10_000), 5_000, 3)
 ARRIVALS, QUICK_ARRIVALS = 20_000, 5_000
 ROUNDS, QUICK_ROUNDS = 15, 3
 NEAR, QUICK_NEAR = 0.10, 1.0
@@ -30,7 +30,7 @@ MARGIN, QUICK_MARGIN = 0.05, 1.0
 PAPER_WINNERS = ("TN", "TH", "HH", "HT", "NT")
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Calibrate, then time all pairs at every split, interleaved in one process."""
     machine = Machine.measured(QUICK if cell.quick else FULL)
     arrivals = QUICK_ARRIVALS if cell.quick else ARRIVALS
@@ -56,18 +56,18 @@ def measure(cell: Cell) -> Sequence[Row]:
     ]
 
 
-def _estimates(results: pd.DataFrame) -> Finding:
+def _estimates(results: pd.DataFrame) -> ClaimFinding:
     ratio = results["estimated"] / results["measured"]
     factor = float(ratio.median())
     off = float(np.abs(ratio / factor - 1).mean())
-    return Finding(
+    return ClaimFinding(
         off <= float(results["near"].iloc[0]),
         f"off by {off:.0%} on average, from {ratio.min() / factor - 1:.0%} to "
         f"+{ratio.max() / factor - 1:.0%}, once all are divided by {factor:.2f}",
     )
 
 
-def _picks(results: pd.DataFrame) -> Finding:
+def _picks(results: pd.DataFrame) -> ClaimFinding:
     worst, said = 0.0, "each is the cheapest"
     for share, own in results.groupby("share"):
         costs = own.set_index("pair")[["estimated", "measured"]]
@@ -75,20 +75,22 @@ def _picks(results: pd.DataFrame) -> Finding:
         more = float(costs["measured"][pick] / costs["measured"].min()) - 1
         if more > worst:
             worst, said = more, f"at most {more:.1%} dearer, with {pick} at {share:.1%} of A"
-    return Finding(worst <= float(results["margin"].iloc[0]), said)
+    return ClaimFinding(worst <= float(results["margin"].iloc[0]), said)
 
 
-def _five(results: pd.DataFrame) -> Finding:
+def _five(results: pd.DataFrame) -> ClaimFinding:
     by_share = results.sort_values("measured").groupby("share")["pair"].first()
     winners = tuple(dict.fromkeys(by_share.tolist()))  # each once, in order of the split
-    return Finding(winners == PAPER_WINNERS, f"measured {', '.join(winners)}")
+    return ClaimFinding(winners == PAPER_WINNERS, f"measured {', '.join(winners)}")
 
 
-def _off_the_chart(results: pd.DataFrame) -> Finding:
+def _off_the_chart(results: pd.DataFrame) -> ClaimFinding:
     """Whether scans are as expensive as expected where a window is probed half the time."""
     even = results[results["share"] == 0.5].set_index("pair")["measured"]
     ratio = float(even[["HN", "NH", "TN", "NT"]].min() / even["HH"])
-    return Finding(ratio > 1, f"the cheapest pair with nested loops costs {ratio:.2f} times HH")
+    return ClaimFinding(
+        ratio > 1, f"the cheapest pair with nested loops costs {ratio:.2f} times HH"
+    )
 
 
 def _panel(axes: Axes, results: pd.DataFrame, column: str) -> None:

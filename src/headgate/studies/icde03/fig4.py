@@ -12,7 +12,7 @@ from headgate.studies.icde03.fig2 import FULL, QUICK
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.icde03.measured import PAIRS, Machine, Setting, costs_of
 from headgate.studies.icde03.table3 import WINNERS, WORKLOADS
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 INPUTS = (10_000, 20_000, 30_000, 40_000)
 QUICK_INPUTS = (5_000, 10_000)
@@ -21,7 +21,7 @@ TIE, QUICK_TIE = 0.02, 1.0
 """Costs nearer to each other than this are taken for the same; a quick run tells nothing apart."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Calibrate, then time all pairs with growing numbers of input rows, interleaved."""
     machine = Machine.measured(QUICK if cell.quick else FULL)
     places = [
@@ -57,7 +57,7 @@ def _of_a_row(results: pd.DataFrame, workload: str, column: str) -> "pd.Series[f
     return costs
 
 
-def _winners(results: pd.DataFrame) -> Finding:
+def _winners(results: pd.DataFrame) -> ClaimFinding:
     parts, right = [], True
     for workload in WORKLOADS:
         measured = _of_a_row(results, workload, "measured")
@@ -68,17 +68,19 @@ def _winners(results: pd.DataFrame) -> Finding:
         parts.append(
             f"{workload} {pick}" + ("" if pick == best else f" ({best} measured, by {more:.1%})")
         )
-    return Finding(right, ", ".join(parts))
+    return ClaimFinding(right, ", ".join(parts))
 
 
-def _paper_winners(results: pd.DataFrame) -> Finding:
+def _paper_winners(results: pd.DataFrame) -> ClaimFinding:
     found = {
         workload: str(_of_a_row(results, workload, "measured").idxmin()) for workload in WORKLOADS
     }
-    return Finding(found == WINNERS, ", ".join(f"{pair} in {name}" for name, pair in found.items()))
+    return ClaimFinding(
+        found == WINNERS, ", ".join(f"{pair} in {name}" for name, pair in found.items())
+    )
 
 
-def _order(results: pd.DataFrame) -> Finding:
+def _order(results: pd.DataFrame) -> ClaimFinding:
     """Rank correlation, since pairs of nearly equal cost may change places."""
     parts, least = [], 1.0
     for workload in WORKLOADS:
@@ -86,13 +88,13 @@ def _order(results: pd.DataFrame) -> Finding:
         agreement = float(np.corrcoef(ranks[0], ranks[1])[0, 1])
         least = min(least, agreement)
         parts.append(f"{workload} {agreement:.2f}")
-    return Finding(least >= 0.85, "rank correlation " + ", ".join(parts))
+    return ClaimFinding(least >= 0.85, "rank correlation " + ", ".join(parts))
 
 
-def _off_the_chart(results: pd.DataFrame) -> Finding:
+def _off_the_chart(results: pd.DataFrame) -> ClaimFinding:
     costs = _of_a_row(results, "4a", "measured")
     ratio = float(costs[["NH", "NT"]].min() / costs.min())
-    return Finding(ratio >= 2.5, f"NH and NT cost {ratio:.1f} times the best or more")
+    return ClaimFinding(ratio >= 2.5, f"NH and NT cost {ratio:.1f} times the best or more")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

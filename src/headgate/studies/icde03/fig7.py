@@ -12,7 +12,7 @@ from headgate.models.cost.join_allocation import (
 )
 from headgate.studies.icde03.limited import at_the_end, in_order
 from headgate.studies.icde03.sharing import Sharing, as_estimated
-from headgate.studies.study import Claim, Finding
+from headgate.studies.study import Claim, ClaimFinding
 
 SERVICE, ROWS = 10.0, 100
 DEMAND = Demand(rates=(20, 20), windows=(ROWS, ROWS), selectivity=0.01)
@@ -30,24 +30,24 @@ CROSSED = (MAX_A_MAX_LB, MAX_B_MAX_LA)
 SAME_SIDE = (MAX_A_MAX_LA, MAX_B_MAX_LB)
 
 
-def _groups(results: pd.DataFrame) -> Finding:
+def _groups(results: pd.DataFrame) -> ClaimFinding:
     found = [in_order(results, (one, EQUAL, other)) for one in CROSSED for other in SAME_SIDE]
     ends = at_the_end(results)["pairs"]
-    return Finding(
+    return ClaimFinding(
         all(each.holds for each in found),
         ", ".join(f"{name} {ends[name]:,.0f}" for name in (*CROSSED, EQUAL, *SAME_SIDE)),
     )
 
 
-def _against_equal(results: pd.DataFrame) -> Finding:
+def _against_equal(results: pd.DataFrame) -> ClaimFinding:
     ends = at_the_end(results)["pairs"]
     more = [float(ends[name] / ends[EQUAL]) - 1 for name in CROSSED]
-    return Finding(min(more) >= 0.9, " and ".join(f"{each:.0%} more" for each in more))
+    return ClaimFinding(min(more) >= 0.9, " and ".join(f"{each:.0%} more" for each in more))
 
 
-def _best(results: pd.DataFrame) -> Finding:
+def _best(results: pd.DataFrame) -> ClaimFinding:
     best, most = best_both(DEMAND, SERVICE, ROWS), SHARING.best_measured(results)
-    return Finding(
+    return ClaimFinding(
         most.output == best.output,
         f"measured {most.strategy}; solved {best.output:g} pairs a second, σμM",
     )

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.calibration import Effort, in_turns
-from headgate.calibration.timed_joins import Workload
+from headgate.calibration import MeasuringTime, in_turns
+from headgate.calibration.timed_workload import TimedWorkload
 from headgate.kernel.relation import Bound, Relation
 from headgate.models.cost import BUCKET_ROWS, NODE_ROWS, parse_pair
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.icde03.limited import PAPER
 from headgate.studies.icde03.measured import FIVE, FOUR, MICRO, Machine, Setting, contests, costs_of
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 RATE = 1000.0
 SHARES = (0.01, 0.2, 0.5, 0.8, 0.99)
@@ -31,8 +31,8 @@ WINDOWS = (
 )
 QUICK_SHARES, QUICK_WINDOWS = (0.5,), ((100, 1_000), (10_000, 10_000))
 BAND_WINDOWS, QUICK_BAND_WINDOWS = (300, 1_000, 3_000, 10_000), (1_000,)
-FULL = Effort((30, 100, 300, 1_000, 3_000, 10_000), 20_000, 25)
-QUICK = Effort((100, 1_000, 10_000), 5_000, 3)
+FULL = MeasuringTime((30, 100, 300, 1_000, 3_000, 10_000), 20_000, 25)
+QUICK = MeasuringTime((100, 1_000, 10_000), 5_000, 3)
 ARRIVALS, QUICK_ARRIVALS = 15_000, 5_000
 ROUNDS, QUICK_ROUNDS = 4, 1
 MARGIN, QUICK_MARGIN = 0.05, 1.0
@@ -44,7 +44,7 @@ NEAREST = Relation(Bound.DIFFERENCE, Bound.DIFFERENCE, -1, 1)
 ORDERED = ("MM", "TT", "BB")
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Calibrate, then compare pick and best at every grid point, in one process."""
     return [
         {"join": join, **row}
@@ -90,7 +90,7 @@ def _bands(quick: bool) -> list[Row]:
     for window in QUICK_BAND_WINDOWS if quick else BAND_WINDOWS:
         arrivals = max(10_000, 2 * window)
         joins = [
-            Workload(
+            TimedWorkload(
                 pair=parse_pair(pair),
                 windows=(window, window),
                 arrivals=(arrivals // 2, arrivals // 2),
@@ -122,25 +122,25 @@ def _regret(results: pd.DataFrame, field: str) -> tuple[pd.DataFrame, float, str
     return own, float(own["regret"].iloc[-1]), f"{pick} for {best}"
 
 
-def _picks(results: pd.DataFrame) -> Finding:
+def _picks(results: pd.DataFrame) -> ClaimFinding:
     own, worst, whose = _regret(results, ALL_FIVE)
     right = int((own["pick"] == own["best"]).sum())
-    return Finding(
+    return ClaimFinding(
         worst <= float(own["margin"].iloc[0]),
         f"{right} of {len(own)} are the best; at most {worst:.1%} dearer ({whose})",
     )
 
 
-def _picks_of_four(results: pd.DataFrame) -> Finding:
+def _picks_of_four(results: pd.DataFrame) -> ClaimFinding:
     own, worst, whose = _regret(results, PAPER_FOUR)
     within = int((own["regret"] <= own["margin"]).sum())
-    return Finding(
+    return ClaimFinding(
         within >= MOST * len(own),
         f"{within} of {len(own)}; at most {worst:.1%} dearer ({whose})",
     )
 
 
-def _bitmap(results: pd.DataFrame) -> Finding:
+def _bitmap(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["field"].isin(ORDERED)]
     places = ["join", "window a", "window b", "share"]
     table = own.pivot_table(index=places, columns="field", values="cost")
@@ -149,7 +149,7 @@ def _bitmap(results: pd.DataFrame) -> Finding:
         f"{part.min():.1f} to {part.max():.1f} times the bitmap under {join}"
         for join, part in ratio.groupby("join")
     ]
-    return Finding(bool((ratio > 1).all()), f"the cheaper tree costs {', '.join(parts)}")
+    return ClaimFinding(bool((ratio > 1).all()), f"the cheaper tree costs {', '.join(parts)}")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -18,12 +18,12 @@ from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
-from headgate.models.cost import Allocation, Demand
+from headgate.models.cost import Demand, JoinAllocation
 from headgate.policies import Random
 from headgate.report.plot_style import QUIET, STYLES
 from headgate.spec import RowWindow
 from headgate.spec.quantity import SECOND_US
-from headgate.studies.study import Finding, Row
+from headgate.studies.study import ClaimFinding, Row
 
 PAPER = "Kang, Naughton, Viglas: Evaluating Window Joins over Unbounded Streams, ICDE 2003"
 BINS = 40
@@ -66,7 +66,7 @@ def streams_of(case: Case, seed: int) -> tuple[Rows, Rows]:
     return sides[0], sides[1]
 
 
-def measure_allocation(case: Case, given: Allocation, seed: int) -> list[Row]:
+def measure_allocation(case: Case, given: JoinAllocation, seed: int) -> list[Row]:
     """Run the join under an allocation: pairs made by each moment, and pairs expected."""
     sides = streams_of(case, seed)
     arriving = [
@@ -99,7 +99,7 @@ def measure_allocation(case: Case, given: Allocation, seed: int) -> list[Row]:
     ]
 
 
-def shares_probing(demand: Demand, given: Allocation) -> tuple[float, float]:
+def shares_probing(demand: Demand, given: JoinAllocation) -> tuple[float, float]:
     """The share of each side's rows that probe under an allocation."""
     a, b = (
         served / rate if rate else 1.0
@@ -115,27 +115,27 @@ def at_the_end(results: pd.DataFrame) -> pd.DataFrame:
     return ends
 
 
-def near_the_estimate(results: pd.DataFrame, within: float) -> Finding:
+def near_the_estimate(results: pd.DataFrame, within: float) -> ClaimFinding:
     """Whether every strategy's output matches its estimate."""
     ends = at_the_end(results)
     some = ends[ends["estimated"] > 0]
     ratio = some["pairs"] / some["estimated"]
     worst = str((ratio - 1).abs().idxmax())
     nothing = ends[ends["estimated"] == 0]["pairs"]
-    return Finding(
+    return ClaimFinding(
         bool(abs(ratio[worst] - 1) <= within and not nothing.any()),
         f"farthest {ratio[worst]:.3f} of it, under {worst}"
         + (f"; none expected and {nothing.max():.0f} made" if len(nothing) else ""),
     )
 
 
-def in_order(results: pd.DataFrame, order: Sequence[str]) -> Finding:
+def in_order(results: pd.DataFrame, order: Sequence[str]) -> ClaimFinding:
     """Whether measured output falls in this order of strategies, at every moment and seed."""
     table = results.pivot_table(index=["seed", "second"], columns="strategy", values="pairs")
     later = table[table.index.get_level_values("second") >= results["second"].max() / 4]
     ahead = all((later[one] > later[other]).all() for one, other in pairwise(order))
     ends = at_the_end(results)["pairs"]
-    return Finding(bool(ahead), ", ".join(f"{name} {ends[name]:,.0f}" for name in order))
+    return ClaimFinding(bool(ahead), ", ".join(f"{name} {ends[name]:,.0f}" for name in order))
 
 
 def draw_output(results: pd.DataFrame, title: str) -> Drawing:

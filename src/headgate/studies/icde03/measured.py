@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.calibration import Effort, Workload, in_turns, measure_weights
+from headgate.calibration import MeasuringTime, TimedWorkload, in_turns, measure_weights
 from headgate.calibration.timed_weights import KEYS_A_ROW, measure_work
 from headgate.models.cost import (
     BUCKET_ROWS,
@@ -42,7 +42,7 @@ class Machine:
     arrive: float
 
     @classmethod
-    def measured(cls, effort: Effort) -> "Machine":
+    def measured(cls, effort: MeasuringTime) -> "Machine":
         """Measure it."""
         weights = measure_weights(effort, tuple(Structure), NODE_ROWS, BUCKET_ROWS)
         return cls(weights, measure_work(effort)[0].arrive)
@@ -73,11 +73,11 @@ class Setting:
     arrivals: int
 
     @cached_property
-    def streams(self) -> Workload:
+    def streams(self) -> TimedWorkload:
         """The rows, over any structures."""
         share = self.rates[0] / sum(self.rates)
         of_a = round(share * self.arrivals)
-        return Workload(
+        return TimedWorkload(
             parse_pair("HH"),
             self.windows,
             (of_a, self.arrivals - of_a),
@@ -86,7 +86,7 @@ class Setting:
             BUCKET_ROWS,
         )
 
-    def over(self, pair: str) -> Workload:
+    def over(self, pair: str) -> TimedWorkload:
         """The same rows over a pair of structures."""
         return self.streams.with_pair(parse_pair(pair))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.models.cost import Allocation, Demand
+from headgate.models.cost import Demand, JoinAllocation
 from headgate.studies.icde03.limited import (
     PAPER,
     Case,
@@ -16,7 +16,7 @@ from headgate.studies.icde03.limited import (
     measure_allocation,
     near_the_estimate,
 )
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 NEAR = 0.05
 
@@ -38,14 +38,14 @@ class Sharing:
     """
 
     demand: Demand
-    strategies: Mapping[str, Allocation]
+    strategies: Mapping[str, JoinAllocation]
     keys: tuple[int, int]
     fills_s: float
     lasts_s: float
     quick_lasts_s: float
     means: str
 
-    def measure(self, cell: Cell) -> Sequence[Row]:
+    def measure(self, cell: StudyCell) -> Sequence[Row]:
         """Output over time under one strategy."""
         lasts_s = self.quick_lasts_s if cell.quick else self.lasts_s
         case = Case(self.demand, self.keys, lasts_s, self.fills_s)
@@ -55,11 +55,11 @@ class Sharing:
         """Output over time."""
         return draw_output(results, self.means)
 
-    def best_measured(self, results: pd.DataFrame) -> Allocation:
+    def best_measured(self, results: pd.DataFrame) -> JoinAllocation:
         """The strategy with the most output."""
         return self.strategies[str(at_the_end(results)["pairs"].idxmax())]
 
-    def best_is_solved(self, solved: Allocation, shared: str, unit: str) -> Claim:
+    def best_is_solved(self, solved: JoinAllocation, shared: str, unit: str) -> Claim:
         """The claim that the best strategy shares rates or windows as the allocation solved for.
 
         Parameters
@@ -70,9 +70,9 @@ class Sharing:
             What rows of A and B are counted by, in words.
         """
 
-        def judge(results: pd.DataFrame) -> Finding:
+        def judge(results: pd.DataFrame) -> ClaimFinding:
             most, (a, b) = self.best_measured(results), getattr(solved, shared)
-            return Finding(
+            return ClaimFinding(
                 getattr(most, shared) == (a, b),
                 f"measured {most.strategy}; solved {a:g} rows of A and {b:g} of B{unit}",
             )
@@ -103,7 +103,7 @@ def in_this_order(name: str, what: str, strategies: tuple[str, ...]) -> Claim:
 def as_estimated(equation: int) -> Claim:
     """The claim that each strategy's output follows an equation of the paper."""
 
-    def judge(results: pd.DataFrame) -> Finding:
+    def judge(results: pd.DataFrame) -> ClaimFinding:
         return near_the_estimate(results, NEAR)
 
     what = f"Each makes what Equation {equation} says (within {NEAR:.0%})"

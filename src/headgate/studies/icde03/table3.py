@@ -18,7 +18,7 @@ from headgate.models.cost import (
 )
 from headgate.report.plot_style import QUIET, STYLES
 from headgate.studies.icde03.limited import PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 TABLE, CROSSOVERS, TREES, PLENTY = "Table 3", "crossovers", "trees", "with the B+tree"
 COLUMNS = ("HH", "TT", "HT", "TH", "HN", "NH", "TN", "NT")
@@ -41,7 +41,7 @@ TREE_WINDOWS = np.arange(101, 20_001)
 MARGIN = 0.03
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """One part of what the model says, a row a number."""
     return PARTS[cell["part"]]()
 
@@ -108,36 +108,38 @@ def _values(results: pd.DataFrame, part: str) -> "pd.Series[float]":
     return results[results["part"] == part].set_index("name")["value"]
 
 
-def _exact(results: pd.DataFrame) -> Finding:
+def _exact(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["part"] == TABLE]
     same = own["value"].round(2) == own["printed"]
     wrong = ", ".join(own["name"][~same])
-    return Finding(
+    return ClaimFinding(
         bool(same.all()), f"{same.sum()} of {len(own)}" + (f"; not {wrong}" if wrong else "")
     )
 
 
-def _winners(results: pd.DataFrame) -> Finding:
+def _winners(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, TABLE)
     found = {
         workload: min(COLUMNS, key=lambda pair: float(values[f"{workload} {pair}"]))
         for workload in WORKLOADS
     }
-    return Finding(found == WINNERS, ", ".join(f"{pair} in {name}" for name, pair in found.items()))
+    return ClaimFinding(
+        found == WINNERS, ", ".join(f"{pair} in {name}" for name, pair in found.items())
+    )
 
 
-def _asymmetric(results: pd.DataFrame) -> Finding:
+def _asymmetric(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, TABLE)
     more = float(values["4a HH"] / values["4a TN"]) - 1
-    return Finding(abs(more - 0.53) <= MARGIN, f"HH costs {more:.0%} more than TN in 4a")
+    return ClaimFinding(abs(more - 0.53) <= MARGIN, f"HH costs {more:.0%} more than TN in 4a")
 
 
-def _equation_8(results: pd.DataFrame) -> Finding:
+def _equation_8(results: pd.DataFrame) -> ClaimFinding:
     value = float(_values(results, CROSSOVERS)["Equation 8, B = 500"])
-    return Finding(round(value, 4) == 0.0094, f"{value:.5f}: B {1 / value:.0f} times as fast")
+    return ClaimFinding(round(value, 4) == 0.0094, f"{value:.5f}: B {1 / value:.0f} times as fast")
 
 
-def _marks(results: pd.DataFrame) -> Finding:
+def _marks(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, CROSSOVERS)
     shares = [
         float(values[f"{pair}, A = 5000"] / (1 + values[f"{pair}, A = 5000"]))
@@ -145,16 +147,18 @@ def _marks(results: pd.DataFrame) -> Finding:
     ]
     near = abs(shares[1] - 0.2) <= MARGIN and abs(shares[2] - 0.8) <= MARGIN
     ordered = shares == sorted(shares)
-    return Finding(near and ordered, "A's share " + ", ".join(f"{share:.2%}" for share in shares))
+    return ClaimFinding(
+        near and ordered, "A's share " + ", ".join(f"{share:.2%}" for share in shares)
+    )
 
 
-def _two_left(results: pd.DataFrame) -> Finding:
+def _two_left(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, CROSSOVERS)
     left = [pair for pair in ("TH-HH", "HH-HT") if values[f"{pair}, buckets of two"] > 0]
-    return Finding(not left, f"still there: {', '.join(left) or 'neither'}")
+    return ClaimFinding(not left, f"still there: {', '.join(left) or 'neither'}")
 
 
-def _all_right(results: pd.DataFrame) -> Finding:
+def _all_right(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, CROSSOVERS)
     moves = {
         f"{one}-{other}": (
@@ -163,13 +167,13 @@ def _all_right(results: pd.DataFrame) -> Finding:
         )
         for one, other in PAPER_CROSSOVERS
     }
-    return Finding(
+    return ClaimFinding(
         all(after > before for before, after in moves.values()),
         ", ".join(f"{name} {before:.4g} to {after:.4g}" for name, (before, after) in moves.items()),
     )
 
 
-def _btree(results: pd.DataFrame) -> Finding:
+def _btree(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, TREES)
     found = {
         work: tuple(int(values[f"{which}, {work}"]) for which in ("first window", "last window"))
@@ -178,16 +182,16 @@ def _btree(results: pd.DataFrame) -> Finding:
     unbroken = all(
         last - first + 1 == int(values[f"windows, {work}"]) for work, (first, last) in found.items()
     )
-    return Finding(
+    return ClaimFinding(
         unbroken and set(found.values()) == {(3201, 10_100)},
         ", ".join(f"{work} {first:,} to {last:,} rows" for work, (first, last) in found.items()),
     )
 
 
-def _same_winners(results: pd.DataFrame) -> Finding:
+def _same_winners(results: pd.DataFrame) -> ClaimFinding:
     values = _values(results, PLENTY)
     winners = dict(name.split() for name in values.index)
-    return Finding(
+    return ClaimFinding(
         winners == WINNERS,
         ", ".join(f"{name} at {cost:.2f}" for name, cost in values.items()),
     )

@@ -20,7 +20,7 @@ from headgate.studies.ijoin.compare import chosen
 from headgate.studies.ijoin.scale import Many, made, streams_of
 from headgate.studies.ijoin.schemes import FIFO, GREEDY, IJOIN
 from headgate.studies.ijoin.streams import BY_ROW, BY_VALUE, PAPER, Streams
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 SECONDS, QUICK_SECONDS = 40_000, 15_000
 AUTO, PROB, AGE, TOLD = "auto", "PROB, learned", "AGE, learned", "PROB, told"
@@ -69,7 +69,7 @@ def policy_of(scheme: str, streams: Streams) -> Policy | str:
     return policies[scheme]
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """The importance that a policy makes and, for auto, how often it followed each policy."""
     seconds = QUICK_SECONDS if cell.quick else SECONDS
     streams = streams_of(STREAMS[cell["stream"]], seconds, cell["by"], cell.seed)
@@ -105,30 +105,30 @@ def _place(at: Any) -> str:
     return f"{stream}, importance {by}, window {window} stays"
 
 
-def _near(results: pd.DataFrame, mean: float, least: float, rivals: Sequence[str]) -> Finding:
+def _near(results: pd.DataFrame, mean: float, least: float, rivals: Sequence[str]) -> ClaimFinding:
     share = share_of_best(results, rivals)
     below = share[share < 0.95].sort_values()
     # In a quick run there is little time after learning.
     mean -= 0.0 if results["seed"].nunique() > 1 else 0.03
     shown = "; ".join(f"{each:.2f} ({_place(at)})" for at, each in below.head(4).items())
-    return Finding(
+    return ClaimFinding(
         bool(share.mean() >= mean and share.min() >= least),
         f"{share.mean():.1%} on average, {share.min():.1%} at least; below 95 % at {len(below)} of "
         f"{len(share)}" + (f": {shown}" if shown else ""),
     )
 
 
-def _above_fifo(results: pd.DataFrame) -> Finding:
+def _above_fifo(results: pd.DataFrame) -> ClaimFinding:
     found = table(results)
     share = found[AUTO] / found[FIFO]
-    return Finding(bool((share > 0.98).all()), f"{share.min():.2f} ({_place(share.idxmin())})")
+    return ClaimFinding(bool((share > 0.98).all()), f"{share.min():.2f} ({_place(share.idxmin())})")
 
 
-def _ahead(one: str, other: str, streams: Sequence[str]) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _ahead(one: str, other: str, streams: Sequence[str]) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = table(results[results["stream"].isin(streams)])
         share = found[one] / found[other]
-        return Finding(
+        return ClaimFinding(
             bool((share > 1).all()),
             f"{share.min():.2f} to {share.max():.2f} times as much, least on "
             f"{_place(share.idxmin())}",
@@ -137,13 +137,13 @@ def _ahead(one: str, other: str, streams: Sequence[str]) -> Callable[[pd.DataFra
     return check
 
 
-def _always(results: pd.DataFrame) -> Finding:
+def _always(results: pd.DataFrame) -> ClaimFinding:
     """The loss from always following the same policy."""
     found = table(results)
     best = found[list(CHOICE)].max(axis=1)
     shares = {name: found[name] / best for name in (AUTO, *CHOICE)}
     means = {name: float(share.mean()) for name, share in shares.items()}
-    return Finding(
+    return ClaimFinding(
         all(means[AUTO] > means[name] for name in CHOICE),
         ", ".join(f"{name} {means[name]:.0%} ({shares[name].min():.0%} at least)" for name in means)
         + " of the best",

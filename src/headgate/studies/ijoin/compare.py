@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Drawing
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.plans import RAND
 from headgate.studies.ijoin.schemes import EXACT, FIFO, GREEDY, IJOIN, SHEDDING, SIZE
-from headgate.studies.study import Claim, Finding
+from headgate.studies.study import Claim, ClaimFinding
 
 RUN = ["seed", "run"]
 ORDER = (IJOIN, GREEDY, FIFO, RAND, SIZE, EXACT)
@@ -103,11 +103,11 @@ def is_first(
     name: str = IJOIN,
     rivals: Sequence[str] = SHEDDING,
     value: str = "importance",
-) -> Finding:
+) -> ClaimFinding:
     """Whether a scheme is surely ahead of all rivals at every place of an axis."""
     found = leads(results, index, name, rivals, value)
     shown = "; ".join(f"{index} {place}: {by} over {best}" for place, (best, by) in found.items())
-    return Finding(all(by.is_sure for _, by in found.values()), shown)
+    return ClaimFinding(all(by.is_sure for _, by in found.values()), shown)
 
 
 def listed(values: "pd.Series[float]", form: str = "{:.0%}") -> str:
@@ -157,11 +157,11 @@ def draw_lines(axes: Axes, means: pd.DataFrame, styles: Mapping[str, Mapping[str
 
 
 def in_case(
-    case: str, check: Callable[[pd.DataFrame], Finding]
-) -> Callable[[pd.DataFrame], Finding]:
+    case: str, check: Callable[[pd.DataFrame], ClaimFinding]
+) -> Callable[[pd.DataFrame], ClaimFinding]:
     """A check on the results of one case alone."""
 
-    def of_case(results: pd.DataFrame) -> Finding:
+    def of_case(results: pd.DataFrame) -> ClaimFinding:
         return check(chosen(results, case=case))
 
     return of_case
@@ -170,9 +170,9 @@ def in_case(
 def ijoin_is_fair(case: str, axis: str) -> Claim:
     """The paper's claim of IJOIN's fairness, wherever it stands on the axis."""
 
-    def judge(results: pd.DataFrame) -> Finding:
+    def judge(results: pd.DataFrame) -> ClaimFinding:
         found = table(results, axis, "fairness")[IJOIN]
-        return Finding(bool(found.between(0.795, 0.875).all()), listed(found))
+        return ClaimFinding(bool(found.between(0.795, 0.875).all()), listed(found))
 
     what = "Hot topics: IJOIN is between 80 % and 85 % fair (within 2 points)"
     return Claim("ijoin-fair", what, in_case(case, judge))

@@ -14,14 +14,14 @@ import pandas as pd
 from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
-from headgate.kernel.twin.twin import PlainStep
+from headgate.kernel.twin.twin import Twin
 from headgate.policies import Fifo, Greedy, Policy, Size
 from headgate.spec import TimeWindow
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
 from headgate.studies.ijoin.schemes import EXACT, FIFO, GREEDY, SIZE
 from headgate.studies.ijoin.streams import PAPER
-from headgate.studies.study import Cell, Claim, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Row, Study, StudyCell
 
 R, S = "abcddbac", "babbccda"
 """Table 1: a row of each a tick. The importance of a, b, c, d is 1, 2, 3, 4."""
@@ -56,7 +56,7 @@ def arrivals(values: str) -> Rows:
     return batch._replace(importance=1.0 + codes.astype(np.float64)[None, :])
 
 
-def after(ticks: int, scheme: str, order: str) -> PlainStep:
+def after(ticks: int, scheme: str, order: str) -> Twin:
     """The join after so many ticks."""
     rows = UNLIMITED if scheme == EXACT else MEMORY
     terms = Terms(
@@ -69,10 +69,10 @@ def after(ticks: int, scheme: str, order: str) -> PlainStep:
     )
     streams = (arrivals(R[:ticks]), arrivals(S[:ticks]))
     nothing = (Rows.empty(), Rows.empty())
-    return PlainStep(StepInput(terms, nothing, streams, codes=4), admit_first=order == ADMIT)
+    return Twin(StepInput(terms, nothing, streams, codes=4), admit_first=order == ADMIT)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """What is stored and what comes out, tick by tick."""
     rows, made = [], 0
     for tick in TICKS:
@@ -100,39 +100,39 @@ def _of(results: pd.DataFrame, scheme: str, order: str = ADMIT) -> pd.DataFrame:
     return own.sort_values("tick")
 
 
-def _table(scheme: str, order: str = ADMIT) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _table(scheme: str, order: str = ADMIT) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         stored = " ".join(_of(results, scheme, order)["stored"])
-        return Finding(stored == PRINTED[scheme], stored)
+        return ClaimFinding(stored == PRINTED[scheme], stored)
 
     return check
 
 
-def _output(scheme: str, total: int, order: str = ADMIT) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _output(scheme: str, total: int, order: str = ADMIT) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         own = _of(results, scheme, order)
         output, made = " ".join(own["output"]), own[["importance", "results"]].sum()
         holds = output == OUTPUT[scheme] and made["importance"] == total
         shown = f"{output}: {made['importance']:g}, of {made['results']:g} result rows"
-        return Finding(bool(holds), shown)
+        return ClaimFinding(bool(holds), shown)
 
     return check
 
 
-def _by_tick(scheme: str, expected: Sequence[int]) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _by_tick(scheme: str, expected: Sequence[int]) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = [int(importance) for importance in _of(results, scheme)["importance"]]
-        return Finding(found == list(expected), ", ".join(str(each) for each in found))
+        return ClaimFinding(found == list(expected), ", ".join(str(each) for each in found))
 
     return check
 
 
-def _probing_pays(results: pd.DataFrame) -> Finding:
+def _probing_pays(results: pd.DataFrame) -> ClaimFinding:
     totals = results.groupby(["scheme", "order"])["importance"].sum().unstack()
     shown = ", ".join(
         f"{name} {totals[ADMIT][name]:g} → {totals[PROBE][name]:g}" for name in POLICIES
     )
-    return Finding(bool((totals[PROBE] >= totals[ADMIT]).all()), shown)
+    return ClaimFinding(bool((totals[PROBE] >= totals[ADMIT]).all()), shown)
 
 
 STUDY = Study(

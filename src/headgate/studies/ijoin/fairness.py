@@ -15,7 +15,7 @@ from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.compare import chosen, in_case, lead
 from headgate.studies.ijoin.schemes import GREEDY, IJOIN, ijoin, measured
 from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, INDEPENDENT, PAPER, runs_of
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1.0)
 """Shares of evictions that take the oldest row."""
@@ -27,7 +27,7 @@ POLICIES: dict[str, Policy] = {
 }
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Run a policy that evicts the oldest row with some probability instead."""
     policy = POLICIES[cell["policy"]]
     return [
@@ -44,38 +44,38 @@ def _means(results: pd.DataFrame, policy: str) -> pd.DataFrame:
     return own.groupby("share")[["importance", "fairness"]].mean()
 
 
-def _rises(results: pd.DataFrame) -> Finding:
+def _rises(results: pd.DataFrame) -> ClaimFinding:
     shown, holds = [], True
     for (case, policy), own in results.groupby(["case", "policy"]):
         found = own.groupby("share")["fairness"].mean()
         holds &= found.is_monotonic_increasing and found.iloc[-1] > 0.999
         if case == HOT:
             shown.append(f"{policy} from {found.iloc[0]:.0%}")
-    return Finding(holds, f"{HOT}: {', '.join(shown)}")
+    return ClaimFinding(holds, f"{HOT}: {', '.join(shown)}")
 
 
-def _price(policy: str) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _price(policy: str) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = _means(results, policy)
         falls = found["importance"].is_monotonic_decreasing
         half = found.loc[0.5] - found.loc[0.0]
         cost = half["importance"] / found["importance"][0.0]
-        return Finding(
+        return ClaimFinding(
             falls, f"half of decisions: fairness {half['fairness']:+.0%}, importance {cost:+.0%}"
         )
 
     return check
 
 
-def _greedy_gains(results: pd.DataFrame) -> Finding:
+def _greedy_gains(results: pd.DataFrame) -> ClaimFinding:
     own = chosen(results, policy=GREEDY)
     gain = lead(chosen(own, share=0.5), chosen(own, share=0.0))
     fair = _means(results, GREEDY)["fairness"]
     shown = f"importance {gain}, fairness {fair[0.0]:.0%} → {fair[0.5]:.0%}"
-    return Finding(gain.is_sure and fair[0.5] > fair[0.0], shown)
+    return ClaimFinding(gain.is_sure and fair[0.5] > fair[0.0], shown)
 
 
-def _ijoin_above(results: pd.DataFrame) -> Finding:
+def _ijoin_above(results: pd.DataFrame) -> ClaimFinding:
     """At the fairness GREEDY has, IJOIN makes more."""
     ours, theirs = _means(results, SHORT), _means(results, GREEDY)
     above = all(
@@ -83,7 +83,7 @@ def _ijoin_above(results: pd.DataFrame) -> Finding:
         for importance, fairness in theirs[theirs["fairness"] < 0.95].to_numpy()
     )
     best = theirs["importance"].max() / ours["importance"].max()
-    return Finding(above, f"GREEDY makes {best:.0%} of IJOIN's most, at best")
+    return ClaimFinding(above, f"GREEDY makes {best:.0%} of IJOIN's most, at best")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -27,14 +27,14 @@ from headgate.studies.ijoin.schemes import (
     measured_runs,
 )
 from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, INDEPENDENT, PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 MEMORIES = (5, 10, 15, 20)
 LEAST = 10
 """The least memory in which rows stay for longer than it takes them to mature."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """A scheme with so much memory."""
     return measured_runs(cell["scheme"], cell["case"], cell.seed, memory=cell["memory"])
 
@@ -43,51 +43,51 @@ def _roomy(results: pd.DataFrame) -> pd.DataFrame:
     return results[results["memory"] >= LEAST]
 
 
-def _exact(results: pd.DataFrame) -> Finding:
+def _exact(results: pd.DataFrame) -> ClaimFinding:
     worst = 0.0
     for case in results["case"].unique():
         found = table(results, "memory", "importance", case=case)
         worst = max(worst, float(found.drop(columns=EXACT).max(axis=1).div(found[EXACT]).max()))
-    return Finding(worst < 1, f"the best of the others makes {worst:.0%} of it at most")
+    return ClaimFinding(worst < 1, f"the best of the others makes {worst:.0%} of it at most")
 
 
-def _first(results: pd.DataFrame) -> Finding:
+def _first(results: pd.DataFrame) -> ClaimFinding:
     return is_first(_roomy(results), "memory")
 
 
-def _first_in_little(results: pd.DataFrame) -> Finding:
+def _first_in_little(results: pd.DataFrame) -> ClaimFinding:
     return is_first(results[results["memory"] < LEAST], "memory")
 
 
-def _more_pairs(results: pd.DataFrame) -> Finding:
+def _more_pairs(results: pd.DataFrame) -> ClaimFinding:
     found = leads(_roomy(results), "memory", IJOIN, [SIZE], "pairs")
     shown = ", ".join(f"{by} with memory {memory}" for memory, (_, by) in found.items())
-    return Finding(all(by.is_sure for _, by in found.values()), shown)
+    return ClaimFinding(all(by.is_sure for _, by in found.values()), shown)
 
 
-def _fair(results: pd.DataFrame) -> Finding:
+def _fair(results: pd.DataFrame) -> ClaimFinding:
     found = table(_roomy(results), "memory", "fairness")
     others = found[[RAND, SIZE, GREEDY]]
     holds = (found[IJOIN] > 0.8).all() and (found[IJOIN] > others.max(axis=1)).all()
-    return Finding(bool(holds), f"{listed(found[IJOIN])}; {ranges_of(others)}")
+    return ClaimFinding(bool(holds), f"{listed(found[IJOIN])}; {ranges_of(others)}")
 
 
-def _fifo_fair(results: pd.DataFrame) -> Finding:
+def _fifo_fair(results: pd.DataFrame) -> ClaimFinding:
     least = float(table(results, "memory", "fairness")[FIFO].min())
-    return Finding(least > 0.999, f"{least:.1%}")
+    return ClaimFinding(least > 0.999, f"{least:.1%}")
 
 
-def _fifo_last(results: pd.DataFrame) -> Finding:
+def _fifo_last(results: pd.DataFrame) -> ClaimFinding:
     found = table(_roomy(results), "memory", "importance")
     place = found[[*SHEDDING, IJOIN]].rank(axis=1, ascending=False)[FIFO].astype(int)
     shown = ", ".join(f"place {rank} with memory {memory}" for memory, rank in place.items())
-    return Finding(bool((place == len(SHEDDING) + 1).all()), f"{shown}, of five")
+    return ClaimFinding(bool((place == len(SHEDDING) + 1).all()), f"{shown}, of five")
 
 
-def _greedy(results: pd.DataFrame) -> Finding:
+def _greedy(results: pd.DataFrame) -> ClaimFinding:
     found = leads(results, "memory", GREEDY, [FIFO, RAND, SIZE, IJOIN])
     shown = "; ".join(f"{by} over {best} ({memory})" for memory, (best, by) in found.items())
-    return Finding(all(by.is_sure for _, by in found.values()), shown)
+    return ClaimFinding(all(by.is_sure for _, by in found.values()), shown)
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -26,13 +26,13 @@ from headgate.studies.ijoin.schemes import (
     measured_runs,
 )
 from headgate.studies.ijoin.streams import HOT, INDEPENDENT, PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 WINDOWS = (10, 15, 20, 25)
 LITTLE = 0.02
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """A scheme with so long a window."""
     return measured_runs(cell["scheme"], cell["case"], cell.seed, window_s=cell["window"])
 
@@ -52,41 +52,41 @@ def _listed(found: dict[str, Lead]) -> str:
     return ", ".join(f"{name} {by}" for name, by in found.items())
 
 
-def _first(results: pd.DataFrame) -> Finding:
+def _first(results: pd.DataFrame) -> ClaimFinding:
     return is_first(results, "window")
 
 
-def _both_gain(results: pd.DataFrame) -> Finding:
+def _both_gain(results: pd.DataFrame) -> ClaimFinding:
     found = gains(results, (IJOIN, GREEDY), "importance")
-    return Finding(all(by.is_sure and by.by > LITTLE for by in found.values()), _listed(found))
+    return ClaimFinding(all(by.is_sure and by.by > LITTLE for by in found.values()), _listed(found))
 
 
-def _greedy_gains(results: pd.DataFrame) -> Finding:
+def _greedy_gains(results: pd.DataFrame) -> ClaimFinding:
     found = gains(results, (GREEDY, IJOIN, FIFO, RAND, SIZE), "importance")
     others = max(by.by for name, by in found.items() if name != GREEDY)
-    return Finding(found[GREEDY].is_sure and found[GREEDY].by > 2 * others, _listed(found))
+    return ClaimFinding(found[GREEDY].is_sure and found[GREEDY].by > 2 * others, _listed(found))
 
 
-def _only_ijoin(results: pd.DataFrame) -> Finding:
+def _only_ijoin(results: pd.DataFrame) -> ClaimFinding:
     found = gains(results, (IJOIN, RAND, SIZE, GREEDY), "importance")
     others_lose = all(by.by < 0 for name, by in found.items() if name != IJOIN)
-    return Finding(others_lose and found[IJOIN].by > -LITTLE / 10, _listed(found))
+    return ClaimFinding(others_lose and found[IJOIN].by > -LITTLE / 10, _listed(found))
 
 
-def _sizes(results: pd.DataFrame) -> Finding:
+def _sizes(results: pd.DataFrame) -> ClaimFinding:
     found = gains(results, (IJOIN, FIFO, RAND, SIZE, GREEDY), "pairs")
-    return Finding(all(by.by < LITTLE for by in found.values()), _listed(found))
+    return ClaimFinding(all(by.by < LITTLE for by in found.values()), _listed(found))
 
 
-def _size_unfair(results: pd.DataFrame) -> Finding:
+def _size_unfair(results: pd.DataFrame) -> ClaimFinding:
     found = table(results, "window", "fairness")[SIZE]
-    return Finding(bool(found.iloc[-1] < found.iloc[0] * 42 / 90), listed(found))
+    return ClaimFinding(bool(found.iloc[-1] < found.iloc[0] * 42 / 90), listed(found))
 
 
-def _size_levels(results: pd.DataFrame) -> Finding:
+def _size_levels(results: pd.DataFrame) -> ClaimFinding:
     found = table(results, "window", "fairness")[SIZE]
     near = abs(found.iloc[0] - 0.9) < 0.1 and abs(found.iloc[-1] - 0.42) < 0.1
-    return Finding(bool(near), listed(found))
+    return ClaimFinding(bool(near), listed(found))
 
 
 def draw(results: pd.DataFrame) -> Drawing:

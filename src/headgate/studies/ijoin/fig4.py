@@ -30,42 +30,42 @@ from headgate.studies.ijoin.schemes import (
     measured_runs,
 )
 from headgate.studies.ijoin.streams import HOT_ALIKE, INDEPENDENT_ALIKE, PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 DOMAINS = (10, 12, 14, 16, 18, 20)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """A scheme with so many values."""
     return measured_runs(cell["scheme"], cell["case"], cell.seed, domain=cell["domain"])
 
 
-def _falls(results: pd.DataFrame) -> Finding:
+def _falls(results: pd.DataFrame) -> ClaimFinding:
     found = table(results, "domain", "pairs")
     last = (found.iloc[-1] / found.iloc[0]).drop(EXACT)
     falls = all(found[name].is_monotonic_decreasing for name in found)
-    return Finding(falls, f"output with most values / with fewest: {listed(last, '{:.2f}')}")
+    return ClaimFinding(falls, f"output with most values / with fewest: {listed(last, '{:.2f}')}")
 
 
-def _first(results: pd.DataFrame) -> Finding:
+def _first(results: pd.DataFrame) -> ClaimFinding:
     return is_first(results, "domain")
 
 
-def _worst(results: pd.DataFrame) -> Finding:
+def _worst(results: pd.DataFrame) -> ClaimFinding:
     found = table(results, "domain", "importance")
     shown = [str(name) for name in found.drop(columns=EXACT).idxmin(axis=1)]
-    return Finding(set(shown) == {GREEDY}, "last: " + ", ".join(sorted(set(shown))))
+    return ClaimFinding(set(shown) == {GREEDY}, "last: " + ", ".join(sorted(set(shown))))
 
 
-def _unfair(results: pd.DataFrame) -> Finding:
+def _unfair(results: pd.DataFrame) -> ClaimFinding:
     found = table(results, "domain", "fairness")[GREEDY]
-    return Finding(bool(abs(found.iloc[-1] - 0.2) < 0.02), listed(found))
+    return ClaimFinding(bool(abs(found.iloc[-1] - 0.2) < 0.02), listed(found))
 
 
-def _small_lead(results: pd.DataFrame) -> Finding:
+def _small_lead(results: pd.DataFrame) -> ClaimFinding:
     found = leads(results, "domain", IJOIN, (FIFO, RAND, SIZE))
     shown = "; ".join(f"{by} over {best} ({domain})" for domain, (best, by) in found.items())
-    return Finding(all(abs(by.by) < 0.03 for _, by in found.values()), shown)
+    return ClaimFinding(all(abs(by.by) < 0.03 for _, by in found.values()), shown)
 
 
 def draw(results: pd.DataFrame) -> Drawing:

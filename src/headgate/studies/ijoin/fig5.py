@@ -21,7 +21,7 @@ from headgate.studies.ijoin.schemes import (
     measured_runs,
 )
 from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 DELTAS = (2, 3, 4, 5)
 LOCAL, GLOBAL = "local", "global"
@@ -31,7 +31,7 @@ PENALTIES = {LIGHT: PENALTY, HEAVY: 10 * PENALTY}
 """A row idle for its stay loses what one match brings, or ten."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Run IJOIN with a threshold; the other schemes, which have none, at the lowest one only."""
     policy = ijoin(
         unproductivity_s=cell["delta"],
@@ -50,10 +50,10 @@ def measure(cell: Cell) -> Sequence[Row]:
     return rows + others
 
 
-def _falls(priority: str, penalty: str, by: float) -> Callable[[pd.DataFrame], Finding]:
+def _falls(priority: str, penalty: str, by: float) -> Callable[[pd.DataFrame], ClaimFinding]:
     """On hot topics; where importance is the row's, it is shown only."""
 
-    def check(results: pd.DataFrame) -> Finding:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         shown, holds = [], True
         for case, own in results.groupby("case"):
             runs = chosen(own, scheme=IJOIN, priority=priority, penalty=penalty)
@@ -62,25 +62,25 @@ def _falls(priority: str, penalty: str, by: float) -> Callable[[pd.DataFrame], F
             if case == HOT:
                 holds = loss.by < -by and loss.by < -2 * loss.error
             shown.append(f"{case}: {loss.by:+.2%} ± {loss.error:.2%}")
-        return Finding(holds, "; ".join(shown))
+        return ClaimFinding(holds, "; ".join(shown))
 
     return check
 
 
-def _first(results: pd.DataFrame) -> Finding:
+def _first(results: pd.DataFrame) -> ClaimFinding:
     least = []
     for _, own in results.groupby("case"):
         means = own.groupby("scheme")["importance"].mean()
         worst = chosen(own, scheme=IJOIN).groupby(["delta", "priority", "penalty"])["importance"]
         least.append(float(worst.mean().min() / means[list(SHEDDING)].max()))
     shown = ", ".join(f"{ratio:.2f}" for ratio in least)
-    return Finding(min(least) > 1, f"at worst {shown} times the best of the others")
+    return ClaimFinding(min(least) > 1, f"at worst {shown} times the best of the others")
 
 
-def _fair(results: pd.DataFrame) -> Finding:
+def _fair(results: pd.DataFrame) -> ClaimFinding:
     own = chosen(results, case=HOT, scheme=IJOIN, priority=LOCAL, penalty=LIGHT)
     found = own.groupby("delta")["fairness"].mean()
-    return Finding(bool(found.between(0.795, 0.875).all()), listed(found))
+    return ClaimFinding(bool(found.between(0.795, 0.875).all()), listed(found))
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -15,7 +15,7 @@ from headgate.policies import Ijoin
 from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.studies.ijoin.scale import Many, made, streams_of
 from headgate.studies.ijoin.streams import BY_ROW, BY_VALUE, PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 AS_FITS, SUCCESSIVE = "auto", "successive"
 MEMORY = (200, 500, 1000, 2000)
@@ -30,7 +30,7 @@ STREAMS: dict[str, dict[str, Any]] = {
 }
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """The importance that IJOIN makes."""
     memory = cell["memory"]
     many = Many(memory=memory, **STREAMS[cell["stream"]])
@@ -50,10 +50,10 @@ def shares(results: pd.DataFrame) -> "pd.Series[float]":
     return found[AS_FITS] / found[SUCCESSIVE]
 
 
-def _within(results: pd.DataFrame) -> Finding:
+def _within(results: pd.DataFrame) -> ClaimFinding:
     share = shares(results)
     worst: Any = share.idxmin()
-    return Finding(
+    return ClaimFinding(
         bool(share.min() >= 0.98),
         f"{share.min():.3f} ({worst[0]}, importance {worst[1]}, {worst[2]} rows) to "
         f"{share.max():.3f}, {share.mean():.3f} on average",

@@ -25,7 +25,7 @@ from headgate.studies.ijoin.plans import FADING, LAST_WINDOW, plan
 from headgate.studies.ijoin.schemes import FIFO, GREEDY, IJOIN, measured
 from headgate.studies.ijoin.streams import BY_ROW, BY_VALUE, PAPER, Case, Streams, draw_streams
 from headgate.studies.sigmod05.streams import START
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 MEMORY = 40
 STAY_S = MEMORY // 2
@@ -121,7 +121,7 @@ def fading_of(streams: Streams) -> float:
     return float(np.log(faster)) * STAY_S / (WINDOW_S / 2)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """The importance that a policy makes, and how fast matches fade."""
     scheme = cell["scheme"]
     if scheme == HEEB and cell["stream"] != TREND:
@@ -146,8 +146,10 @@ def fading_by_stream(results: pd.DataFrame) -> pd.DataFrame:
     return own.pivot_table(index="stream", columns="by", values="fading", aggfunc="mean")
 
 
-def _ahead(schemes: Sequence[str], streams: Sequence[str]) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _ahead(
+    schemes: Sequence[str], streams: Sequence[str]
+) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         least: dict[str, tuple[float, str]] = {}
         holds = True
         for (by, stream), own in results[results["stream"].isin(streams)].groupby(["by", "stream"]):
@@ -159,45 +161,45 @@ def _ahead(schemes: Sequence[str], streams: Sequence[str]) -> Callable[[pd.DataF
         shown = "; ".join(
             f"{rival}: {by:+.0%} at least ({at})" for rival, (by, at) in least.items()
         )
-        return Finding(bool(holds), shown)
+        return ClaimFinding(bool(holds), shown)
 
     return check
 
 
-def _behind(stream: str, rivals: Sequence[str]) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _behind(stream: str, rivals: Sequence[str]) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         shown, holds = [], True
         for by, own in chosen(results, stream=stream).groupby("by"):
             leads = {r: lead(chosen(own, scheme=IJOIN), chosen(own, scheme=r)).by for r in rivals}
             holds &= all(each < 0 for each in leads.values())
             shown.append(f"{by}: " + ", ".join(f"{r} {each:+.0%}" for r, each in leads.items()))
-        return Finding(bool(holds), "; ".join(shown))
+        return ClaimFinding(bool(holds), "; ".join(shown))
 
     return check
 
 
-def _in_order(schemes: Sequence[str], stream: str) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _in_order(schemes: Sequence[str], stream: str) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         shown, holds = [], True
         for by in results["by"].unique():
             found = over_fifo(results, by).loc[stream, list(schemes)]
             holds &= bool(found.is_monotonic_decreasing)
             shown.append(f"{by}: " + ", ".join(f"{n} {each:.2f}" for n, each in found.items()))
-        return Finding(holds, "; ".join(shown) + " of FIFO")
+        return ClaimFinding(holds, "; ".join(shown) + " of FIFO")
 
     return check
 
 
-def _shortest(results: pd.DataFrame) -> Finding:
+def _shortest(results: pd.DataFrame) -> ClaimFinding:
     stream = next(iter(TOPICS))
     found = {by: over_fifo(results, by).loc[stream] for by in results["by"].unique()}
-    return Finding(
+    return ClaimFinding(
         all(row[AGE] > 0.99 * row[IJOIN] and row[IJOIN] < 1.02 for row in found.values()),
         "; ".join(f"{by}: AGE {row[AGE]:.3f}, IJOIN {row[IJOIN]:.3f}" for by, row in found.items()),
     )
 
 
-def _criterion(results: pd.DataFrame) -> Finding:
+def _criterion(results: pd.DataFrame) -> ClaimFinding:
     """Where the criterion chooses, and what it loses against the better of the two."""
     fading = fading_by_stream(results)
     kept: list[float] = []
@@ -206,25 +208,27 @@ def _criterion(results: pd.DataFrame) -> Finding:
         taken = both[IJOIN].where(fading[by].reindex(both.index) > FADES, both[PROB])
         kept += (taken / both.max(axis=1)).tolist()
     least, mean = min(kept), float(np.mean(kept))
-    return Finding(bool(mean > 0.97), f"{mean:.1%} of the better on average, {least:.1%} at least")
+    return ClaimFinding(
+        bool(mean > 0.97), f"{mean:.1%} of the better on average, {least:.1%} at least"
+    )
 
 
-def _fading(results: pd.DataFrame) -> Finding:
+def _fading(results: pd.DataFrame) -> ClaimFinding:
     shown, holds = [], True
     for by in results["by"].unique():
         found = over_fifo(results, by)
         share = found[IJOIN] / found[FADING]
         holds &= bool((share < 1.1).all() and (share[[UNIFORM, ZIPF]] < 1).all())
         shown.append(f"{by}: {listed(share, '{:.2f}')}")
-    return Finding(holds, "; ".join(shown))
+    return ClaimFinding(holds, "; ".join(shown))
 
 
-def _opt(results: pd.DataFrame) -> Finding:
+def _opt(results: pd.DataFrame) -> ClaimFinding:
     most = max(
         float(found.drop(columns=OPT).max(axis=1).div(found[OPT]).max())
         for found in (over_fifo(results, by) for by in results["by"].unique())
     )
-    return Finding(most <= 1, f"at most {most:.0%} of it")
+    return ClaimFinding(most <= 1, f"at most {most:.0%} of it")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

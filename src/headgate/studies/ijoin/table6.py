@@ -10,7 +10,7 @@ from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.ijoin.compare import chosen, in_case, lead
 from headgate.studies.ijoin.schemes import IJOIN, ijoin, measured_runs
 from headgate.studies.ijoin.streams import HOT, HOT_BY_ROW, INDEPENDENT, PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 SUCCESSIVE, K_SUCCESSIVE, ADAPTIVE = "successive", "k-successive", "adaptive"
 K = 10
@@ -26,7 +26,7 @@ PRINTED = pd.DataFrame(
 """Table 6 as the paper has it."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """IJOIN with a way to compute priorities."""
     policy = ijoin(recompute=RECOMPUTE[cell["scheme"]])
     return measured_runs(IJOIN, cell["case"], cell.seed, policy=policy)
@@ -41,54 +41,54 @@ def _listed(found: "pd.Series[float]", form: str) -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in found.items())
 
 
-def _loses(name: str) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _loses(name: str) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         ours, theirs = (chosen(results, scheme=each) for each in (name, SUCCESSIVE))
         loss = lead(ours, theirs)
-        return Finding(loss.by < -2 * loss.error, f"{name} {loss}")
+        return ClaimFinding(loss.by < -2 * loss.error, f"{name} {loss}")
 
     return check
 
 
-def _order(results: pd.DataFrame) -> Finding:
+def _order(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)["importance"]
     holds = found[SUCCESSIVE] > found[ADAPTIVE] > found[K_SUCCESSIVE]
     shares = found / found[SUCCESSIVE]
     printed = PRINTED["importance"] / PRINTED["importance"][SUCCESSIVE]
-    return Finding(
+    return ClaimFinding(
         bool(holds),
         f"of successive: {_listed(shares, '{:.2f}')}; printed {_listed(printed, '{:.2f}')}",
     )
 
 
-def _fairest(results: pd.DataFrame) -> Finding:
+def _fairest(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)["fairness"]
     holds = found[SUCCESSIVE] >= found.max() and found[K_SUCCESSIVE] < found[ADAPTIVE]
-    return Finding(bool(holds), _listed(found, "{:.1%}"))
+    return ClaimFinding(bool(holds), _listed(found, "{:.1%}"))
 
 
-def _fairness_levels(results: pd.DataFrame) -> Finding:
+def _fairness_levels(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)["fairness"]
     gap = (found - PRINTED["fairness"]).abs()
-    return Finding(bool((gap < 0.05).all()), _listed(found, "{:.1%}"))
+    return ClaimFinding(bool((gap < 0.05).all()), _listed(found, "{:.1%}"))
 
 
-def _overhead(results: pd.DataFrame) -> Finding:
+def _overhead(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)["recomputed"]
     near = abs(found[SUCCESSIVE] - 1000) < 50 and abs(found[K_SUCCESSIVE] - 100) < 10
     between = found[K_SUCCESSIVE] < found[ADAPTIVE] < found[SUCCESSIVE]
-    return Finding(bool(near and between), _listed(found, "{:.0f}"))
+    return ClaimFinding(bool(near and between), _listed(found, "{:.0f}"))
 
 
-def _adaptive_overhead(results: pd.DataFrame) -> Finding:
+def _adaptive_overhead(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)["recomputed"]
-    return Finding(bool(abs(found[ADAPTIVE] - 600) < 60), f"{found[ADAPTIVE]:.0f}")
+    return ClaimFinding(bool(abs(found[ADAPTIVE] - 600) < 60), f"{found[ADAPTIVE]:.0f}")
 
 
-def _sizes(results: pd.DataFrame) -> Finding:
+def _sizes(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)["pairs"]
     share = found / found[SUCCESSIVE]
-    return Finding(bool(share[K_SUCCESSIVE] < share[ADAPTIVE] <= 1), _listed(found, "{:.0f}"))
+    return ClaimFinding(bool(share[K_SUCCESSIVE] < share[ADAPTIVE] <= 1), _listed(found, "{:.0f}"))
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -12,7 +12,7 @@ from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, aging, recall_by_part, zipf
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 TURN, HOT = "age curve turns", "hot keys change"
 MODEL = {TURN: "AGE", HOT: "PROB"}
@@ -35,7 +35,7 @@ def streams_of(case: str, seed: int, rows: int) -> tuple[Streams, Outcome, int, 
     return streams, exact, seconds, Budget(rows=round(0.1 * exact.stats.peak_rows))
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Recall of three policies, window by window."""
     rows = QUICK_ROWS if cell.quick else ROWS
     streams, exact, seconds, budget = streams_of(cell["case"], cell.seed, rows)
@@ -69,23 +69,23 @@ def _recall(results: pd.DataFrame, case: str, policy: str) -> "pd.Series[float]"
     return own.groupby("window")["recall"].mean()
 
 
-def _follows(results: pd.DataFrame, case: str, most: int) -> Finding:
+def _follows(results: pd.DataFrame, case: str, most: int) -> ClaimFinding:
     recall = _recall(results, case, MODEL[case])
     took = windows_to_settle(recall.tolist())
     before, first = recall.loc[CHANGE - 3 : CHANGE].mean(), recall.loc[CHANGE + 1]
     last = recall.loc[WINDOWS - 3 :].mean()
-    return Finding(
+    return ClaimFinding(
         took <= most and bool(last > first),
         f"{took} windows; recall {before:.3f} before the change, {first:.3f} in the window after "
         f"it, {last:.3f} at the end",
     )
 
 
-def _turn(results: pd.DataFrame) -> Finding:
+def _turn(results: pd.DataFrame) -> ClaimFinding:
     return _follows(results, TURN, most=6)
 
 
-def _hot(results: pd.DataFrame) -> Finding:
+def _hot(results: pd.DataFrame) -> ClaimFinding:
     return _follows(results, HOT, most=4)
 
 

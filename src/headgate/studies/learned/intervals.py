@@ -12,7 +12,7 @@ from headgate.report.plot_style import PERCENT, STYLES
 from headgate.spec import Budget
 from headgate.studies.recall import covered
 from headgate.studies.streams import aging, zipf
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 POLICIES = ("auto", "RANDOM", "LRU", "FIFO")
 STREAMS = ("by age", "by key")
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 WANTED = Wanted(0.90, 0.99, RUNS)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Ten runs: the truth, and the interval given for it."""
     rows = []
     for number in range(SEEDS_A_CELL):
@@ -60,7 +60,7 @@ def truth_and_interval(seed: int, outcome: Outcome) -> Row:
     }
 
 
-def coverage(results: pd.DataFrame, of: str, wanted: Wanted) -> Finding:
+def coverage(results: pd.DataFrame, of: str, wanted: Wanted) -> ClaimFinding:
     """Whether each of some policies or kinds of join covers the truth as often as wanted."""
     shares = {str(name): float(covered(own).mean()) for name, own in results.groupby(of)}
     runs = int(results.groupby(of).size().min())
@@ -69,16 +69,16 @@ def coverage(results: pd.DataFrame, of: str, wanted: Wanted) -> Finding:
     slack = 0.0 if runs >= wanted.runs else 0.05 + (wanted.low - WANTED.low)
     low, high = wanted.low - slack, min(wanted.high + slack, 1.0)
     holds = all(low <= share <= high for share in shares.values())
-    return Finding(holds, f"{shown}, of {runs} runs each")
+    return ClaimFinding(holds, f"{shown}, of {runs} runs each")
 
 
-def unbiased(results: pd.DataFrame, of: str) -> Finding:
+def unbiased(results: pd.DataFrame, of: str) -> ClaimFinding:
     """Whether the estimates of each policy or kind of join are right on average, on each stream."""
     wrong = results.assign(wrong=results["estimate"] - results["recall"])
     errors = wrong.groupby([of, "stream"])["wrong"].agg(["mean", "sem"]).reset_index()
     errors["far"] = (errors["mean"] / errors["sem"]).abs()
     worst = errors.iloc[int(errors["far"].to_numpy().argmax())]
-    return Finding(
+    return ClaimFinding(
         bool(worst["far"] < 4),
         f"farthest {worst['mean']:+.4f}, {worst['far']:.1f} standard errors ({worst[of]}, "
         f"{worst['stream']})",

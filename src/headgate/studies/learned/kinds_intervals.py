@@ -14,7 +14,7 @@ from headgate.studies.learned.intervals import (
     panels_of_runs,
     truth_and_interval,
 )
-from headgate.studies.study import Cell, Figure, Row, Study
+from headgate.studies.study import Figure, Row, Study, StudyCell
 
 ONE_WAITS = ("left", "right", "semi", "anti")
 """Kinds of join in which no row that counts can have met one that came before it."""
@@ -66,7 +66,7 @@ def join_of(name: str, seed: int) -> WindowJoin:
     )
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Ten runs: the truth, and the interval given for it."""
     rows = []
     for number in range(SEEDS_A_CELL):

@@ -13,7 +13,7 @@ from headgate.report.plot_style import PERCENT, QUIET, STYLES
 from headgate.spec import Budget
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, zipf
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 AUCTIONS, ZIPF = "auctions", "Zipf keys"
 MODEL = {AUCTIONS: "AGE", ZIPF: "PROB"}
@@ -44,7 +44,7 @@ def budget_of(stream: str, seed: int, quick: bool) -> Budget:
     return Budget(rows=round(MEMORY * peak))
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Recall of one policy on one stream."""
     stream, seed, quick = cell["stream"], cell.seed, cell.quick
     budget, policy = budget_of(stream, seed, quick), cell["policy"]
@@ -66,42 +66,42 @@ def _name(policy: str) -> str:
     return policy.lower()
 
 
-def _reaches(results: pd.DataFrame, stream: str) -> Finding:
+def _reaches(results: pd.DataFrame, stream: str) -> ClaimFinding:
     recall = _recall(results, stream)
     learned, told = recall[MODEL[stream]], recall[TOLD]
-    return Finding(
+    return ClaimFinding(
         bool(learned >= 0.95 * told),
         f"{learned:.3f} learned, {told:.3f} told: {learned / told:.1%}; auto {recall['auto']:.3f}",
     )
 
 
-def _learned_age(results: pd.DataFrame) -> Finding:
+def _learned_age(results: pd.DataFrame) -> ClaimFinding:
     return _reaches(results, AUCTIONS)
 
 
-def _learned_prob(results: pd.DataFrame) -> Finding:
+def _learned_prob(results: pd.DataFrame) -> ClaimFinding:
     return _reaches(results, ZIPF)
 
 
-def _ahead(results: pd.DataFrame, stream: str, others: Sequence[str], times: float) -> Finding:
+def _ahead(results: pd.DataFrame, stream: str, others: Sequence[str], times: float) -> ClaimFinding:
     recall = _recall(results, stream)
     learned = float(recall[MODEL[stream]])
     best = max(others, key=lambda name: float(recall[name]))
-    return Finding(
+    return ClaimFinding(
         bool(learned >= times * recall[best]),
         f"{learned:.3f}; next is {best} with {recall[best]:.3f}",
     )
 
 
-def _age_ahead(results: pd.DataFrame) -> Finding:
+def _age_ahead(results: pd.DataFrame) -> ClaimFinding:
     return _ahead(results, AUCTIONS, UNMODELLED, 1.3)
 
 
-def _prob_ahead(results: pd.DataFrame) -> Finding:
+def _prob_ahead(results: pd.DataFrame) -> ClaimFinding:
     return _ahead(results, ZIPF, tuple(name for name in UNMODELLED if name != "LRU"), 2.0)
 
 
-def _prob_ahead_of_lru(results: pd.DataFrame) -> Finding:
+def _prob_ahead_of_lru(results: pd.DataFrame) -> ClaimFinding:
     return _ahead(results, ZIPF, ("LRU",), 1.4)
 
 

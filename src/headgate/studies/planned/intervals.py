@@ -11,7 +11,7 @@ from headgate.report.plot_style import PERCENT, STYLES
 from headgate.spec import Budget
 from headgate.studies.planned.streams import KINDS, pieces
 from headgate.studies.recall import covered
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 SECONDS, QUICK_SECONDS = 180.0, 60.0
 ROOMS = (0.05, 0.2, 0.5)
@@ -20,7 +20,7 @@ LEAST = 0.90
 RUNS = 100
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Profile a piece, plan, and join the next piece as planned."""
     found = pieces(cell["stream"], QUICK_SECONDS if cell.quick else SECONDS, cell.seed)
     asked = found.first.request("auto", Budget(rows=1), seed=cell.seed)
@@ -46,24 +46,24 @@ def measure(cell: Cell) -> Sequence[Row]:
     return rows
 
 
-def _coverage(results: pd.DataFrame) -> Finding:
+def _coverage(results: pd.DataFrame) -> ClaimFinding:
     share, runs = float(covered(results).mean()), len(results)
     missed = results[~covered(results)].groupby("stream").size().to_dict()
     where = ", ".join(f"{name} {count}" for name, count in missed.items())
     # In a quick run a few runs more or less are chance.
     slack = 0.0 if runs >= RUNS else 0.1
-    return Finding(
+    return ClaimFinding(
         share >= LEAST - slack,
         f"{share:.1%} of {runs} runs" + (f"; missed on {where}" if where else ""),
     )
 
 
-def _narrow(results: pd.DataFrame) -> Finding:
+def _narrow(results: pd.DataFrame) -> ClaimFinding:
     half = (results["high"] - results["low"]) / 2
     mean, median = float(half.mean()), float(half.median())
     far = float((results["expected"] - results["recall"]).abs().mean())
     most = 0.05 if len(results) >= RUNS else 0.1
-    return Finding(
+    return ClaimFinding(
         mean <= most, f"± {mean:.3f} on average, ± {median:.3f} in the middle; off by {far:.3f}"
     )
 

@@ -14,10 +14,10 @@ from headgate.policies.offline import Ceiling, Events
 from headgate.spec import Budget
 from headgate.studies.auto.choice import AUTO, SINGLE
 from headgate.studies.auto.streams import STREAMS
-from headgate.studies.real.real_streams import REAL
+from headgate.studies.real.real_stream import REAL
 from headgate.studies.streams import Streams
 from headgate.trials.simulation import simulate
-from headgate.trials.stretch_tally import Tally
+from headgate.trials.stretch_tally import StretchTally
 from headgate.trials.trace import Trace
 
 MEMORIES, QUICK_MEMORIES = (0.05, 0.1, 0.2, 0.5), (0.1,)
@@ -32,7 +32,7 @@ QUICK_GENERATED = ("Zipf, direct", "mixed")
 
 
 @dataclass(frozen=True)
-class Tried:
+class PolicyRecall:
     """A policy on a stream, in pairs: of the whole stream, and after the first two windows."""
 
     made: float
@@ -42,7 +42,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Point:
+class MemoryPoint:
     """A stream within a share of the memory that the exact join takes."""
 
     stream: str
@@ -56,7 +56,7 @@ class Point:
     """Pairs that no policy can exceed."""
     planned: float
     """Pairs that some plan does make, so that the optimum is between the two."""
-    tried: dict[str, Tried] = field(default_factory=dict)
+    tried: dict[str, PolicyRecall] = field(default_factory=dict)
 
     def share(self, policy: str) -> float:
         """What a policy makes, of what could be made at most."""
@@ -97,7 +97,7 @@ def measure_real(
     seed: int = 2,
     policies: tuple[str, ...] = (),
     only: tuple[str, ...] = (),
-) -> Iterator[Point]:
+) -> Iterator[MemoryPoint]:
     """Try every policy on every stream within every share of memory.
 
     Parameters
@@ -118,7 +118,7 @@ def measure_real(
             rows = max(1, round(memory * trace.needs.peak_rows))
             ceiling = _ceiling(trace, rows)
             planned = simulate(trace, ceiling.plan, Budget(rows=rows, monitor=0))
-            point = Point(
+            point = MemoryPoint(
                 name,
                 is_real,
                 memory,
@@ -132,7 +132,7 @@ def measure_real(
                 run = simulate(trace, policy, Budget(rows=rows))
                 most = max(run.followed, key=run.followed.__getitem__, default="")
                 followed = most if policy == AUTO else ""
-                point.tried[policy] = Tried(run.made.total, settled(run.made), followed)
+                point.tried[policy] = PolicyRecall(run.made.total, settled(run.made), followed)
             yield point
 
 
@@ -141,7 +141,7 @@ def _ceiling(trace: Trace, rows: int) -> Ceiling:
     return Ceiling.of(left, right, trace.windows, rows)
 
 
-def _settled(trace: Trace, windows: tuple[int, int]) -> Callable[[Tally], float]:
+def _settled(trace: Trace, windows: tuple[int, int]) -> Callable[[StretchTally], float]:
     """Counts pairs made after the first two windows, in whole slices of the trace's time."""
     times = np.concatenate([side.time for side in trace.rows])
     first, last = int(times.min()), int(times.max()) + 1

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from headgate.studies.auto.choice import AUTO
-from headgate.studies.real.real_bench import Point, measure_real
+from headgate.studies.real.real_bench import MemoryPoint, measure_real
 
 PAGE = Path("out/real-streams.md")
 CLOSE, CLOSE_FROM_START, NEVER_BEHIND = 0.98, 0.95, 0.99
@@ -26,7 +26,7 @@ def show_real(console: Console, quick: bool) -> None:
     console.print(f"written to {PAGE}")
 
 
-def line_of(point: Point) -> str:
+def line_of(point: MemoryPoint) -> str:
     """A point in a line, as shares of the ceiling."""
     shares = " ".join(f"{name} {point.share(name):.3f}" for name in point.tried)
     followed = point.tried[AUTO].followed if AUTO in point.tried else ""
@@ -37,7 +37,7 @@ def line_of(point: Point) -> str:
     )
 
 
-def page_of(points: Sequence[Point]) -> str:
+def page_of(points: Sequence[MemoryPoint]) -> str:
     """One table of all points, and what they say of "auto"."""
     policies = list(points[0].tried)
     head = ["stream", "memory", "rows", "ceiling", "plan", *policies, "auto/best", "settled"]
@@ -64,7 +64,7 @@ def page_of(points: Sequence[Point]) -> str:
     return "\n".join([*lines, "", *verdicts(points)]) + "\n"
 
 
-def verdicts(points: Sequence[Point]) -> list[str]:
+def verdicts(points: Sequence[MemoryPoint]) -> list[str]:
     """How "auto" stands against the best single policy and against simple ones."""
     said = [
         "mean share of the ceiling: "
@@ -92,7 +92,7 @@ def verdicts(points: Sequence[Point]) -> list[str]:
     return [f"{line}  " if line else line for line in said]
 
 
-def _said(points: Sequence[Point], what: str, ratios: list[float], least: float) -> str:
+def _said(points: Sequence[MemoryPoint], what: str, ratios: list[float], least: float) -> str:
     found = np.array(ratios)
     worst = points[int(found.argmin())]
     return (

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 from headgate.api import estimate
 from headgate.report.plot_style import PERCENT, STYLES
 from headgate.studies.sampled.schemes import SCHEMES, STREAMS, UNIFORM_WRONG, ZIPF, sampled
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 RUNS, RUNS_A_CELL = 500, 25
 AGGREGATES = ("count", "sum x", "sum y", "avg x", "avg y")
@@ -26,7 +26,7 @@ def truth(stream: str) -> dict[str, float]:
     return {name: float(value) for name, value in zip(AGGREGATES, values, strict=True)}
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Estimates of a few samples, next to the truth."""
     stream, rows = cell["stream"], []
     for number in range(RUNS_A_CELL):
@@ -60,10 +60,10 @@ def _errors(results: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _unbiased(results: pd.DataFrame) -> Finding:
+def _unbiased(results: pd.DataFrame) -> ClaimFinding:
     errors = _errors(results[results["scheme"] != UNIFORM_WRONG])
     worst = errors.iloc[int(errors["far"].to_numpy().argmax())]
-    return Finding(
+    return ClaimFinding(
         bool(worst["far"] <= 3),
         f"farthest {worst['far']:.1f} standard errors ({worst['scheme']}, {worst['stream']}, "
         f"{worst['aggregate']}) of {len(errors)} means",
@@ -76,19 +76,19 @@ def _coverage(results: pd.DataFrame) -> "pd.Series[float]":
     return covers.astype(float).groupby([enough["scheme"], enough["stream"]]).mean()
 
 
-def _honest(results: pd.DataFrame) -> Finding:
+def _honest(results: pd.DataFrame) -> ClaimFinding:
     shares = _coverage(results[results["scheme"] != UNIFORM_WRONG])
     runs = results["run"].nunique()
     slack = 0.0 if runs >= RUNS else 0.03
     holds = bool(shares.between(LOW - slack, HIGH + slack).all())
-    return Finding(holds, f"{shares.min():.1%} to {shares.max():.1%}, of {runs} runs each")
+    return ClaimFinding(holds, f"{shares.min():.1%} to {shares.max():.1%}, of {runs} runs each")
 
 
-def _biased_when_wrong(results: pd.DataFrame) -> Finding:
+def _biased_when_wrong(results: pd.DataFrame) -> ClaimFinding:
     errors = _errors(results[results["scheme"] == UNIFORM_WRONG])
     own = errors[(errors["stream"] == ZIPF) & (errors["aggregate"] == "count")].iloc[0]
     true = truth(ZIPF)["count"]
-    return Finding(
+    return ClaimFinding(
         bool(own["mean"] < 0 and own["far"] > 3),
         f"on Zipf keys the count falls short by {-own['mean'] / true:.1%}, "
         f"{own['far']:.1f} standard errors",

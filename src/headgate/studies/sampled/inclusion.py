@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from headgate.studies.sampled.schemes import SCHEMES, STREAMS, sampled
-from headgate.studies.study import Cell, Claim, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Row, Study, StudyCell
 
 RUNS, QUICK_RUNS = 500, 250
 OFTEN = 25
@@ -14,7 +14,7 @@ OFTEN = 25
 LEAST_CHANCE = 1e-3
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """For every observed row, over many samples: how often it was in, and what its weights add to.
 
     Only the first result row of a cluster is examined: the others are sampled with it.
@@ -67,10 +67,10 @@ def chi_square(results: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _matches(results: pd.DataFrame) -> Finding:
+def _matches(results: pd.DataFrame) -> ClaimFinding:
     table = chi_square(results)
     worst = table.iloc[int(table["chance"].to_numpy().argmin())]
-    return Finding(
+    return ClaimFinding(
         bool(worst["chance"] >= LEAST_CHANCE),
         f"least likely: {worst['scheme']} on {worst['stream']}, chi-square {worst['sum']:.0f} of "
         f"{worst['size']:.0f} rows (chance {worst['chance']:.3f})",

@@ -12,7 +12,7 @@ from headgate.api import estimate
 from headgate.spec import Budget, Sample
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import Streams, zipf
-from headgate.studies.study import Cell, Claim, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Row, Study, StudyCell
 
 EQ, TOLD, LEARNED = "EQ-CLUSTER", "PPS-CLUSTER, told", "auto, learned"
 RUNS, RUNS_A_CELL = 200, 10
@@ -31,7 +31,7 @@ def streams_of() -> tuple[Streams, float]:
     return streams, float(streams.join("fifo", AMPLE).pairs.column("x").to_numpy().sum())
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Estimates of a few samples, next to the truth."""
     streams, truth = streams_of()
     models: dict[str, Any] = {}
@@ -55,24 +55,24 @@ def measure(cell: Cell) -> Sequence[Row]:
     return rows
 
 
-def _unbiased(results: pd.DataFrame) -> Finding:
+def _unbiased(results: pd.DataFrame) -> ClaimFinding:
     off = results.groupby("scheme")["off"].agg(["mean", "sem"])
     far = (off["mean"] / off["sem"]).abs()
     shown = ", ".join(f"{scheme}: {value:.1f}" for scheme, value in far.items())
-    return Finding(bool((far <= 3).all()), f"standard errors off: {shown}")
+    return ClaimFinding(bool((far <= 3).all()), f"standard errors off: {shown}")
 
 
-def _gains(results: pd.DataFrame) -> Finding:
+def _gains(results: pd.DataFrame) -> ClaimFinding:
     spread = results.groupby("scheme")["off"].std()
     shown = ", ".join(f"{scheme} {value:.2%}" for scheme, value in spread.items())
-    return Finding(bool(spread[LEARNED] <= 0.8 * spread[EQ]), f"standard deviation: {shown}")
+    return ClaimFinding(bool(spread[LEARNED] <= 0.8 * spread[EQ]), f"standard deviation: {shown}")
 
 
-def _honest(results: pd.DataFrame) -> Finding:
+def _honest(results: pd.DataFrame) -> ClaimFinding:
     covers = results.groupby("scheme")["covers"].mean()
     slack = 0.0 if len(results) >= 3 * RUNS else 0.06
     shown = ", ".join(f"{scheme} {value:.1%}" for scheme, value in covers.items())
-    return Finding(bool(covers.between(LOW - slack, HIGH + slack).all()), shown)
+    return ClaimFinding(bool(covers.between(LOW - slack, HIGH + slack).all()), shown)
 
 
 STUDY = Study(

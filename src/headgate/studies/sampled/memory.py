@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.models import AgeCurves, Frequencies
 from headgate.report.plot_style import STYLES
@@ -26,7 +26,7 @@ from headgate.sampling import Uniform
 from headgate.sampling.fractions import stored_by_age, theorem_4_2, theorem_4_3
 from headgate.spec import TimeWindow
 from headgate.spec.quantity import SECOND_US
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.trial import START_US
 from headgate.studies.vldb04.age_streams import R2, REAL_RATE, W1_S, age_streams, matches_of
 from headgate.studies.vldb04.fig7 import SHAPES
@@ -41,7 +41,7 @@ LASTS_S, QUICK_LASTS_S = 20_000.0, 8_000.0
 MATCHES = 5
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Rows stored on average once the window has filled, and what the theorem says."""
     share, lasts = cell["share"], QUICK_LASTS_S if cell.quick else LASTS_S
     expected = 0.0
@@ -77,7 +77,7 @@ def measure(cell: Cell) -> Sequence[Row]:
 def run(terms: Terms, sides: tuple[Rows, Rows], codes: int, lasts: float) -> tuple[float, int, int]:
     """Rows stored on average, pairs sampled, and pairs of the exact result, past the start."""
     moments = START_US + np.arange(0, lasts + 1, 20) * SECOND_US
-    kept, progress = (Rows.empty(), Rows.empty()), Progress()
+    kept, progress = (Rows.empty(), Rows.empty()), StepProgress()
     stored, pairs = [], 0
     for low, high in pairwise(moments):
         within = [(side.time >= low) & (side.time < high) for side in sides]
@@ -151,29 +151,29 @@ def _worst(results: pd.DataFrame, streams: str, column: str) -> tuple[float, pd.
     return float(off.iloc[at]), own.iloc[at]
 
 
-def _exact(results: pd.DataFrame) -> Finding:
+def _exact(results: pd.DataFrame) -> ClaimFinding:
     found = {streams: _worst(results, streams, "theorem") for streams in (BY_KEY, BY_AGE)}
     shown = "; ".join(
         f"Theorem {streams[:3]}: at most {off:+.1%} (p = {at['share']:g})"
         for streams, (off, at) in found.items()
     )
-    return Finding(all(abs(off) <= 0.03 for off, _ in found.values()), shown)
+    return ClaimFinding(all(abs(off) <= 0.03 for off, _ in found.values()), shown)
 
 
-def _as_made(results: pd.DataFrame) -> Finding:
+def _as_made(results: pd.DataFrame) -> ClaimFinding:
     printed, _ = _worst(results, AS_MADE, "theorem")
     chance, _ = _worst(results, AS_MADE, "by chance")
-    return Finding(
+    return ClaimFinding(
         abs(chance) <= 0.03,
         f"up to {printed:+.1%} from Theorem 4.3, {chance:+.1%} from its form for matches that come "
         f"by chance",
     )
 
 
-def _loses(results: pd.DataFrame) -> Finding:
+def _loses(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["streams"] == AS_MADE]
     ratio = own["fraction"] / own["share"]
-    return Finding(
+    return ClaimFinding(
         bool(ratio.between(0.75, 0.9).all()),
         f"{ratio.min():.2f} to {ratio.max():.2f} of p on the paper's streams",
     )

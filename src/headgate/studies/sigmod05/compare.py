@@ -18,7 +18,7 @@ from headgate.studies.sigmod05.algorithms import (
     RAND,
 )
 from headgate.studies.sigmod05.streams import Streams
-from headgate.studies.study import Finding
+from headgate.studies.study import ClaimFinding
 
 CACHES = (1, 2, 3, 5, 10, 15, 20, 25, 30, 40, 50)
 SATURATED = 0.99
@@ -59,24 +59,24 @@ def table(results: pd.DataFrame, index: str = "cache", **fixed: object) -> pd.Da
     return results.pivot_table(index=index, columns="algorithm", values="results", aggfunc="mean")
 
 
-def least_ratio(ratios: Mapping[str, "pd.Series[float]"], above: float) -> Finding:
+def least_ratio(ratios: Mapping[str, "pd.Series[float]"], above: float) -> ClaimFinding:
     """Whether ratios are above a bound in each of several tables; says where the least one is."""
     known = {name: each.dropna() for name, each in ratios.items() if each.notna().any()}
     if not known:
-        return Finding(False, "nothing to compare")
+        return ClaimFinding(False, "nothing to compare")
     where, cache, least = min(
         ((name, each.idxmin(), float(each.min())) for name, each in known.items()),
         key=lambda found: found[2],
     )
-    return Finding(least > above, f"least {least:.3f}, {where} with cache {cache}")
+    return ClaimFinding(least > above, f"least {least:.3f}, {where} with cache {cache}")
 
 
-def never_beaten(results: pd.DataFrame, axes: tuple[str, ...]) -> Finding:
+def never_beaten(results: pd.DataFrame, axes: tuple[str, ...]) -> ClaimFinding:
     """Whether no algorithm has made more than OPT-offline in any run, warm-up included."""
     runs = results.pivot_table(index=[*axes, "seed"], columns="algorithm", values="with_warm_up")
     share = runs.drop(columns=OPT).max(axis=1) / runs[OPT].where(runs[OPT] > 0)
     most = float(share.max())
-    return Finding(most <= 1, f"at most {most:.4f} of it, over {len(runs):,} runs")
+    return ClaimFinding(most <= 1, f"at most {most:.4f} of it, over {len(runs):,} runs")
 
 
 def draw_lines(axes: Axes, means: pd.DataFrame) -> None:

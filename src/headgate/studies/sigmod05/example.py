@@ -7,7 +7,7 @@ import pandas as pd
 
 from headgate.policies.offline import NOT_KEPT, best_sequence
 from headgate.studies.sigmod05.streams import PAPER
-from headgate.studies.study import Cell, Claim, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Row, Study, StudyCell
 
 R1, S2, S3, R2, R3 = range(5)
 """The stored R row of value 1; the S rows of values 2 and 3; the R rows that these wait for."""
@@ -56,7 +56,7 @@ def adaptive_worth() -> float:
     return total
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """What every strategy is worth, and whether it keeps the R row at t0."""
     rows = [
         {"strategy": n, "worth": worth(kept), "keeps_r": R1 in kept} for n, kept in KEPT.items()
@@ -67,25 +67,25 @@ def measure(cell: Cell) -> Sequence[Row]:
     return [*rows, {"strategy": BEST, "worth": best.value, "keeps_r": keeps}]
 
 
-def _worths(strategies: Sequence[str], expected: Sequence[float]) -> Callable[..., Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _worths(strategies: Sequence[str], expected: Sequence[float]) -> Callable[..., ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = results.set_index("strategy").loc[list(strategies), "worth"]
         shown = ", ".join(f"{value:.4g}" for value in found)
-        return Finding(bool(np.allclose(found, expected, atol=1e-9)), shown)
+        return ClaimFinding(bool(np.allclose(found, expected, atol=1e-9)), shown)
 
     return check
 
 
-def _keeps(results: pd.DataFrame) -> Finding:
+def _keeps(results: pd.DataFrame) -> ClaimFinding:
     best = results.set_index("strategy").loc[BEST]
     does = "keeps" if best["keeps_r"] else "gives up"
-    return Finding(bool(best["keeps_r"]), f"{does} the R row, expecting {best['worth']:.4g}")
+    return ClaimFinding(bool(best["keeps_r"]), f"{does} the R row, expecting {best['worth']:.4g}")
 
 
-def _suboptimal(results: pd.DataFrame) -> Finding:
+def _suboptimal(results: pd.DataFrame) -> ClaimFinding:
     found = results.set_index("strategy")["worth"]
     behind = found[ADAPTIVE] - found[BEST]
-    return Finding(bool(behind > 0), f"{behind:.4g} behind the adaptive strategy")
+    return ClaimFinding(bool(behind > 0), f"{behind:.4g} behind the adaptive strategy")
 
 
 STUDY = Study(

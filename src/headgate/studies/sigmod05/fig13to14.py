@@ -27,7 +27,7 @@ from headgate.studies.sigmod05.streams import (
     draw_streams,
     normal_trends,
 )
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 LOW, HIGH = 1, 8
 FIGURES = {LOW: 13, HIGH: 14}
@@ -40,7 +40,7 @@ def streams_of(sigma: float, seed: int, quick: bool) -> Streams:
     return draw_streams(normal_trends(sigma, sigma), QUICK_STEPS if quick else STEPS, seed)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Results of one algorithm with one cache size."""
     streams, rows = streams_of(cell["sigma"], cell.seed, cell.quick), cell["cache"]
     name = cell["algorithm"]
@@ -48,16 +48,16 @@ def measure(cell: Cell) -> Sequence[Row]:
     return [results_row(streams, learned or algorithm(name, streams, rows, cell.seed), rows)]
 
 
-def _no_worse(sigma: float, share: float) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _no_worse(sigma: float, share: float) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = table(results, sigma=sigma)
         return least_ratio({f"noise of {sigma}": found[HIST] / found[HEEB]}, above=share)
 
     return check
 
 
-def _not_ahead(computed: str) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _not_ahead(computed: str) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         ratios = {}
         for sigma in FIGURES:
             found = table(results, sigma=sigma)
@@ -67,30 +67,30 @@ def _not_ahead(computed: str) -> Callable[[pd.DataFrame], Finding]:
     return check
 
 
-def _beats_rand(sigma: float, fewest: int, most: int) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _beats_rand(sigma: float, fewest: int, most: int) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = table(results, sigma=sigma).loc[fewest:most]
         return least_ratio({f"noise of {sigma}": found[HIST] / found[RAND]}, above=1.0)
 
     return check
 
 
-def _smaller_advantage(results: pd.DataFrame) -> Finding:
+def _smaller_advantage(results: pd.DataFrame) -> ClaimFinding:
     leads = {}
     for sigma in FIGURES:
         found = table(results, sigma=sigma)
         leads[sigma] = float(((found[[HEEB, HIST]].min(axis=1) / found[RAND]) - 1).loc[:5].mean())
     shown = ", ".join(f"σ = {sigma}: {lead:.1%}" for sigma, lead in leads.items())
-    return Finding(leads[HIGH] < leads[LOW], shown)
+    return ClaimFinding(leads[HIGH] < leads[LOW], shown)
 
 
-def _closer(results: pd.DataFrame) -> Finding:
+def _closer(results: pd.DataFrame) -> ClaimFinding:
     short = {}
     for sigma in FIGURES:
         found = table(results, sigma=sigma)
         short[sigma] = float((1 - found[HIST] / found[[HEEB, HEEB_LITTLE]].max(axis=1)).max())
     shown = ", ".join(f"σ = {sigma}: {gap:.1%}" for sigma, gap in short.items())
-    return Finding(short[LOW] < short[HIGH], f"at most behind by, {shown}")
+    return ClaimFinding(short[LOW] < short[HIGH], f"at most behind by, {shown}")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

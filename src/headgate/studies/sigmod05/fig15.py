@@ -28,7 +28,7 @@ from headgate.policies.offline import Lfd
 from headgate.report.plot_style import STYLES
 from headgate.spec import Budget, SpecError
 from headgate.studies.sigmod05.streams import PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 FILE = "HEADGATE_TEMPERATURES"
 """The environment variable that says where the file is; the command line's option sets it."""
@@ -96,7 +96,7 @@ def hits(series: str, name: str, rows: int) -> int:
     return lookup.run(pa.table({"tenths": degrees})).stats.hits
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Hits of one policy with one size of cache."""
     found = hits(cell["series"], cell["policy"], cell["rows"])
     return [{"hits": found, "share": found / len(temperatures(cell["series"]))}]
@@ -108,15 +108,15 @@ def by_rows(results: pd.DataFrame, series: str) -> pd.DataFrame:
     return mine.pivot_table(index="rows", columns="policy", values="hits", aggfunc="mean")
 
 
-def _least_lead(table: pd.DataFrame, ahead: str, behind: Sequence[str]) -> Finding:
+def _least_lead(table: pd.DataFrame, ahead: str, behind: Sequence[str]) -> ClaimFinding:
     leads = {name: table[ahead] - table[name] for name in behind}
     other = min(leads, key=lambda name: float(leads[name].min()))
     least = float(leads[other].min())
     measured = f"least lead {least:+.0f} hits, over {other} with {leads[other].idxmin()} rows"
-    return Finding(least >= 0, measured)
+    return ClaimFinding(least >= 0, measured)
 
 
-def _lfd_is_best(results: pd.DataFrame) -> Finding:
+def _lfd_is_best(results: pd.DataFrame) -> ClaimFinding:
     found = []
     for series in results["series"].unique():
         table = by_rows(results, series)
@@ -124,25 +124,25 @@ def _lfd_is_best(results: pd.DataFrame) -> Finding:
     return min(found, key=lambda finding: finding.holds)
 
 
-def _leads_on_its_model(results: pd.DataFrame) -> Finding:
+def _leads_on_its_model(results: pd.DataFrame) -> ClaimFinding:
     table = by_rows(results, SIMULATED).loc[:NOT_FULL]
     return _least_lead(table, HEEB, (LRU, LFU, RAND))
 
 
-def _leads(results: pd.DataFrame) -> Finding:
+def _leads(results: pd.DataFrame) -> ClaimFinding:
     table = by_rows(results, REAL).loc[:NOT_FULL]
     return _least_lead(table, HEEB, (LRU, LFU, RAND))
 
 
-def _by_a_fifth(results: pd.DataFrame) -> Finding:
+def _by_a_fifth(results: pd.DataFrame) -> ClaimFinding:
     table = by_rows(results, REAL)
     lead = table[HEEB] / table[LRU] - 1
-    return Finding(
+    return ClaimFinding(
         bool(lead.max() >= 0.15), f"{100 * lead.max():.0f} % over LRU with {lead.idxmax()} rows"
     )
 
 
-def _season_leads(results: pd.DataFrame) -> Finding:
+def _season_leads(results: pd.DataFrame) -> ClaimFinding:
     return _least_lead(by_rows(results, REAL), SEASONAL, (LRU, LFU, RAND))
 
 

@@ -23,7 +23,7 @@ from headgate.studies.sigmod05.streams import (
     draw_streams,
     normal_trends,
 )
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 ALIKE, LAG_2, LAG_4 = "both alike", "R lags by 2", "R lags by 4"
 TWICE, FOUR_TIMES = "noise of S ×2", "noise of S ×4"
@@ -41,7 +41,7 @@ def streams_of(case: str, seed: int, quick: bool) -> Streams:
     return draw_streams(normal_trends(1, factor, lag), QUICK_STEPS if quick else STEPS, seed)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """R's share of the cache."""
     streams, rows = streams_of(cell["case"], cell.seed, cell.quick), cell["cache"]
     policy = algorithm(cell["algorithm"], streams, rows, cell.seed)
@@ -54,44 +54,44 @@ def shares(results: pd.DataFrame, name: str = HEEB) -> pd.DataFrame:
     return own.pivot_table(index="cache", columns="case", values="share")
 
 
-def _even(results: pd.DataFrame) -> Finding:
+def _even(results: pd.DataFrame) -> ClaimFinding:
     off = (shares(results)[ALIKE] - 0.5).abs().loc[5:]
-    return Finding(bool(off.max() < 0.05), f"off by at most {off.max():.3f}")
+    return ClaimFinding(bool(off.max() < 0.05), f"off by at most {off.max():.3f}")
 
 
-def _lag(results: pd.DataFrame) -> Finding:
+def _lag(results: pd.DataFrame) -> ClaimFinding:
     found = shares(results)
     falls = [(found[a] - found[b]) for a, b in pairwise(LAGS)]
     least = [float(fall.loc[SMALL:].min()) for fall in falls]
     every = min(float(fall.min()) for fall in falls)
     at = found.loc[SMALL, list(LAGS)]
     shown = ", ".join(f"{share:.2f}" for share in at)
-    return Finding(
+    return ClaimFinding(
         min(least) > 0 and every > -0.005,
         f"with cache {SMALL} R has {shown}; least fall {every:.3f}",
     )
 
 
-def _noise(results: pd.DataFrame) -> Finding:
+def _noise(results: pd.DataFrame) -> ClaimFinding:
     found = shares(results).loc[SMALL:25]
     rises = [float((found[b] - found[a]).min()) for a, b in pairwise(NOISES)]
     shown = ", ".join(f"{share:.2f}" for share in found.loc[SMALL, list(NOISES)])
-    return Finding(min(rises) > 0, f"with cache {SMALL} R has {shown}")
+    return ClaimFinding(min(rises) > 0, f"with cache {SMALL} R has {shown}")
 
 
-def _noise_small(results: pd.DataFrame) -> Finding:
+def _noise_small(results: pd.DataFrame) -> ClaimFinding:
     found = shares(results).loc[: SMALL - 1]
     rises = pd.concat([found[b] - found[a] for a, b in pairwise(NOISES)], axis=1).min(axis=1)
     cache = int(rises.index[int(rises.to_numpy().argmin())])
     shown = ", ".join(f"{share:.2f}" for share in found.loc[cache, list(NOISES)])
-    return Finding(bool(rises.min() > 0), f"with cache {cache} R has {shown}")
+    return ClaimFinding(bool(rises.min() > 0), f"with cache {cache} R has {shown}")
 
 
-def _evens_out(results: pd.DataFrame) -> Finding:
+def _evens_out(results: pd.DataFrame) -> ClaimFinding:
     found = shares(results)
     off = (found - 0.5).abs()
     few, many = off.loc[SMALL].max(), off.loc[found.index.max()].max()
-    return Finding(bool(many < few / 2), f"farthest from a half: {few:.2f}, then {many:.2f}")
+    return ClaimFinding(bool(many < few / 2), f"farthest from a half: {few:.2f}, then {many:.2f}")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
-from headgate.models import Curve, ExponentialLife, Noise, RandomWalk
+from headgate.models import ExponentialLife, Noise, PrecomputedCurve, RandomWalk
 from headgate.report.plot_style import STYLES
 from headgate.studies.sigmod05.streams import PAPER
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 DRIFTS = (0, 2, 4)
 ALPHA = 10
@@ -17,10 +17,10 @@ ALPHA = 10
 OFFSETS = np.arange(-10, 31)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """The curve of one drift."""
     walk = RandomWalk(cell["drift"], Noise.normal(1))
-    curve = Curve.of(walk, ExponentialLife(ALPHA), caching=True)
+    curve = PrecomputedCurve.of(walk, ExponentialLife(ALPHA), caching=True)
     return [
         {"offset": int(offset), "h": float(h)}
         for offset, h in zip(OFFSETS, curve(OFFSETS), strict=True)
@@ -32,35 +32,35 @@ def curve_of(results: pd.DataFrame, drift: int) -> "pd.Series[float]":
     return results[results["drift"] == drift].set_index("offset")["h"]
 
 
-def _by_distance(results: pd.DataFrame) -> Finding:
+def _by_distance(results: pd.DataFrame) -> ClaimFinding:
     h = curve_of(results, 0)
     even = float((h.loc[-10:10].to_numpy() - h.loc[-10:10].to_numpy()[::-1]).max())
     falls = bool(h.loc[0:].diff().dropna().lt(0).all())
-    return Finding(
+    return ClaimFinding(
         even < 1e-9 and falls,
         f"both sides alike within {even:.0e}, falling from {h[0]:.3f} at 0 to {h[10]:.3f} at 10",
     )
 
 
-def _to_the_right(results: pd.DataFrame) -> Finding:
+def _to_the_right(results: pd.DataFrame) -> ClaimFinding:
     shares = []
     for drift in DRIFTS:
         h = curve_of(results, drift).loc[-10:10]
         shares.append(float(h.loc[1:].sum() / (h.sum() - h[0])))
     shown = ", ".join(f"{share:.1%}" for share in shares)
-    return Finding(
+    return ClaimFinding(
         shares == sorted(shares) and shares[0] < shares[1], f"right of the walk: {shown}"
     )
 
 
-def _multiples(results: pd.DataFrame) -> Finding:
+def _multiples(results: pd.DataFrame) -> ClaimFinding:
     holds, shown = True, []
     for drift in DRIFTS[1:]:
         h = curve_of(results, drift)
         peaks = [at for at in range(1, 3 * drift) if h[at] > h[at - 1] and h[at] > h[at + 1]]
         shown.append(f"drift {drift}: {', '.join(map(str, peaks)) or 'none'}")
         holds &= drift in peaks
-    return Finding(holds, "local maxima at " + "; ".join(shown))
+    return ClaimFinding(holds, "local maxima at " + "; ".join(shown))
 
 
 def draw(results: pd.DataFrame) -> Drawing:

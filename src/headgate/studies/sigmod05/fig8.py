@@ -25,7 +25,7 @@ from headgate.studies.sigmod05.algorithms import (
 )
 from headgate.studies.sigmod05.compare import LABELS, LINES, never_beaten, results_row, table
 from headgate.studies.sigmod05.streams import FLOOR, PAPER, ROOF, SETTINGS, TOWER, WALK, streams_of
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 CACHE = 10
 SEEDS = tuple(range(1, 51))
@@ -36,7 +36,7 @@ RIVALS = [RAND, PROB_P, LIFE_P]
 TRENDS = (TOWER, ROOF, FLOOR)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Results of one algorithm."""
     name, streams = cell["algorithm"], streams_of(cell["stream"], cell.seed, cell.quick)
     if not applies(name, streams) or (name == FLOW_EXPECT and cell.seed in SEEDS[len(FLOWN) :]):
@@ -65,20 +65,20 @@ def _listed(values: "pd.Series[float]") -> str:
     return ", ".join(f"{name} {value:.3f}" for name, value in zip(names, values, strict=True))
 
 
-def _opt(results: pd.DataFrame) -> Finding:
+def _opt(results: pd.DataFrame) -> ClaimFinding:
     return never_beaten(results, ("stream",))
 
 
-def _ahead(results: pd.DataFrame) -> Finding:
+def _ahead(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)
     lead = found[HEEB] / found[RIVALS].max(axis=1)
-    return Finding(bool((lead > 1).all()), f"against the best of the three: {_listed(lead)}")
+    return ClaimFinding(bool((lead > 1).all()), f"against the best of the three: {_listed(lead)}")
 
 
-def _shrinks(results: pd.DataFrame) -> Finding:
+def _shrinks(results: pd.DataFrame) -> ClaimFinding:
     found = means(results).loc[list(TRENDS)]
     reached = found[HEEB] / found[OPT]
-    return Finding(reached.is_monotonic_decreasing, f"HEEB / OPT-offline: {_listed(reached)}")
+    return ClaimFinding(reached.is_monotonic_decreasing, f"HEEB / OPT-offline: {_listed(reached)}")
 
 
 def leads(results: pd.DataFrame) -> pd.DataFrame:
@@ -87,76 +87,78 @@ def leads(results: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({rival: found[HEEB] / found[rival] for rival in RIVALS})
 
 
-def _less_on_floor(results: pd.DataFrame) -> Finding:
+def _less_on_floor(results: pd.DataFrame) -> ClaimFinding:
     found = leads(results)
     shown = "; ".join(f"{rival}: {_listed(found[rival])}" for rival in RIVALS)
-    return Finding(bool((found.loc[FLOOR] < found.loc[TOWER]).all()), f"HEEB / {shown}")
+    return ClaimFinding(bool((found.loc[FLOOR] < found.loc[TOWER]).all()), f"HEEB / {shown}")
 
 
-def _shrinks_steadily(results: pd.DataFrame) -> Finding:
+def _shrinks_steadily(results: pd.DataFrame) -> ClaimFinding:
     found = leads(results)
     least = found[RAND]
-    return Finding(
+    return ClaimFinding(
         all(found[rival].is_monotonic_decreasing for rival in RIVALS),
         f"HEEB / RAND: {_listed(least)}",
     )
 
 
-def _flow(results: pd.DataFrame) -> Finding:
+def _flow(results: pd.DataFrame) -> ClaimFinding:
     if not (results["algorithm"] == FLOW_EXPECT).any():
-        return Finding(True, NOT_RUN)
+        return ClaimFinding(True, NOT_RUN)
     found = flown(results)
     ratio = found[HEEB] / found[FLOW_EXPECT]
-    return Finding(bool((ratio > 1).sum() >= 3), f"HEEB / FLOWEXPECT: {_listed(ratio)}")
+    return ClaimFinding(bool((ratio > 1).sum() >= 3), f"HEEB / FLOWEXPECT: {_listed(ratio)}")
 
 
-def _flow_walk(results: pd.DataFrame) -> Finding:
+def _flow_walk(results: pd.DataFrame) -> ClaimFinding:
     if not (results["algorithm"] == FLOW_EXPECT).any():
-        return Finding(True, NOT_RUN)
+        return ClaimFinding(True, NOT_RUN)
     found, others = flown(results), [RAND, PROB_P]
     edge = (found[[HEEB, FLOW_EXPECT]].min(axis=1) / found[others].max(axis=1))[WALK]
-    return Finding(bool(edge > 1), f"the lesser makes {edge:.2f} times the better of those two")
+    return ClaimFinding(
+        bool(edge > 1), f"the lesser makes {edge:.2f} times the better of those two"
+    )
 
 
-def _life(results: pd.DataFrame) -> Finding:
+def _life(results: pd.DataFrame) -> ClaimFinding:
     found = means(results).loc[list(TRENDS)]
     ratio = found[LIFE_P] / found[PROB_P]
-    return Finding(bool((ratio > 1).all()), f"LIFE_p / PROB_p: {_listed(ratio)}")
+    return ClaimFinding(bool((ratio > 1).all()), f"LIFE_p / PROB_p: {_listed(ratio)}")
 
 
-def _prob_worst(results: pd.DataFrame) -> Finding:
+def _prob_worst(results: pd.DataFrame) -> ClaimFinding:
     found = means(results).loc[list(TRENDS)]
     least = found.idxmin(axis=1)
     share = found[PROB_P] / found[OPT]
-    return Finding(bool((least == PROB_P).all()), f"PROB_p / OPT-offline: {_listed(share)}")
+    return ClaimFinding(bool((least == PROB_P).all()), f"PROB_p / OPT-offline: {_listed(share)}")
 
 
-def _rand(results: pd.DataFrame) -> Finding:
+def _rand(results: pd.DataFrame) -> ClaimFinding:
     found = means(results).loc[list(TRENDS)]
     ratio = found[RAND] / found[[PROB_P, LIFE_P]].max(axis=1)
-    return Finding(bool((ratio > 1).all()), f"RAND / better of the two: {_listed(ratio)}")
+    return ClaimFinding(bool((ratio > 1).all()), f"RAND / better of the two: {_listed(ratio)}")
 
 
-def _walk_far(results: pd.DataFrame) -> Finding:
+def _walk_far(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)
     share = float((found.drop(columns=OPT).max(axis=1) / found[OPT])[WALK])
-    return Finding(share < 0.6, f"the best makes {share:.3f} of what OPT-offline makes")
+    return ClaimFinding(share < 0.6, f"the best makes {share:.3f} of what OPT-offline makes")
 
 
-def _steady(results: pd.DataFrame) -> Finding:
+def _steady(results: pd.DataFrame) -> ClaimFinding:
     steady = results[results["stream"].isin(TRENDS)]
     runs = steady.groupby(["stream", "algorithm"])["results"].agg(["mean", "std", "count"])
     runs = runs[runs["count"] > 1]
     if runs.empty:
-        return Finding(True, "one run only")
+        return ClaimFinding(True, "one run only")
     spread = (runs["std"] / runs["mean"]).groupby("algorithm").max().sort_values()
-    return Finding(bool(spread.max() < 0.05), f"at most, {_listed(spread)}")
+    return ClaimFinding(bool(spread.max() < 0.05), f"at most, {_listed(spread)}")
 
 
-def _own_lifetime(results: pd.DataFrame) -> Finding:
+def _own_lifetime(results: pd.DataFrame) -> ClaimFinding:
     found = means(results)
     ratio = found[HEEB_LITTLE] / found[HEEB]
-    return Finding(bool((ratio > 0.95).all()), f"Little / paper's: {_listed(ratio)}")
+    return ClaimFinding(bool((ratio > 0.95).all()), f"Little / paper's: {_listed(ratio)}")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -30,7 +30,7 @@ from headgate.studies.sigmod05.compare import (
     table,
 )
 from headgate.studies.sigmod05.streams import FLOOR, PAPER, ROOF, SETTINGS, TOWER, WALK, streams_of
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 FIGURES = dict(zip(SETTINGS, range(9, 13), strict=True))
 CLOSE = 0.95
@@ -39,7 +39,7 @@ SMALL = (3, 5)
 TRENDS = (TOWER, ROOF, FLOOR)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Results of one algorithm with one cache size."""
     name, streams = cell["algorithm"], streams_of(cell["stream"], cell.seed, cell.quick)
     if not applies(name, streams):
@@ -47,11 +47,11 @@ def measure(cell: Cell) -> Sequence[Row]:
     return [results_row(streams, algorithm(name, streams, cell["cache"], cell.seed), cell["cache"])]
 
 
-def _opt(results: pd.DataFrame) -> Finding:
+def _opt(results: pd.DataFrame) -> ClaimFinding:
     return never_beaten(results, ("stream", "cache"))
 
 
-def _ahead(results: pd.DataFrame) -> Finding:
+def _ahead(results: pd.DataFrame) -> ClaimFinding:
     ratios = {}
     for stream in SETTINGS:
         found = table(results, stream=stream)
@@ -62,7 +62,7 @@ def _ahead(results: pd.DataFrame) -> Finding:
     return least_ratio(ratios, above=1.0)
 
 
-def _more_is_more(results: pd.DataFrame) -> Finding:
+def _more_is_more(results: pd.DataFrame) -> ClaimFinding:
     ratios = {}
     for stream in SETTINGS:
         found = table(results, stream=stream)
@@ -71,7 +71,7 @@ def _more_is_more(results: pd.DataFrame) -> Finding:
     return least_ratio(ratios, above=SATURATED)
 
 
-def _catch_up(results: pd.DataFrame) -> Finding:
+def _catch_up(results: pd.DataFrame) -> ClaimFinding:
     shares = {}
     for stream in SETTINGS:
         found = table(results, stream=stream)
@@ -79,7 +79,9 @@ def _catch_up(results: pd.DataFrame) -> Finding:
         shares[stream] = float(last.min() / last[OPT])
     least = min(shares[stream] for stream in TRENDS)
     shown = ", ".join(f"{stream} {share:.3f}" for stream, share in shares.items())
-    return Finding(least > 0.8 and shares[WALK] < 0.5, f"the last of all / OPT-offline: {shown}")
+    return ClaimFinding(
+        least > 0.8 and shares[WALK] < 0.5, f"the last of all / OPT-offline: {shown}"
+    )
 
 
 def reaches(found: pd.DataFrame, name: str) -> float:
@@ -88,7 +90,7 @@ def reaches(found: pd.DataFrame, name: str) -> float:
     return float(close.min()) if len(close) else float("inf")
 
 
-def _converges(results: pd.DataFrame) -> Finding:
+def _converges(results: pd.DataFrame) -> ClaimFinding:
     holds, shown = True, []
     for stream in (TOWER, ROOF):
         found = table(results, stream=stream)
@@ -99,17 +101,17 @@ def _converges(results: pd.DataFrame) -> Finding:
             for name, cache in at.items()
         )
         shown.append(f"{stream}: {each}")
-    return Finding(holds, "; ".join(shown))
+    return ClaimFinding(holds, "; ".join(shown))
 
 
-def _floor(results: pd.DataFrame) -> Finding:
+def _floor(results: pd.DataFrame) -> ClaimFinding:
     at = {stream: reaches(table(results, stream=stream), HEEB) for stream in TRENDS}
     shown = ", ".join(f"{stream} with {cache:g}" for stream, cache in at.items())
     ordered = list(at.values())
-    return Finding(ordered == sorted(ordered) and ordered[0] < ordered[2], shown)
+    return ClaimFinding(ordered == sorted(ordered) and ordered[0] < ordered[2], shown)
 
 
-def _lead(results: pd.DataFrame) -> Finding:
+def _lead(results: pd.DataFrame) -> ClaimFinding:
     leads = {}
     for stream in TRENDS:
         found = table(results, stream=stream)
@@ -117,10 +119,10 @@ def _lead(results: pd.DataFrame) -> Finding:
         leads[stream] = ahead.reindex(SMALL).dropna()
     holds = all((leads[a] > leads[b]).all() for a, b in pairwise(TRENDS))
     shown = ", ".join(f"{stream} {lead.iloc[-1]:.3f}" for stream, lead in leads.items())
-    return Finding(holds, f"HEEB / best of the three with cache {SMALL[-1]}: {shown}")
+    return ClaimFinding(holds, f"HEEB / best of the three with cache {SMALL[-1]}: {shown}")
 
 
-def _life(results: pd.DataFrame) -> Finding:
+def _life(results: pd.DataFrame) -> ClaimFinding:
     ratios = {}
     for stream in TRENDS:
         found = table(results, stream=stream)
@@ -129,15 +131,15 @@ def _life(results: pd.DataFrame) -> Finding:
     return least_ratio(ratios, above=1.0)
 
 
-def _own_lifetime(fewest: int, most: int) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _own_lifetime(fewest: int, most: int) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         ratios = {}
         for stream in SETTINGS:
             found = table(results, stream=stream).loc[fewest:most]
             ratios[f"on {stream}"] = found[HEEB_LITTLE] / found[HEEB]
         least = least_ratio(ratios, above=0.95)
         most_gained, where = max((float(each.max()), name) for name, each in ratios.items())
-        return Finding(least.holds, f"{least.measured}; most {most_gained:.3f}, {where}")
+        return ClaimFinding(least.holds, f"{least.measured}; most {most_gained:.3f}, {where}")
 
     return check
 

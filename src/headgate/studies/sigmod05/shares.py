@@ -3,10 +3,10 @@
 import numpy as np
 
 from headgate.engine.limits import terms_for
-from headgate.kernel.progress import Progress
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.policies import Policy
 from headgate.spec import Budget
 from headgate.studies.sigmod05.streams import WARM_UP, Streams
@@ -32,7 +32,7 @@ def share_of_r(streams: Streams, policy: Policy, rows: int, after: int = WARM_UP
         size = np.zeros(len(weight), np.int64)
         sides.append(Rows.of_arrivals(events.time, events.key.astype(np.int32), size, weight))
     codes = 1 + max(int(side.code.max()) for side in sides)
-    kept, progress, taken = [Rows.empty(), Rows.empty()], Progress(), []
+    kept, progress, taken = [Rows.empty(), Rows.empty()], StepProgress(), []
     for begin in range(0, len(streams.r), EVERY):
         now = [side.take(np.arange(begin, min(begin + EVERY, len(streams.r)))) for side in sides]
         step = Step(StepInput(terms, (kept[0], kept[1]), (now[0], now[1]), codes, progress))

@@ -22,7 +22,7 @@ from headgate.models.skipping import (
     semantic_pni,
 )
 from headgate.report.plot_style import PERCENT, STYLES
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.tr1542.execution import (
     ALIKE,
     INVERSE,
@@ -48,7 +48,7 @@ TITLES = {
 }
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Every strategy at one budget, solved and executed."""
     join = workload(cell["keys"], RATES, WINDOWS_S, UPDATE, cell["budget"])
     sides = streams(cell["keys"], RATES, cell.seed)
@@ -90,51 +90,53 @@ def by_strategy(results: pd.DataFrame, keys: str, column: str = "recall") -> pd.
     return own.pivot_table(index="budget", columns="strategy", values=column)
 
 
-def _alike(results: pd.DataFrame) -> Finding:
+def _alike(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["keys"] == ALIKE].set_index(["budget", "seed", "strategy"])
     keys = own["whole keys"].unstack("strategy")
     recall = own["recall"].unstack("strategy")
     gap = recall[SUBSET] - recall[DROPPED]
     last = own["part of the next"].unstack("strategy")[DROPPED]
     same = bool((keys[SUBSET] == keys[DROPPED]).all())
-    return Finding(
+    return ClaimFinding(
         same and bool(((gap >= -1e-9) & (gap <= last + 1e-9)).all()),
         f"the same keys whole at {int((keys[SUBSET] == keys[DROPPED]).sum())} of {len(keys)} "
         f"budgets; ahead by {gap.min():.4f} to {gap.max():.4f}",
     )
 
 
-def _leads(results: pd.DataFrame, one: str, other: str, column: str, by: float) -> Finding:
+def _leads(results: pd.DataFrame, one: str, other: str, column: str, by: float) -> ClaimFinding:
     table = by_strategy(results, INVERSE, column)
     lead = table[one] - table[other]
-    return Finding(
+    return ClaimFinding(
         bool(lead.min() > by),
         f"by {lead.min():.3f} (budget {lead.idxmin():.0%}) to {lead.max():.3f} "
         f"(budget {lead.idxmax():.0%})",
     )
 
 
-def _subset_ahead(results: pd.DataFrame) -> Finding:
+def _subset_ahead(results: pd.DataFrame) -> ClaimFinding:
     solved = _leads(results, SUBSET, DROPPED, "recall", 0.0)
     run = _leads(results, SUBSET, DROPPED, "measured", 0.0)
-    return Finding(solved.holds and run.holds, f"solved {solved.measured}; measured {run.measured}")
+    return ClaimFinding(
+        solved.holds and run.holds, f"solved {solved.measured}; measured {run.measured}"
+    )
 
 
-def _semantic_ahead(results: pd.DataFrame) -> Finding:
+def _semantic_ahead(results: pd.DataFrame) -> ClaimFinding:
     tried = [(column, other) for column in ("recall", "measured") for other in (SUBSET, DROPPED)]
     found = {
         f"{each[0]} {each[1]}": _leads(results, SEMANTIC, each[1], each[0], 0.0) for each in tried
     }
     lower = results[results["budget"] <= 0.7]
     clear = [_leads(lower, SEMANTIC, other, column, 0.1) for column, other in tried]
-    return Finding(
+    return ClaimFinding(
         all(each.holds for each in (*found.values(), *clear)),
         f"of {SUBSET} {found[f'measured {SUBSET}'].measured}; of {DROPPED} "
         f"{found[f'measured {DROPPED}'].measured}, measured",
     )
 
 
-def _at_forty(results: pd.DataFrame) -> Finding:
+def _at_forty(results: pd.DataFrame) -> ClaimFinding:
     solved, run = (
         by_strategy(results, INVERSE, column).loc[0.4] for column in ("recall", "measured")
     )
@@ -142,39 +144,39 @@ def _at_forty(results: pd.DataFrame) -> Finding:
         abs(each[SEMANTIC] - 0.67) <= 0.02 and abs(each[SUBSET] - 0.40) <= 0.02
         for each in (solved, run)
     ]
-    return Finding(
+    return ClaimFinding(
         all(near),
         f"{solved[SEMANTIC]:.3f} against {solved[SUBSET]:.3f} solved, {run[SEMANTIC]:.3f} against "
         f"{run[SUBSET]:.3f} measured",
     )
 
 
-def _ties(results: pd.DataFrame) -> Finding:
+def _ties(results: pd.DataFrame) -> ClaimFinding:
     left, right = frequencies(INVERSE)
     worth = left * right / (left + right)
     spread = float(worth.max() / worth.min() - 1)
     own = results[(results["keys"] == INVERSE) & (results["strategy"] == SUBSET)]
     above = own["recall"] - own["budget"]
-    return Finding(
+    return ClaimFinding(
         spread < 1e-9 and bool(((above > -0.01) & (above <= own["part of the next"] + 0.01)).all()),
         f"P(v) differs by {spread:.0e} of itself; recall is above the budget's share by "
         f"{above.min():.3f} to {above.max():.3f}",
     )
 
 
-def _never_behind(results: pd.DataFrame) -> Finding:
+def _never_behind(results: pd.DataFrame) -> ClaimFinding:
     least = []
     for keys in results["keys"].unique():
         table = by_strategy(results, keys)
         least.append((table[SEMANTIC] - table.drop(columns=SEMANTIC).max(axis=1)).min())
-    return Finding(min(least) > -1e-9, f"least lead {min(least):.1g}")
+    return ClaimFinding(min(least) > -1e-9, f"least lead {min(least):.1g}")
 
 
-def _as_solved(results: pd.DataFrame) -> Finding:
+def _as_solved(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["recall"] > 0]
     output = own["measured"] / own["recall"] - 1
     cost = own["cost"] - 1
-    return Finding(
+    return ClaimFinding(
         bool(output.abs().max() <= NEAR and cost.abs().max() <= NEAR),
         f"farthest {output.abs().max():.2%} in output and {cost.abs().max():.2%} in cost, of "
         f"{len(own)} runs",

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from headgate.models.skipping import STRATEGIES
 from headgate.report.plot_style import PERCENT, QUIET, STYLES
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.tr1542.execution import (
     ALIKE,
     EVEN,
@@ -38,7 +38,7 @@ NEAR_PNI, NEAR, BEHIND = 0.03, 0.06, 0.04
 is the standard error that runs are made long enough for."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Every strategy in one setting."""
     rates, windows = RATES[cell["rates"]], WINDOWS_S[cell["windows"]]
     join = workload(cell["keys"], rates, windows, cell["update"], cell["budget"])
@@ -76,13 +76,13 @@ def table(results: pd.DataFrame, column: str) -> pd.DataFrame:
     return results.pivot_table(index=SETTING, columns="strategy", values=column, dropna=False)
 
 
-def _ordered(results: pd.DataFrame) -> Finding:
+def _ordered(results: pd.DataFrame) -> ClaimFinding:
     made = table(results, "expected")
     pni, cf = made[PNI] / made[CF] - 1, made[CF] / made[INP].where(made[INP] > 0) - 1
     both_wait = _both_wait(made)
     strict = float(pni[both_wait].min()) > 1e-9 and float(cf.min()) > 1e-9
     least = -1e-9
-    return Finding(
+    return ClaimFinding(
         bool(strict and pni.min() > least and (made[CF] >= made[INP]).all()),
         f"{len(made):,} settings; PNI ahead of CF by {pni[both_wait].min():.2%} to {pni.max():.0%} "
         f"where both sides wait (median {pni[both_wait].median():.1%}) and by "
@@ -91,20 +91,20 @@ def _ordered(results: pd.DataFrame) -> Finding:
     )
 
 
-def _infeasible(results: pd.DataFrame) -> Finding:
+def _infeasible(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["strategy"] == INP]
     too_dear = own["windows cost"] > own["budget cost"]
-    return Finding(
+    return ClaimFinding(
         bool((own["feasible"] == ~too_dear).all()),
         f"{int((~own['feasible']).sum()):,} of {len(own):,} settings",
     )
 
 
-def _ordered_when_run(results: pd.DataFrame) -> Finding:
+def _ordered_when_run(results: pd.DataFrame) -> ClaimFinding:
     made = table(results, "measured")
     pni, cf = made[PNI] / made[CF] - 1, (made[CF] / made[INP] - 1).dropna()
     apart = pni[_both_wait(made)]
-    return Finding(
+    return ClaimFinding(
         bool(pni.min() > -BEHIND and cf.min() > -BEHIND),
         f"PNI ahead of CF in {(apart > 0).mean():.1%} of the settings where both sides wait, at "
         f"worst {apart.min():+.1%} (elsewhere, where the two are the same, {pni.min():+.1%}); CF "
@@ -119,53 +119,53 @@ def _both_wait(made: pd.DataFrame) -> np.ndarray:
     return np.array(waiting)
 
 
-def _farthest(own: pd.DataFrame, measured: str, expected: str, within: float) -> Finding:
+def _farthest(own: pd.DataFrame, measured: str, expected: str, within: float) -> ClaimFinding:
     off = (own[measured] / own[expected] - 1).to_numpy()
     at = int(np.argmax(np.abs(off)))
-    return Finding(
+    return ClaimFinding(
         bool(abs(off[at]) <= within),
         f"farthest {off[at]:+.2%} ({own['strategy'].iloc[at]}); {np.abs(off).mean():.2%} on "
         f"average over {len(own):,} runs",
     )
 
 
-def _pni_as_solved(results: pd.DataFrame) -> Finding:
+def _pni_as_solved(results: pd.DataFrame) -> ClaimFinding:
     return _farthest(results[results["strategy"] == PNI], "measured", "expected", NEAR_PNI)
 
 
-def _others_as_solved(results: pd.DataFrame) -> Finding:
+def _others_as_solved(results: pd.DataFrame) -> ClaimFinding:
     own = results[(results["strategy"] != PNI) & results["feasible"] & (results["expected"] > 0)]
     long = own[own["is long enough"]]
     found = _farthest(long, "measured", "expected", NEAR)
-    return Finding(found.holds, f"{found.measured}, {len(own) - len(long)} too short left out")
+    return ClaimFinding(found.holds, f"{found.measured}, {len(own) - len(long)} too short left out")
 
 
-def _cost(results: pd.DataFrame) -> Finding:
+def _cost(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["feasible"]]
     spent = own["expected cost"] / own["budget cost"]
     pni = _farthest(own[own["strategy"] == PNI], "cost", "budget cost", NEAR_PNI)
     found = _farthest(own, "cost", "budget cost", NEAR)
-    return Finding(
+    return ClaimFinding(
         pni.holds and found.holds and bool(spent.min() > 1 - 1e-9),
         f"{pni.measured}; all: {found.measured}",
     )
 
 
-def _semantic(results: pd.DataFrame) -> Finding:
+def _semantic(results: pd.DataFrame) -> ClaimFinding:
     made = table(results, "expected")
     rivals = made.drop(columns=SEMANTIC)
     lead = made[SEMANTIC] / rivals.max(axis=1) - 1
-    return Finding(
+    return ClaimFinding(
         bool(lead.min() > -1e-9),
         f"ahead of the best other by {lead.min():.1g} at least, {lead.max():.0%} at most; by over "
         f"1 % in {(lead > 0.01).mean():.0%} of {len(lead):,} settings",
     )
 
 
-def _semantic_when_run(results: pd.DataFrame) -> Finding:
+def _semantic_when_run(results: pd.DataFrame) -> ClaimFinding:
     made = table(results, "measured")
     lead = made[SEMANTIC] / made.drop(columns=SEMANTIC).max(axis=1) - 1
-    return Finding(bool(lead.min() > -BEHIND), f"at worst {lead.min():+.2%} of the best other")
+    return ClaimFinding(bool(lead.min() > -BEHIND), f"at worst {lead.min():+.2%} of the best other")
 
 
 def draw(results: pd.DataFrame) -> Drawing:

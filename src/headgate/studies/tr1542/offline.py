@@ -21,7 +21,7 @@ from headgate.policies.offline.subset import (
 )
 from headgate.report.plot_style import PERCENT_OF_100, STYLES
 from headgate.spec.quantity import SECOND_US
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.tr1542.uniform import PAPER
 
 ROWS, KEYS, WINDOW_S = 24, 6, 6
@@ -47,7 +47,7 @@ def graph_of(skew: float, seed: int) -> JoinGraph:
     return JoinGraph.of_events(sides[0], sides[1], (window, window))
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Pairs that each way buys with a budget, in percent of all; and what it spends."""
     graph = graph_of(cell["skew"], cell.seed)
     work = WorkCost(update=cell["update"], produce=1.0)
@@ -77,56 +77,56 @@ def by_way(results: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _within_budget(results: pd.DataFrame) -> Finding:
+def _within_budget(results: pd.DataFrame) -> ClaimFinding:
     most = float(results["spent"].max())
-    return Finding(most <= 1 + 1e-9, f"most spent {100 * most:.2f} % of the budget")
+    return ClaimFinding(most <= 1 + 1e-9, f"most spent {100 * most:.2f} % of the budget")
 
 
-def _near_exact(results: pd.DataFrame) -> Finding:
+def _near_exact(results: pd.DataFrame) -> ClaimFinding:
     table = by_way(results)
     lost = table[EXACT] - table[GREEDY]
-    return Finding(
+    return ClaimFinding(
         bool(lost.mean() <= NEAR_POINTS and lost.min() >= 0),
         f"{lost.mean():.1f} points short on average, {lost.max():.1f} at worst; "
         f"optimal in {(lost < 1e-9).mean():.0%} of {len(lost)} cells",
     )
 
 
-def _ascending(results: pd.DataFrame) -> Finding:
+def _ascending(results: pd.DataFrame) -> ClaimFinding:
     table = by_way(results)
     gained = table[GREEDY] - table[PRINTED]
     each = gained.groupby("skew").mean()
-    return Finding(
+    return ClaimFinding(
         bool(each.min() > 0),
         f"as printed {gained.mean():.1f} points less on average, {gained.max():.1f} at worst; "
         + ", ".join(f"{value:.1f} at Zipf {skew:g}" for skew, value in each.items()),
     )
 
 
-def _whole_rows(results: pd.DataFrame) -> Finding:
+def _whole_rows(results: pd.DataFrame) -> ClaimFinding:
     table = by_way(results)
     lost = table[EXACT] - table[EXACT_WHOLE]
-    return Finding(
+    return ClaimFinding(
         bool(lost.min() >= 0 and lost.mean() <= HARDLY_POINTS),
         f"less in {(lost > 1e-9).mean():.1%} of the cells, by {lost.max():.1f} points at most",
     )
 
 
-def _whole_greedy(results: pd.DataFrame) -> Finding:
+def _whole_greedy(results: pd.DataFrame) -> ClaimFinding:
     table = by_way(results)
     lost = table[EXACT_WHOLE] - table[GREEDY_WHOLE]
     ahead = (table[GREEDY_WHOLE] - table[GREEDY]).mean()
-    return Finding(
+    return ClaimFinding(
         bool(lost.min() >= 0 and lost.mean() <= NEAR_POINTS),
         f"{lost.mean():.1f} points short on average, {lost.max():.1f} at worst; "
         f"{ahead:+.1f} points against single pairs",
     )
 
 
-def _updates_matter(results: pd.DataFrame) -> Finding:
+def _updates_matter(results: pd.DataFrame) -> ClaimFinding:
     exact = results[results["way"] == EXACT]
     share = (exact["percent"] - exact["budget"]).groupby(exact["update"]).mean()
-    return Finding(
+    return ClaimFinding(
         bool(share.is_monotonic_increasing),
         "points above the budget's share: "
         + ", ".join(f"{value:.1f} at C_u = {update:g} C_p" for update, value in share.items()),

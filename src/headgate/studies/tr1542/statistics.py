@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from headgate.models.skipping import Workload, probe_no_insert, semantic_pni
 from headgate.report.plot_style import STYLES
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.tr1542.execution import (
     ALIKE,
     INVERSE,
@@ -62,7 +62,7 @@ def most_for_counting(join: Workload) -> float:
     return float(join.budget - enough) / arrivals
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """What counting may cost, and both strategies carried out below that and above."""
     exponent = cell["exponent"]
     join = workload(cell["keys"], RATES, WINDOWS_S, UPDATE, cell["budget"], exponent)
@@ -80,9 +80,9 @@ def measure(cell: Cell) -> Sequence[Row]:
     return [found]
 
 
-def _even(results: pd.DataFrame) -> Finding:
+def _even(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["exponent"] == 0]["most"]
-    return Finding(bool(own.max() < 1e-6), f"at most {own.max():.1g} of C_u")
+    return ClaimFinding(bool(own.max() < 1e-6), f"at most {own.max():.1g} of C_u")
 
 
 def _most(results: pd.DataFrame) -> pd.DataFrame:
@@ -90,22 +90,22 @@ def _most(results: pd.DataFrame) -> pd.DataFrame:
     return results.pivot_table(index=["keys", "budget"], columns="exponent", values="most")
 
 
-def _grows(results: pd.DataFrame) -> Finding:
+def _grows(results: pd.DataFrame) -> ClaimFinding:
     moderate = _most(results[results["exponent"] <= 0.5])
     inverse = _most(results[results["keys"] == INVERSE])
     rises = [bool((np.diff(part.to_numpy(), axis=1) > 0).all()) for part in (moderate, inverse)]
     half, steep = moderate.iloc[:, -1], _most(results).iloc[:, -1]
-    return Finding(
+    return ClaimFinding(
         all(rises),
         f"{half.min():.2f} to {half.max():.2f} of C_u with exponent {half.name}; "
         f"{steep.min():.2f} to {steep.max():.2f} with {steep.name}",
     )
 
 
-def _as_said(results: pd.DataFrame) -> Finding:
+def _as_said(results: pd.DataFrame) -> ClaimFinding:
     own = results[results["exponent"] >= 0.5]
     cheap, dear = own["cheap"] / own["without"] - 1, own["dear"] / own["without"] - 1
-    return Finding(
+    return ClaimFinding(
         bool(cheap.min() > 0 and dear.max() < 0),
         f"at {CHEAP:g} of it semantic PNI is ahead by {cheap.min():.1%} or more, at {DEAR:g} "
         f"behind by {-dear.max():.1%} or more",

@@ -23,7 +23,7 @@ from headgate.studies.sampled.memory import (
     WINDOW_S,
     keyed_streams,
 )
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 
 PAPER = (
     "Ayad, Naughton, Wright, Srivastava: Approximating Streaming Window Joins Under CPU "
@@ -46,7 +46,7 @@ def cost_model(produce: float, variant: str) -> UniformCost:
     )
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Solve for the sampling fraction, run it, and count what it did."""
     sides, codes = keyed_streams(LASTS_S)
     model = cost_model(cell["produce"], cell["variant"])
@@ -77,25 +77,25 @@ def measure(cell: Cell) -> Sequence[Row]:
     ]
 
 
-def _ratio(results: pd.DataFrame, measured: str, expected: str) -> Finding:
+def _ratio(results: pd.DataFrame, measured: str, expected: str) -> ClaimFinding:
     ratio = results[measured] / results[expected]
     worst = float(ratio.iloc[int((ratio - 1).abs().to_numpy().argmax())])
-    return Finding(abs(worst - 1) <= NEAR, f"farthest {worst:.3f} of it")
+    return ClaimFinding(abs(worst - 1) <= NEAR, f"farthest {worst:.3f} of it")
 
 
-def _fraction(results: pd.DataFrame) -> Finding:
+def _fraction(results: pd.DataFrame) -> ClaimFinding:
     return _ratio(results, "fraction", "share")
 
 
-def _admitted(results: pd.DataFrame) -> Finding:
+def _admitted(results: pd.DataFrame) -> ClaimFinding:
     return _ratio(results, "admitted", "admitted expected")
 
 
-def _probed(results: pd.DataFrame) -> Finding:
+def _probed(results: pd.DataFrame) -> ClaimFinding:
     return _ratio(results, "probed", "probed expected")
 
 
-def _cost(results: pd.DataFrame) -> Finding:
+def _cost(results: pd.DataFrame) -> ClaimFinding:
     return _ratio(results, "cost", "budget cost")
 
 

@@ -6,7 +6,7 @@ their mean is 1.25/r, so streams really run at 0.8 r, and a full window really h
 
 import numpy as np
 
-from headgate.studies.trial import Trial, stream
+from headgate.studies.trial import ProbeTrial, stream
 
 R1, R2 = 1.0, 5.0
 W1_S = 500.0
@@ -23,7 +23,7 @@ def matches_of(shape: np.ndarray) -> np.ndarray:
     return matches
 
 
-def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
+def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> ProbeTrial:
     """Left rows with unique keys; each right row names one of a bucket drawn from the age curve.
 
     Right rows begin when the left window is full. The first window after that is not counted,
@@ -44,7 +44,7 @@ def age_streams(matches: np.ndarray, duration_s: float, seed: int) -> Trial:
     first = np.searchsorted(left, right - (bucket + 1) * width, side="right")
     beyond = np.searchsorted(left, right - bucket * width, side="right")
     keys = first + (rng.random(len(right)) * (beyond - first)).astype(np.int64)
-    return Trial(
+    return ProbeTrial(
         stream(np.arange(len(left)), left, "stored_at"),
         stream(keys, right, "probed_at"),
         window_s=W1_S,

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from headgate.spec import Budget
-from headgate.studies.study import Cell, Claim, Finding, Row, Study
-from headgate.studies.trial import Trial, seconds, stream
+from headgate.studies.study import Claim, ClaimFinding, Row, Study, StudyCell
+from headgate.studies.trial import ProbeTrial, seconds, stream
 from headgate.studies.vldb04.strategies import AGE, PAPER, RECENT, age_curve, strategy
 
 P33, P34 = (1, 1, 2, 1), (3, 0, 2)
@@ -17,21 +17,21 @@ STEADY_FROM, STEADY_UNTIL = 13, 37
 """Averages are taken over 24 time units, a multiple of every period there is, past the start."""
 
 
-def example_streams(matches: Sequence[int]) -> Trial:
+def example_streams(matches: Sequence[int]) -> ProbeTrial:
     """The i-th row comes at time i; what it makes by age k comes halfway between k - 1 and k."""
     left = np.arange(1.0, STEADY_UNTIL + 1)
     ages = np.repeat(np.arange(len(matches)) + 0.5, matches)
     keys = np.repeat(np.arange(len(left)), len(ages))
     times = np.add.outer(left, ages).ravel()
     order = np.argsort(times, kind="stable")
-    return Trial(
+    return ProbeTrial(
         stream(np.arange(len(left)), left, "stored_at"),
         stream(keys[order], times[order], "probed_at"),
         window_s=len(matches),
     )
 
 
-def measure_with(matches: Sequence[int], cell: Cell) -> Sequence[Row]:
+def measure_with(matches: Sequence[int], cell: StudyCell) -> Sequence[Row]:
     """Results in each time unit."""
     policy = strategy(cell["policy"], age_curve(1, matches))
     pairs = example_streams(matches).join(policy, Budget(rows=cell["memory"])).pairs
@@ -39,12 +39,12 @@ def measure_with(matches: Sequence[int], cell: Cell) -> Sequence[Row]:
     return [{"time": time, "results": int(made[time])} for time in range(1, STEADY_UNTIL)]
 
 
-def measure_33(cell: Cell) -> Sequence[Row]:
+def measure_33(cell: StudyCell) -> Sequence[Row]:
     """Example 3.3."""
     return measure_with(P33, cell)
 
 
-def measure_34(cell: Cell) -> Sequence[Row]:
+def measure_34(cell: StudyCell) -> Sequence[Row]:
     """Example 3.4."""
     return measure_with(P34, cell)
 
@@ -82,37 +82,39 @@ def average(results: pd.DataFrame, policy: str, rows: int) -> float:
     return float(own.loc[own["time"] >= STEADY_FROM, "results"].mean())
 
 
-def _averages(expected: float, policy: str, rows: int) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _averages(expected: float, policy: str, rows: int) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         found = average(results, policy, rows)
-        return Finding(abs(found - expected) < 1e-9, f"{found:.4g} a time unit")
+        return ClaimFinding(abs(found - expected) < 1e-9, f"{found:.4g} a time unit")
 
     return check
 
 
-def _begins(expected: Sequence[int]) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _begins(expected: Sequence[int]) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         own = results[(results["policy"] == AGE) & (results["memory"] == results["memory"].min())]
         found = own["results"].head(len(expected)).tolist()
-        return Finding(found == list(expected), " ".join(str(made) for made in found))
+        return ClaimFinding(found == list(expected), " ".join(str(made) for made in found))
 
     return check
 
 
-def _is_best(matches: Sequence[int], memory: Sequence[int]) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _is_best(
+    matches: Sequence[int], memory: Sequence[int]
+) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         pairs = [(average(results, AGE, rows), best_average(matches, rows)) for rows in memory]
         shown = "; ".join(f"{found:.4g} of {best:.4g}" for found, best in pairs)
-        return Finding(all(abs(found - best) < 1e-9 for found, best in pairs), shown)
+        return ClaimFinding(all(abs(found - best) < 1e-9 for found, best in pairs), shown)
 
     return check
 
 
-def _best_age(matches: Sequence[int], expected: int) -> Callable[[pd.DataFrame], Finding]:
-    def check(results: pd.DataFrame) -> Finding:
+def _best_age(matches: Sequence[int], expected: int) -> Callable[[pd.DataFrame], ClaimFinding]:
+    def check(results: pd.DataFrame) -> ClaimFinding:
         curve = age_curve(1, matches)
         found = curve.best_age / curve.width
-        return Finding(found == expected, f"k_opt = {found:g}")
+        return ClaimFinding(found == expected, f"k_opt = {found:g}")
 
     return check
 

@@ -7,7 +7,7 @@ the figure shows both sides.
 
 import pandas as pd
 
-from headgate.studies.study import Claim, Figure, Finding, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Study
 from headgate.studies.vldb04.frequency_streams import DIRECT, INVERSE
 from headgate.studies.vldb04.shared_memory import ALLOC, PROP, least_recall
 from headgate.studies.vldb04.strategies import PAPER
@@ -27,17 +27,17 @@ JOINS = TwoJoins(
 )
 
 
-def _nearly_flat(results: pd.DataFrame) -> Finding:
+def _nearly_flat(results: pd.DataFrame) -> ClaimFinding:
     line = least_recall(results, "z")[ALLOC].loc[SKEWED:]
-    return Finding(
+    return ClaimFinding(
         bool(line.max() - line.min() < 0.05), f"between {line.min():.3f} and {line.max():.3f}"
     )
 
 
-def _falls(results: pd.DataFrame) -> Finding:
+def _falls(results: pd.DataFrame) -> ClaimFinding:
     line = least_recall(results, "z")[PROP].loc[SKEWED:]
     falls = bool((line.diff().dropna() < 0).all()) and line.iloc[0] - line.iloc[-1] > 0.2
-    return Finding(falls, ", ".join(f"{recall:.3f} at {z:g}" for z, recall in line.items()))
+    return ClaimFinding(falls, ", ".join(f"{recall:.3f} at {z:g}" for z, recall in line.items()))
 
 
 FIG10 = Study(

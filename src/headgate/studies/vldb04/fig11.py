@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from headgate.studies.study import Claim, Figure, Finding, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Study
 from headgate.studies.vldb04.shared_memory import ALLOC, DEC, INC, PROP, least_recall
 from headgate.studies.vldb04.strategies import PAPER
 from headgate.studies.vldb04.two_joins import TwoJoins
@@ -10,15 +10,15 @@ from headgate.studies.vldb04.two_joins import TwoJoins
 JOINS = TwoJoins(axis="p", label="exponent p of the age curves", hard=INC, easy=DEC, percent=50.0)
 
 
-def _rises(results: pd.DataFrame) -> Finding:
+def _rises(results: pd.DataFrame) -> ClaimFinding:
     line = least_recall(results, "p")[ALLOC]
     rises = bool((line.diff().dropna() > 0).all())
-    return Finding(rises, ", ".join(f"{recall:.3f} at {p:g}" for p, recall in line.items()))
+    return ClaimFinding(rises, ", ".join(f"{recall:.3f} at {p:g}" for p, recall in line.items()))
 
 
-def _constant(results: pd.DataFrame) -> Finding:
+def _constant(results: pd.DataFrame) -> ClaimFinding:
     line = least_recall(results, "p")[PROP]
-    return Finding(
+    return ClaimFinding(
         bool(line.max() - line.min() < 0.02), f"between {line.min():.3f} and {line.max():.3f}"
     )
 

@@ -23,8 +23,8 @@ from headgate.studies.recall import (
     mark_best,
     worst_gap,
 )
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.studies.trial import Trial
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
+from headgate.studies.trial import ProbeTrial
 from headgate.studies.vldb04.age_streams import (
     BUCKETS,
     FULL_WINDOW_ROWS,
@@ -60,12 +60,12 @@ def curve_of(shape: str) -> AgeCurve:
 
 
 @lru_cache(maxsize=2)
-def trial_of(shape: str, seed: int, quick: bool) -> Trial:
+def trial_of(shape: str, seed: int, quick: bool) -> ProbeTrial:
     """The streams of a shape."""
     return age_streams(matches_of(SHAPES[shape]), QUICK_DURATION_S if quick else DURATION_S, seed)
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """Recall of one strategy with one memory size."""
     shape, rows = cell["stream"], round(FULL_WINDOW_ROWS * cell["memory"] / 100)
     trial = trial_of(shape, cell.seed, cell.quick)
@@ -78,7 +78,7 @@ def best_percent(shape: str) -> float:
     return 100 * curve.best_age / curve.window
 
 
-def _follows_theory(results: pd.DataFrame) -> Finding:
+def _follows_theory(results: pd.DataFrame) -> ClaimFinding:
     gaps = {}
     for shape in SHAPES:
         for seed in results["seed"].unique():
@@ -87,39 +87,39 @@ def _follows_theory(results: pd.DataFrame) -> Finding:
     return worst_gap(gaps, 0.02)
 
 
-def _increasing(results: pd.DataFrame) -> Finding:
+def _increasing(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results, stream="INC").loc[:90]
     return least_lead({"": table[AGE] - table[RECENT]}, by=0.05)
 
 
-def _decreasing(results: pd.DataFrame) -> Finding:
+def _decreasing(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results, stream="DEC")
     return worst_gap({"": table[AGE] - table[RECENT]}, 0.005)
 
 
-def _bell_below(results: pd.DataFrame) -> Finding:
+def _bell_below(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results, stream="BELL").loc[: best_percent("BELL") - 1]
     return least_lead({"": table[AGE] - table[RECENT]}, by=0.0)
 
 
-def _bell_above(results: pd.DataFrame) -> Finding:
+def _bell_above(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results, stream="BELL").loc[best_percent("BELL") :]
     return worst_gap({"": table[AGE] - table[RECENT]}, 0.005)
 
 
-def _until_expiry(results: pd.DataFrame) -> Finding:
+def _until_expiry(results: pd.DataFrame) -> ClaimFinding:
     tables = {shape: by_policy(results, stream=shape).loc[:90] for shape in ("DEC", "BELL")}
     ahead = least_lead({name: t[AGE] - t[UNTIL_EXPIRY] for name, t in tables.items()}, by=0.02)
     same = by_policy(results, stream="INC")
     equal = worst_gap({"INC": same[AGE] - same[UNTIL_EXPIRY]}, 0.005)
-    return Finding(ahead.holds and equal.holds, f"{ahead.measured}; {equal.measured}")
+    return ClaimFinding(ahead.holds and equal.holds, f"{ahead.measured}; {equal.measured}")
 
 
-def _shapes_differ(results: pd.DataFrame) -> Finding:
+def _shapes_differ(results: pd.DataFrame) -> ClaimFinding:
     ages = pd.DataFrame({shape: by_policy(results, stream=shape)[AGE] for shape in SHAPES})
     spread = (ages.max(axis=1) - ages.min(axis=1)).loc[:80]
     at_half = ", ".join(f"{shape} {float(ages[shape][50]):.3f}" for shape in SHAPES)
-    return Finding(
+    return ClaimFinding(
         bool(spread.min() > 0.15), f"least spread {spread.min():.3f}; with 50 %: {at_half}"
     )
 

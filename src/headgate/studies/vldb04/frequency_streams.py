@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.models import Frequencies, KeyFrequencies
-from headgate.studies.trial import Trial, stream
+from headgate.studies.trial import ProbeTrial, stream
 from headgate.studies.vldb04.age_streams import R1, R2, W1_S, arrivals
 
 DOMAIN = 50
@@ -38,7 +38,7 @@ def frequencies_of(correlation: str, exponent: float, seed: int) -> Frequencies:
     return Frequencies(KeyFrequencies(values, left), KeyFrequencies(values, right))
 
 
-def frequency_streams(model: Frequencies, duration_s: float, seed: int) -> Trial:
+def frequency_streams(model: Frequencies, duration_s: float, seed: int) -> ProbeTrial:
     """Values drawn anew for every row; the first two windows are not counted."""
     rng = np.random.default_rng(seed)
     sides = []
@@ -49,4 +49,4 @@ def frequency_streams(model: Frequencies, duration_s: float, seed: int) -> Trial
         times = arrivals(rng, rate, 0.0, duration_s)
         keys = rng.choice(DOMAIN, size=len(times), p=share)
         sides.append(stream(keys, times, name))
-    return Trial(sides[0], sides[1], window_s=W1_S, counted_from_s=2 * W1_S)
+    return ProbeTrial(sides[0], sides[1], window_s=W1_S, counted_from_s=2 * W1_S)

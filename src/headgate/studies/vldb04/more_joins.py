@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.report.plot_style import PERCENT, STYLES
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.vldb04.frequency_streams import DIRECT, INVERSE
 from headgate.studies.vldb04.shared_memory import (
     ALLOC,
@@ -37,7 +37,7 @@ GROUPS = (*reversed(MORE_HARD), *MORE_EASY[1:])
 """Hard joins and easy joins; the share of easy ones grows from group to group."""
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """A group of joins under one scheme."""
     hard, easy, percent = KINDS[cell["policy"]]
     hards, easies = (int(count) for count in cell["joins"].split(" + "))
@@ -53,7 +53,7 @@ def gains(results: pd.DataFrame, policy: str) -> "pd.Series[float]":
     return gain
 
 
-def _moves(results: pd.DataFrame, groups: Sequence[str], sign: float) -> Finding:
+def _moves(results: pd.DataFrame, groups: Sequence[str], sign: float) -> ClaimFinding:
     """Whether the gain moves one way from group to group, under either policy."""
     told, moves = [], []
     for policy in KINDS:
@@ -61,16 +61,16 @@ def _moves(results: pd.DataFrame, groups: Sequence[str], sign: float) -> Finding
         line = gain[[group for group in groups if group in gain]]
         moves.append(bool((sign * line.diff().dropna() > 0).all()))
         told.append(f"{policy}: " + ", ".join(f"{g:+.3f} with {at}" for at, g in line.items()))
-    return Finding(all(moves), "; ".join(told))
+    return ClaimFinding(all(moves), "; ".join(told))
 
 
-def _prop_limited(results: pd.DataFrame) -> Finding:
+def _prop_limited(results: pd.DataFrame) -> ClaimFinding:
     told, holds = [], True
     for policy in KINDS:
         line = least_recall(results[results["policy"] == policy], "joins")[PROP]
         holds = holds and line.max() - line.min() < 0.03
         told.append(f"{policy}: between {line.min():.3f} and {line.max():.3f}")
-    return Finding(bool(holds), "; ".join(told))
+    return ClaimFinding(bool(holds), "; ".join(told))
 
 
 def draw(results: pd.DataFrame) -> Drawing:

@@ -24,7 +24,7 @@ from headgate.sampling.fractions import most_share, theorem_4_2
 from headgate.spec import Budget, Side, TimeWindow
 from headgate.spec.budget import AMPLE
 from headgate.spec.quantity import SECOND_US
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
 from headgate.studies.trial import seconds
 from headgate.studies.vldb04.age_streams import FULL_WINDOW_ROWS, R2, REAL_RATE, W1_S
 from headgate.studies.vldb04.frequency_streams import (
@@ -90,7 +90,7 @@ def exact_pairs(correlation: str, seed: int, quick: bool) -> pa.Table:
     return join_with("fifo", AMPLE).run(left, right).pairs
 
 
-def measure(cell: Cell) -> Sequence[Row]:
+def measure(cell: StudyCell) -> Sequence[Row]:
     """The average relative error of the windowed average, and the sample's size."""
     correlation, scheme = cell["stream"], cell["scheme"]
     left, right, model = streams_of(correlation, cell.seed, cell.quick)
@@ -135,59 +135,63 @@ def errors(results: pd.DataFrame, axis: str) -> pd.DataFrame:
     return results.pivot_table(index=axis, columns="scheme", values="error")
 
 
-def _pps_beats_eq(results: pd.DataFrame) -> Finding:
+def _pps_beats_eq(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "memory").loc[:90]
     ratio = table[PPS] / table[EQ]
-    return Finding(bool((ratio < 1).all()), f"{ratio.min():.2f} to {ratio.max():.2f} of EQ's error")
+    return ClaimFinding(
+        bool((ratio < 1).all()), f"{ratio.min():.2f} to {ratio.max():.2f} of EQ's error"
+    )
 
 
-def _uniform_at_10(results: pd.DataFrame) -> Finding:
+def _uniform_at_10(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "memory").loc[10]
-    return Finding(
+    return ClaimFinding(
         bool(table[UNIFORM] < table[PPS]),
         f"UNIFORM {table[UNIFORM]:.3f}, PPS {table[PPS]:.3f}, PPS unweighted "
         f"{table[UNWEIGHTED]:.3f}",
     )
 
 
-def _pps_at_high(results: pd.DataFrame) -> Finding:
+def _pps_at_high(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "memory").loc[50:]
     ratio = table[PPS] / table[UNIFORM]
-    return Finding(
+    return ClaimFinding(
         bool((ratio < 1).all()), f"at most {ratio.max():.2f} of UNIFORM's error from 50 % on"
     )
 
 
-def _not_zero(results: pd.DataFrame) -> Finding:
+def _not_zero(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "memory").loc[100]
-    return Finding(
+    return ClaimFinding(
         bool(table[UNIFORM] > 0.01 and table[PPS] < 0.01),
         f"UNIFORM {table[UNIFORM]:.4f}, PPS {table[PPS]:.4f}, EQ {table[EQ]:.4f}",
     )
 
 
-def _degrades(results: pd.DataFrame) -> Finding:
+def _degrades(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "sigma")
     ratios = {scheme: table[scheme] / table[UNIFORM] for scheme in (EQ, PPS)}
     grows = all(float(r.iloc[-1]) > 1.2 * float(r.iloc[0]) for r in ratios.values())
     shown = "; ".join(f"{s}: {r.iloc[0]:.2f} to {r.iloc[-1]:.2f}" for s, r in ratios.items())
-    return Finding(grows, f"error over UNIFORM's, from the least σ/μ to the greatest: {shown}")
+    return ClaimFinding(grows, f"error over UNIFORM's, from the least σ/μ to the greatest: {shown}")
 
 
-def _proportional(results: pd.DataFrame) -> Finding:
+def _proportional(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "sigma")
     grows = table.iloc[-1] / table.iloc[0]
     times = table.index[-1] / table.index[0]
     shown = ", ".join(f"{scheme} {value:.1f}" for scheme, value in grows.items())
-    return Finding(
+    return ClaimFinding(
         bool((grows > 0.5 * times).all()), f"σ/μ grows {times:g} times, errors {shown} times"
     )
 
 
-def _clusters_win(results: pd.DataFrame) -> Finding:
+def _clusters_win(results: pd.DataFrame) -> ClaimFinding:
     table = errors(results, "memory")
     ratio = (table[PPS] / table[UNIFORM]).loc[:90]
-    return Finding(bool((ratio < 0.7).all()), f"PPS at most {ratio.max():.2f} of UNIFORM's error")
+    return ClaimFinding(
+        bool((ratio < 0.7).all()), f"PPS at most {ratio.max():.2f} of UNIFORM's error"
+    )
 
 
 def draw_memory(results: pd.DataFrame) -> Drawing:

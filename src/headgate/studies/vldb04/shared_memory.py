@@ -21,8 +21,8 @@ from headgate.planner.quality_curve import QualityCurve
 from headgate.policies import Age, Policy, Prob
 from headgate.report.plot_style import PERCENT, PERCENT_OF_100, QUIET, STYLES
 from headgate.spec.quantity import SECOND_US
-from headgate.studies.study import Finding, Row
-from headgate.studies.trial import Trial
+from headgate.studies.study import ClaimFinding, Row
+from headgate.studies.trial import ProbeTrial
 from headgate.studies.vldb04.age_streams import (
     BUCKETS,
     FULL_WINDOW_ROWS,
@@ -103,13 +103,13 @@ class Contender:
             return QualityCurve.of_output(model.output(0, (REAL_RATE, 0.8 * R2), W1_S))
         return QualityCurve.of_output(model.output(REAL_RATE / SECOND_US))
 
-    def trial(self, seed: int, quick: bool) -> Trial:
+    def trial(self, seed: int, quick: bool) -> ProbeTrial:
         """Its streams."""
         return _trial(self, seed, quick)
 
 
 @lru_cache(maxsize=3)
-def _trial(join: Contender, seed: int, quick: bool) -> Trial:
+def _trial(join: Contender, seed: int, quick: bool) -> ProbeTrial:
     own_seed = 100 * seed + join.number
     model = join.model
     if isinstance(model, Frequencies):
@@ -156,7 +156,7 @@ def memory_given(results: pd.DataFrame, axis: str, scheme: str) -> pd.DataFrame:
     return mine.pivot_table(index=axis, columns="join", values="given", sort=False)
 
 
-def follows_closed_form(results: pd.DataFrame, within: float, few: bool = False) -> Finding:
+def follows_closed_form(results: pd.DataFrame, within: float, few: bool = False) -> ClaimFinding:
     """Whether measured recall is what the formula says, on average over seeds.
 
     Of joins with `SOME_ROWS` or more; or, where asked for, of those with ``few``.
@@ -165,32 +165,32 @@ def follows_closed_form(results: pd.DataFrame, within: float, few: bool = False)
     mean = results.groupby(axes)[["recall", "expected", "rows"]].mean()
     mean = mean[(mean["rows"] < SOME_ROWS) == few]
     if mean.empty:
-        return Finding(True, "no such join")
+        return ClaimFinding(True, "no such join")
     gap = (mean["recall"] - mean["expected"]).abs()
     place: Any = gap.idxmax()
-    return Finding(
+    return ClaimFinding(
         bool(gap.max() <= within),
         f"largest difference {gap.max():.4f}, with {', '.join(map(str, place))}; "
         f"mean {gap.mean():.4f} over {len(gap)}",
     )
 
 
-def never_behind(results: pd.DataFrame, axis: str, slack: float) -> Finding:
+def never_behind(results: pd.DataFrame, axis: str, slack: float) -> ClaimFinding:
     """Whether ALLOC's minimum recall is at least PROP's everywhere."""
     table = least_recall(results, axis)
     lead = table[ALLOC] - table[PROP]
-    return Finding(
+    return ClaimFinding(
         bool(lead.min() >= -slack),
         f"leads by {lead.min():+.3f} at {lead.idxmin()} to {lead.max():+.3f} at {lead.idxmax()}",
     )
 
 
-def comes_out_alike(results: pd.DataFrame, axis: str, within: float) -> Finding:
+def comes_out_alike(results: pd.DataFrame, axis: str, within: float) -> ClaimFinding:
     """Whether ALLOC gives all joins the same recall (Theorem 5.1)."""
     mine = results[results["scheme"] == ALLOC]
     table = mine.pivot_table(index=axis, columns="join", values="recall", sort=False)
     spread = table.max(axis=1) - table.min(axis=1)
-    return Finding(
+    return ClaimFinding(
         bool(spread.max() <= within), f"largest spread {spread.max():.4f}, at {spread.idxmax()}"
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 from headgate.models import AgeCurve, AgeCurves
 from headgate.policies import Age, Fifo, Policy, UntilExpiry
 from headgate.spec.quantity import SECOND_US
-from headgate.studies.trial import Trial
+from headgate.studies.trial import ProbeTrial
 
 PAPER = "Srivastava, Widom: Memory-Limited Execution of Windowed Stream Joins, VLDB 2004"
 AGE, RECENT, UNTIL_EXPIRY = "AGE", "RECENT", "UNTIL-EXPIRY"
@@ -45,7 +45,7 @@ def equation_3(curve: AgeCurve, rate_s: float, rows: float) -> float:
 
 
 def recall_row(
-    trial: Trial, curve: AgeCurve, rate_s: float, policy: str, rows: int
+    trial: ProbeTrial, curve: AgeCurve, rate_s: float, policy: str, rows: int
 ) -> dict[str, Any]:
     """Recall of a strategy, or of the theory, within so many stored rows."""
     if policy == THEORY:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from headgate.report.plot_style import STYLES
-from headgate.studies.study import Cell, Claim, Finding, Row
+from headgate.studies.study import Claim, ClaimFinding, Row, StudyCell
 from headgate.studies.vldb04.shared_memory import (
     ALLOC,
     Contender,
@@ -43,7 +43,7 @@ class TwoJoins:
     percent: float
     since: float = 0.0
 
-    def measure(self, cell: Cell) -> Sequence[Row]:
+    def measure(self, cell: StudyCell) -> Sequence[Row]:
         """Both joins under one scheme, at one value of the parameter."""
         joins = [Contender(kind, cell[self.axis]) for kind in (self.hard, self.easy)]
         return shared(joins, self.percent, cell["scheme"], cell.seed, cell.quick)
@@ -53,11 +53,13 @@ class TwoJoins:
         colours = {f"{self.hard} 1": STYLES[2][0], f"{self.easy} 1": STYLES[3][0]}
         return draw_sharing(results, self.axis, self.label, colours, self.percent)
 
-    def gives_less(self, results: pd.DataFrame) -> Finding:
+    def gives_less(self, results: pd.DataFrame) -> ClaimFinding:
         """Whether ALLOC gives the easy join less and less."""
         given = memory_given(results, self.axis, ALLOC)[f"{self.easy} 1"].loc[self.since :]
         falls = bool((given.diff().dropna() < 0).all())
-        return Finding(falls, ", ".join(f"{part:.1f} % at {at:g}" for at, part in given.items()))
+        return ClaimFinding(
+            falls, ", ".join(f"{part:.1f} % at {at:g}" for at, part in given.items())
+        )
 
     def claims(self, symbol: str, easier: str, formula: str, within: float) -> tuple[Claim, ...]:
         """Those that both figures make."""

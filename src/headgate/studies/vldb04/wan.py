@@ -18,8 +18,8 @@ from headgate.studies.recall import (
     mark_best,
     worst_gap,
 )
-from headgate.studies.study import Cell, Claim, Figure, Finding, Row, Study
-from headgate.studies.trial import Trial
+from headgate.studies.study import Claim, ClaimFinding, Figure, Row, Study, StudyCell
+from headgate.studies.trial import ProbeTrial
 from headgate.studies.vldb04.strategies import (
     AGE,
     PAPER,
@@ -39,19 +39,19 @@ NEAR_K_OPT = (54, 55, 56, 57, 58)
 
 
 @lru_cache(maxsize=2)
-def trace_of(seed: int, quick: bool, window_s: float = W1_S) -> Trial:
+def trace_of(seed: int, quick: bool, window_s: float = W1_S) -> ProbeTrial:
     """A trace; the same for every window."""
     return wan_trace(QUICK_MINUTES if quick else MINUTES, seed, window_s)
 
 
 @lru_cache(maxsize=2)
-def modelled(seed: int, quick: bool, window_s: float) -> tuple[Trial, AgeCurve]:
+def modelled(seed: int, quick: bool, window_s: float) -> tuple[ProbeTrial, AgeCurve]:
     """A trace and the age curve that AGE uses."""
     trial = trace_of(seed, quick, window_s)
     return trial, curve_of(trial)
 
 
-def measure_curve(cell: Cell) -> Sequence[Row]:
+def measure_curve(cell: StudyCell) -> Sequence[Row]:
     """The age curve, a row a bucket, normalised by n1; k_opt beside it."""
     curve = curve_of(trace_of(cell.seed, cell.quick))
     shares = curve.matches / curve.total
@@ -62,7 +62,7 @@ def measure_curve(cell: Cell) -> Sequence[Row]:
     ]
 
 
-def measure_recall(cell: Cell) -> Sequence[Row]:
+def measure_recall(cell: StudyCell) -> Sequence[Row]:
     """Recall of one strategy with one memory size, in percent of 120 seconds of rows."""
     trial, curve = modelled(cell.seed, cell.quick, cell["window"])
     rows = round(FULL_WINDOW_ROWS * cell["memory"] / 100)
@@ -70,24 +70,28 @@ def measure_recall(cell: Cell) -> Sequence[Row]:
     return [{**recall_row(trial, curve, RATE, cell["policy"], rows), "k_opt": best}]
 
 
-def _peak(results: pd.DataFrame) -> Finding:
+def _peak(results: pd.DataFrame) -> ClaimFinding:
     # The middle of the buckets near the top, so that one noisy bucket does not move the peak.
     peaks = [
         float(curve.loc[curve["p"] >= 0.9 * curve["p"].max(), "k"].mean())
         for _, curve in results.groupby("seed")
     ]
     holds = all(abs(peak - PEAK_S) <= 0.5 for peak in peaks)
-    return Finding(holds, f"peak at {_listed(peaks)} s")
+    return ClaimFinding(holds, f"peak at {_listed(peaks)} s")
 
 
-def _best_age(results: pd.DataFrame) -> Finding:
+def _best_age(results: pd.DataFrame) -> ClaimFinding:
     ages = results.groupby("seed")["k_opt"].first().tolist()
-    return Finding(all(abs(age - K_OPT_S) <= 0.7 for age in ages), f"k_opt = {_listed(ages)} s")
+    return ClaimFinding(
+        all(abs(age - K_OPT_S) <= 0.7 for age in ages), f"k_opt = {_listed(ages)} s"
+    )
 
 
-def _minima(results: pd.DataFrame) -> Finding:
+def _minima(results: pd.DataFrame) -> ClaimFinding:
     dips = [deepest_dip(curve["p"].to_numpy()) for _, curve in results.groupby("seed")]
-    return Finding(min(dips) > 0 and max(dips) <= 0.05, f"deepest dip {max(dips):.1%} of the peak")
+    return ClaimFinding(
+        min(dips) > 0 and max(dips) <= 0.05, f"deepest dip {max(dips):.1%} of the peak"
+    )
 
 
 def deepest_dip(curve: np.ndarray) -> float:
@@ -108,27 +112,27 @@ def best_percent(results: pd.DataFrame) -> float:
     return float(100 * results["k_opt"].mean() / W1_S)
 
 
-def _recent_makes_nothing(results: pd.DataFrame) -> Finding:
+def _recent_makes_nothing(results: pd.DataFrame) -> ClaimFinding:
     most = by_policy(results).loc[:40, RECENT].max()
-    return Finding(bool(most == 0), f"recall {most:.4f}")
+    return ClaimFinding(bool(most == 0), f"recall {most:.4f}")
 
 
-def _beats_until_expiry(results: pd.DataFrame) -> Finding:
+def _beats_until_expiry(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results).loc[:90]
     return least_lead({"": table[AGE] - table[UNTIL_EXPIRY]}, by=0.02)
 
 
-def _beats_recent(results: pd.DataFrame) -> Finding:
+def _beats_recent(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results).loc[: best_percent(results) - 1]
     return least_lead({"": table[AGE] - table[RECENT]}, by=0.0)
 
 
-def _is_recent(results: pd.DataFrame) -> Finding:
+def _is_recent(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results).loc[best_percent(results) :]
     return worst_gap({"": table[AGE] - table[RECENT]}, 0.01)
 
 
-def _follows_theory(results: pd.DataFrame) -> Finding:
+def _follows_theory(results: pd.DataFrame) -> ClaimFinding:
     gaps = {}
     for seed in results["seed"].unique():
         table = by_policy(results, seed=seed)
@@ -136,26 +140,26 @@ def _follows_theory(results: pd.DataFrame) -> Finding:
     return worst_gap(gaps, 0.02)
 
 
-def _crossover(results: pd.DataFrame) -> Finding:
+def _crossover(results: pd.DataFrame) -> ClaimFinding:
     table = by_policy(results)
     behind = table[AGE] - table[RECENT] > 0.01
     meets = float(table.index[behind].max())
     meets = float(table.index[table.index > meets].min())
-    return Finding(
+    return ClaimFinding(
         abs(meets - 100 * K_OPT_S / W1_S) <= 2,
         f"RECENT is within 0.01 of AGE from {meets:g} % on; k_opt/W1 = "
         f"{best_percent(results):.1f} %",
     )
 
 
-def _wider_window(results: pd.DataFrame) -> Finding:
+def _wider_window(results: pd.DataFrame) -> ClaimFinding:
     recall = results.pivot_table(index="window", columns=["policy", "memory"], values="recall")
     age = float((recall[AGE].max() - recall[AGE].min()).max())
     falls = recall[UNTIL_EXPIRY].sort_index().diff().dropna()
     shown = ", ".join(
         f"{window:g} s: {recall.loc[window, UNTIL_EXPIRY].mean():.2f}" for window in recall.index
     )
-    return Finding(
+    return ClaimFinding(
         age <= 0.01 and bool((falls.to_numpy() < -0.02).all()),
         f"AGE moves by {age:.4f}; UNTIL-EXPIRY on average {shown}",
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from headgate.models import AgeCurve
 from headgate.spec import Band
-from headgate.studies.trial import Trial, seconds, stream, timestamps
+from headgate.studies.trial import ProbeTrial, seconds, stream, timestamps
 from headgate.studies.vldb04.strategies import age_curve
 
 RATE = 50
@@ -53,7 +53,7 @@ class Path:
         return result
 
 
-def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Path()) -> Trial:  # noqa: B008 - immutable
+def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Path()) -> ProbeTrial:  # noqa: B008 - immutable
     """A trace of so many minutes, ready to be joined; rows are keyed by their source's timestamp.
 
     The first window is not counted.
@@ -70,7 +70,7 @@ def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Pa
     here = stamps + rng.exponential(0.001, rows)
     there = stamps + path.delays(rows, rng)
     delivered = rng.random(rows) >= path.loss
-    return Trial(
+    return ProbeTrial(
         stream(timestamps(stamps), here, "stored_at"),
         stream(timestamps(stamps[delivered]), there[delivered], "probed_at"),
         window_s=window_s,
@@ -79,7 +79,7 @@ def wan_trace(minutes: float, seed: int, window_s: float = W1_S, path: Path = Pa
     )
 
 
-def curve_of(trial: Trial, bucket_s: float = BUCKET_S) -> AgeCurve:
+def curve_of(trial: ProbeTrial, bucket_s: float = BUCKET_S) -> AgeCurve:
     """The age curve by an initial pass through the trace, over rows whose whole window is in it."""
     stored, probed = seconds(trial.exact, "stored_at"), seconds(trial.exact, "probed_at")
     last = seconds(trial.left, "stored_at")[-1] - trial.window_s

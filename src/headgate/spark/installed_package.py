@@ -10,7 +10,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Package:
+class InstalledPackage:
     """A package and its supported versions: from ``oldest`` up to, not including, ``newest``."""
 
     name: str
@@ -25,7 +25,7 @@ class Package:
 
         Examples
         --------
-        >>> Package("pandas", (2, 2), (3,)).wanted
+        >>> InstalledPackage("pandas", (2, 2), (3,)).wanted
         'pandas>=2.2,<3'
         """
         below = "" if self.newest is None else f",<{_dotted(self.newest)}"
@@ -36,7 +36,8 @@ class Package:
 
         Examples
         --------
-        >>> [Package("pyspark", (4, 0), (5,)).fits(v) for v in ("3.5.7", "4.0.0.dev1", "5.0.0")]
+        >>> spark = InstalledPackage("pyspark", (4, 0), (5,))
+        >>> [spark.fits(version) for version in ("3.5.7", "4.0.0.dev1", "5.0.0")]
         [False, True, False]
         """
         version = numbers(found)
@@ -60,11 +61,11 @@ class Package:
             )
 
 
-PYSPARK = Package("pyspark", (4, 0), (5,))
-PROTOBUF = Package("protobuf", (5, 28, 3), module="google.protobuf")
+PYSPARK = InstalledPackage("pyspark", (4, 0), (5,))
+PROTOBUF = InstalledPackage("protobuf", (5, 28, 3), module="google.protobuf")
 """For streams: Spark's transformWithState crashes without. Each version of Spark has its own oldest
 (`spark_versions.protobuf_for`)."""
-ALWAYS = (PYSPARK, Package("pandas", (2, 2), (3,)), Package("pyarrow", (18,)))
+ALWAYS = (PYSPARK, InstalledPackage("pandas", (2, 2), (3,)), InstalledPackage("pyarrow", (18,)))
 """As in pyproject.toml."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from headgate.models.process.noise import Noise
 from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.process_fit import Fit, fitted_noise, log_chance, whole
+from headgate.models.process.process_fit import ProcessFit, fitted_noise, log_chance, whole
 from headgate.spec import SpecError
 
 PHASES = 64
@@ -80,7 +80,7 @@ class LinearTrend(Process):
         return values
 
     @classmethod
-    def fit(cls, values: Any, noise: str = "normal") -> Fit:
+    def fit(cls, values: Any, noise: str = "normal") -> ProcessFit:
         """The line of least squares; a slope that may well be whole is taken to be whole.
 
         Parameters
@@ -110,7 +110,7 @@ class LinearTrend(Process):
         found, parameters = fitted_noise(residuals, noise, "linear trend")
         likelihood = log_chance(found.chance(residuals[1:]))
         rmse = float(np.sqrt(np.mean((residuals[1:] - found.mean) ** 2)))
-        return Fit(cls(slope, intercept, found), likelihood, parameters + 2, rmse)
+        return ProcessFit(cls(slope, intercept, found), likelihood, parameters + 2, rmse)
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The origin is the line; the moment is how it meets the lattice."""

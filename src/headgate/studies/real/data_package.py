@@ -18,7 +18,7 @@ FOLDER = Path("out/packages")
 
 
 @dataclass(frozen=True)
-class Package:
+class DataPackage:
     """A package that has a data set in it; never installed, only opened."""
 
     name: str

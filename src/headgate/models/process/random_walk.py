@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.models.process.noise import Noise
 from headgate.models.process.process import NEGLIGIBLE, Moment, Now, Process, lattice, steps_ahead
-from headgate.models.process.process_fit import NOISES, Fit, fitted_noise, log_chance, whole
+from headgate.models.process.process_fit import NOISES, ProcessFit, fitted_noise, log_chance, whole
 from headgate.spec import SpecError
 
 ROWS = 256
@@ -105,7 +105,7 @@ class RandomWalk(Process):
         return (self.start + np.concatenate([[0], np.cumsum(moves)])).astype(np.int64)[:steps]
 
     @classmethod
-    def fit(cls, values: Any, noise: str = "normal") -> Fit:
+    def fit(cls, values: Any, noise: str = "normal") -> ProcessFit:
         """The steps' mean and spread.
 
         Parameters
@@ -130,7 +130,7 @@ class RandomWalk(Process):
             found = Noise.normal(sigma, centre=float(moves.mean() - drift))
         process = cls(drift, found, int(given[0]))
         rmse = float(np.sqrt(np.mean((moves - process.step.mean) ** 2)))
-        return Fit(process, log_chance(process.step.chance(moves)), parameters + 1, rmse)
+        return ProcessFit(process, log_chance(process.step.chance(moves)), parameters + 1, rmse)
 
     def frame(self, step: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One frame, whose origin is the present value."""

@@ -114,12 +114,12 @@ def watch(
         raise SpecError(f"the page needs {missing[0]}, which is missing: {to_install(missing[0])}")
     from headgate.spark.report_listener import listen
     from headgate.watching.history import History
-    from headgate.watching.page_guard import Guard
+    from headgate.watching.page_guard import PageGuard
     from headgate.watching.page_server import PageServer
     from headgate.watching.recorder import Recorder
 
     place = Path(folder)
-    guard = Guard.of(host, token or os.environ.get(TOKEN_VARIABLE) or None, hosts)
+    guard = PageGuard.of(host, token or os.environ.get(TOKEN_VARIABLE) or None, hosts)
     history = History(place)
     if telemetry:
         from headgate.watching.telemetry import Telemetry

@@ -11,7 +11,7 @@ Thresholds = tuple[tuple[float, int, int], ...]
 """Decreasing scores, each with the number of left and right rows seen at that point."""
 
 
-class Progress(NamedTuple):
+class StepProgress(NamedTuple):
     """Progress of a join: the state that a step hands to the next, apart from the rows."""
 
     clock: int = NO_WATERMARK

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from headgate.spark.state.local_copy import new_name
 from headgate.spark.state.segments import Segment
-from headgate.spark.state.stored_tables import Stored, StoredTables
+from headgate.spark.state.stored_tables import StoredTables, TablePlace
 
 LATEST = "latest"
 
@@ -31,7 +31,9 @@ def with_fates(segments: Sequence[Segment], live: np.ndarray) -> list[Segment]:
 class GivenUpFilters:
     """Where the filters of both sides are stored."""
 
-    def __init__(self, tables: StoredTables, kept: Sequence[Stored | None] = (None, None)) -> None:
+    def __init__(
+        self, tables: StoredTables, kept: Sequence[TablePlace | None] = (None, None)
+    ) -> None:
         self._tables = tables
         self.stored = list(kept)
         self._known = [b"", b""]

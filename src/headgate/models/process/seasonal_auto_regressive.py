@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.models.process.autoregressive import gaussian_likelihood
 from headgate.models.process.gaussian import Gaussian, check_phi
-from headgate.models.process.process_fit import Fit, observed
+from headgate.models.process.process_fit import ProcessFit, observed
 from headgate.spec import SpecError
 
 SEASONS = 36
@@ -92,7 +92,7 @@ class SeasonalAutoRegressive(Gaussian):
         return SeasonalAutoRegressive(season, self.phi, self.sigma * factor, self.period)
 
     @classmethod
-    def fit(cls, values: Any, period: int = 365, degree: int = 2) -> Fit:
+    def fit(cls, values: Any, period: int = 365, degree: int = 2) -> ProcessFit:
         """Least squares of every value on the one before and the season, all at once.
 
         The first value is taken to be at step 0 of the period. Values may be finer than the
@@ -131,7 +131,7 @@ class SeasonalAutoRegressive(Gaussian):
         rmse = float(np.sqrt(np.mean(residuals**2)))
         process = cls(tuple(float(each) for each in season), phi, rmse, period)
         likelihood = gaussian_likelihood(given, residuals, rmse)
-        return Fit(process, likelihood, len(season) + 2, rmse)
+        return ProcessFit(process, likelihood, len(season) + 2, rmse)
 
 
 def harmonics(step: np.ndarray, period: int, degree: int) -> np.ndarray:

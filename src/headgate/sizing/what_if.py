@@ -23,7 +23,7 @@ TARGETS = (0.90, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
-class Point:
+class SizingPoint:
     """The recall of a policy with a given memory, and its 95 % interval."""
 
     policy: str
@@ -89,8 +89,8 @@ class WhatIf:
         Remarks on how the result was obtained.
     """
 
-    points: tuple[Point, ...]
-    optimum: tuple[Point, ...]
+    points: tuple[SizingPoint, ...]
+    optimum: tuple[SizingPoint, ...]
     needs: Needs
     pairs: float
     rows: tuple[int, int]
@@ -107,7 +107,7 @@ class WhatIf:
     """By policy: the part of the budget that only a stream gives to a monitor."""
     origin: Origin | None = None
     """What it was made of, when and by what."""
-    between: tuple[Point, ...] = ()
+    between: tuple[SizingPoint, ...] = ()
     """Further points, at sizes between those of `points` where a policy's recall rises steeply."""
     how: How = How.INNER
     """The kind of join, whose result rows recall is of."""
@@ -130,7 +130,7 @@ class WhatIf:
         """The memory sizes tried with every policy, in rows, ascending."""
         return tuple(sorted({point.rows for point in self.points}))
 
-    def curve(self, policy: str) -> tuple[Point, ...]:
+    def curve(self, policy: str) -> tuple[SizingPoint, ...]:
         """All points of a policy, by ascending memory."""
         tried = (*self.points, *self.between, *self.optimum)
         mine = (point for point in tried if point.policy == policy.upper())
@@ -210,7 +210,7 @@ class WhatIf:
 
         labels = dict.fromkeys(point.policy for point in (*self.points, *self.optimum))
         rows = [vars(point) for label in labels for point in self.curve(label)]
-        return pd.DataFrame(rows, columns=list(Point.__dataclass_fields__))
+        return pd.DataFrame(rows, columns=list(SizingPoint.__dataclass_fields__))
 
     def to_csv(self, path: "str | os.PathLike[str]") -> Path:
         """Write `to_pandas` to a file."""
@@ -262,7 +262,7 @@ def _check_recall(recall: float) -> None:
         raise SpecError(f"recall={recall!r} is not accepted: give a share from 0 to 1{hint}")
 
 
-def _crossing(curve: tuple[Point, ...], what: str, recall: float) -> float | None:
+def _crossing(curve: tuple[SizingPoint, ...], what: str, recall: float) -> float | None:
     """Where a curve first reaches a recall, in rows."""
     rows = [0.0, *(float(point.rows) for point in curve)]
     values = [0.0, *(float(getattr(point, what)) for point in curve)]

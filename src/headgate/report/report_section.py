@@ -8,12 +8,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """A heading, lines above a table, the table with its column heads, and lines below it.
 
     Examples
     --------
-    >>> print(Section("Rows", heads=("", "left"), rows=(("rows", "12"),), below=("No more.",)).text)
+    >>> rows = (("rows", "12"),)
+    >>> print(ReportSection("Rows", heads=("", "left"), rows=rows, below=("No more.",)).text)
     Rows
             left
       rows    12
@@ -64,6 +65,6 @@ class Section:
         return [*parts, Text()]
 
 
-def as_text(sections: tuple[Section, ...]) -> str:
+def as_text(sections: tuple[ReportSection, ...]) -> str:
     """Render a whole report as plain text."""
     return "\n\n".join(section.text for section in sections)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headgate.kernel.layout import LEFT, RIGHT
-from headgate.kernel.progress import Thresholds
+from headgate.kernel.step_progress import Thresholds
 from headgate.policies.kinds.plain_score import PlainRow
 
 
 @dataclass
-class GivenUp:
+class EvictedScores:
     """The scores a pool has evicted, each with the number of rows of either side seen by then."""
 
     log: list[tuple[float, int, int]]

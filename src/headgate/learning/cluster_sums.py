@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.learning.recall import Evidence
+from headgate.learning.evidence import Evidence
 from headgate.policies.chance import scrambled
 from headgate.policies.structures.ordered_sums import in_order
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from headgate.jobs.job_section import JobSection
 from headgate.jobs.lines import Path
 from headgate.jobs.problems import Problems
-from headgate.jobs.section import Section
 
 _SECRET = re.compile(r"pass(word|phrase|wd)|secret|access.?key|account.?key|jaas", re.IGNORECASE)
 _HIDDEN = re.compile(rf"{_SECRET.pattern}|token|credential|private.?key", re.IGNORECASE)
@@ -22,13 +22,13 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
-class Setting:
+class JobSetting:
     """A text of the file, as written and with variables substituted.
 
     Examples
     --------
-    >>> Setting("${HOME}/data", "/root/data")
-    Setting(written='${HOME}/data')
+    >>> JobSetting("${HOME}/data", "/root/data")
+    JobSetting(written='${HOME}/data')
     """
 
     written: str
@@ -37,15 +37,15 @@ class Setting:
     """What was filled in: names and values."""
 
 
-Settings = Mapping[str, Setting]
+Settings = Mapping[str, JobSetting]
 
 
-def shown(name: str, setting: Setting) -> str:
+def shown(name: str, setting: JobSetting) -> str:
     """Show a setting as it is written, or masked if its name suggests a secret.
 
     Examples
     --------
-    >>> shown("topic", Setting("bids", "bids")), shown("sas.token", Setting("abc", "abc"))
+    >>> shown("topic", JobSetting("bids", "bids")), shown("sas.token", JobSetting("abc", "abc"))
     ('bids', '***')
     """
     if _HIDDEN.search(name) and not setting.variables:
@@ -72,7 +72,7 @@ class Environment:
 
     variables: Mapping[str, str]
 
-    def fill(self, written: str, path: Path, problems: Problems) -> Setting:
+    def fill(self, written: str, path: Path, problems: Problems) -> JobSetting:
         """Substitute ``${NAME}``, and ``${`` for ``$${``; report variables that are not set."""
 
         filled: dict[str, str] = {}
@@ -94,23 +94,23 @@ class Environment:
             return ""
 
         value = _VARIABLE.sub(found, written)
-        return Setting(written, value, tuple(filled.items()))
+        return JobSetting(written, value, tuple(filled.items()))
 
-    def text(self, section: Section, name: str, give: str, required: bool) -> Setting | None:
+    def text(self, section: JobSection, name: str, give: str, required: bool) -> JobSetting | None:
         """Read a text of a section, with variables substituted."""
         written = section.text(name, give, required)
         if written is None:
             return None
         return self.fill(written, section.at(name), section.problems)
 
-    def options(self, section: Section, name: str) -> dict[str, Setting]:
+    def options(self, section: JobSection, name: str) -> dict[str, JobSetting]:
         """Read a table of options, whose names are Spark's or a connector's."""
         table = section.section(name, 'options, such as { header = true, sep = ";" }')
         return {} if table is None else self.flat(table)
 
-    def flat(self, table: Section) -> dict[str, Setting]:
+    def flat(self, table: JobSection) -> dict[str, JobSetting]:
         """All settings of a table; dotted names may be quoted or not."""
-        settings: dict[str, Setting] = {}
+        settings: dict[str, JobSetting] = {}
         for path, value in _leaves(table.items(), table.path):
             name = ".".join(str(part) for part in path[len(table.path) :])
             if not isinstance(value, str | int | float):

@@ -21,7 +21,7 @@ OFTEN = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class SlicedCount:
     """Rows of a side by time slice."""
 
     first: int
@@ -29,14 +29,14 @@ class Counted:
     rows: np.ndarray
 
     @classmethod
-    def of(cls, time: np.ndarray, like: "Counted") -> "Counted":
+    def of(cls, time: np.ndarray, like: "SlicedCount") -> "SlicedCount":
         """Count other times by the same slices."""
         rows = np.zeros(len(like.rows), np.int64)
         _count(time, like.first, like.part_us, rows)
         return cls(like.first, like.part_us, rows)
 
     @classmethod
-    def nothing(cls, first: int, last: int, window: int) -> "Counted":
+    def nothing(cls, first: int, last: int, window: int) -> "SlicedCount":
         """Empty counts, with slices of a fraction of the window."""
         part = max(window // PARTS_OF_WINDOW, (last - first) // MOST_PARTS, 1)
         return cls(first, part, np.zeros((last - first) // part + 1, np.int64))
@@ -57,7 +57,7 @@ class Scale(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class LocalShare:
     """The share of the windows' rows that is in the trace, by time slice."""
 
     first: int
@@ -74,7 +74,7 @@ class Local:
         windows: "Sequence[int]",
         share: float,
         rows: int,
-    ) -> "Local | None":
+    ) -> "LocalShare | None":
         """Build from the times of stored rows: of all rows and of the drawn ones, by side.
 
         Parameters
@@ -91,11 +91,11 @@ class Local:
             return None
         first, last = min(low for low, _ in ends), max(high for _, high in ends)
         longest = max(windows)
-        counted = Counted.nothing(first, last, longest)
+        counted = SlicedCount.nothing(first, last, longest)
         held, here = (
             np.sum(
                 [
-                    Counted.of(time, counted).held(window)
+                    SlicedCount.of(time, counted).held(window)
                     for time, window in zip(side, windows, strict=True)
                 ],
                 axis=0,

@@ -8,7 +8,7 @@ from headgate.jobs.lines import Path
 from headgate.jobs.problems import Problems
 
 
-class Section:
+class JobSection:
     """A table, its place in the file, and the list that its problems are added to.
 
     Reading a name makes it known; `close` reports the names that were never read. An invalid value
@@ -78,11 +78,11 @@ class Section:
             self._refuse(name, given, give)
         return None
 
-    def section(self, name: str, what: str, required: bool = False) -> "Section | None":
+    def section(self, name: str, what: str, required: bool = False) -> "JobSection | None":
         """A table within this one."""
         given = self.any(name)
         if isinstance(given, dict):
-            return Section(given, self.at(name), self.problems)
+            return JobSection(given, self.at(name), self.problems)
         if given is not None:
             self._refuse(name, given, f"{what}, a table")
         elif required:

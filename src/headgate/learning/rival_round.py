@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import Fate
-from headgate.kernel.pairs import NOBODY
-from headgate.kernel.progress import Progress
+from headgate.kernel.pair_block import NOBODY
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.learning.standing import GROUPS
 from headgate.policies.chance import uniform
@@ -100,7 +100,7 @@ def coins(seed: int, side: int, sequence: np.ndarray) -> np.ndarray:
     return uniform(seed ^ COIN_SEED, np.full(len(sequence), side, np.uint8), sequence)
 
 
-class Round(NamedTuple):
+class RivalRound(NamedTuple):
     """What rivals are tried on in a step."""
 
     given: StepInput
@@ -161,7 +161,7 @@ class Round(NamedTuple):
     def _step(self, policy: Policy, given: StepInput) -> Step:
         """A rival's step: the join's own, with a share of its limits."""
         before = self.given.progress
-        progress = Progress(before.clock, before.seen)
+        progress = StepProgress(before.clock, before.seen)
         return Step(given._replace(terms=self._terms(policy), progress=progress))
 
     def _relevant(self, drawn: list[np.ndarray], stored: BothRows) -> list[np.ndarray]:

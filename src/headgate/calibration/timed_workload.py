@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.progress import Progress
 from headgate.kernel.relation import Relation
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
+from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
 from headgate.models.cost import NODE_ROWS, Pair
 from headgate.policies.fifo import Fifo
@@ -24,7 +24,7 @@ NOBODY = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Workload:
+class TimedWorkload:
     """Two streams over row windows that are full before the first arrival.
 
     Parameters
@@ -47,7 +47,7 @@ class Workload:
     Examples
     --------
     >>> from headgate.models.cost import parse_pair
-    >>> search_only = Workload(parse_pair("TN"), (0, 500), arrivals=(1000, 0), keys=1000)
+    >>> search_only = TimedWorkload(parse_pair("TN"), (0, 500), arrivals=(1000, 0), keys=1000)
     >>> spent = search_only.seconds()
     >>> spent.joining > 0, 300 < spent.pairs < 700
     (True, True)
@@ -62,7 +62,7 @@ class Workload:
     where: Relation | None = None
     seed: int = 0
 
-    def with_pair(self, pair: Pair) -> "Workload":
+    def with_pair(self, pair: Pair) -> "TimedWorkload":
         """The same streams over other structures."""
         other = replace(self, pair=pair)
         other.__dict__["rows"] = self.rows  # the same rows: drawn once, in memory once
@@ -110,7 +110,7 @@ class Workload:
         """Processor time of one run, and the pairs it makes."""
         stored, coming = self.rows
         codes = self.keys if self.where is None else 1
-        progress = Progress(2 * max(self.windows) - 1, self.windows)
+        progress = StepProgress(2 * max(self.windows) - 1, self.windows)
         terms = self.terms
         nobody = (coming[0].take(NOBODY), coming[1].take(NOBODY))
         began = time.process_time()
@@ -157,7 +157,7 @@ class Timed(NamedTuple):
 
 
 def in_turns(
-    workloads: Sequence[Workload], rounds: int, done: Callable[[], None] = lambda: None
+    workloads: Sequence[TimedWorkload], rounds: int, done: Callable[[], None] = lambda: None
 ) -> list[Timed]:
     """Time each workload once per round, so that the machine's quiet spells favour none.
 
@@ -173,7 +173,7 @@ def in_turns(
     Examples
     --------
     >>> from headgate.models.cost import parse_pair
-    >>> hash_join = Workload(parse_pair("HH"), (50, 50), (200, 200), keys=10)
+    >>> hash_join = TimedWorkload(parse_pair("HH"), (50, 50), (200, 200), keys=10)
     >>> [timed] = in_turns([hash_join], rounds=2)
     >>> timed.pairs > 0, len(timed.rounds)
     (True, 2)

@@ -1,0 +1,1 @@
+"""Soaks: long streams at a small budget, and curves of everything that could grow."""

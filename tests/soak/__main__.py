@@ -1,0 +1,59 @@
+"""Soak joins: `python -m tests.soak [--arrivals 1000000000] [--on-spark 100000000]`.
+
+Long streams at 1 % of the memory that the exact join takes, with drift, bursts, silence and
+redefinitions: curves of memory, state, files, handles, threads and time. Ends with status 1 where
+something goes on growing or is over budget. With --out, what was run is added to a JSON file.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.campaigns import add_campaign
+from tests.soak import in_process, on_spark
+from tests.soak.curve import Curve
+from tests.soak.soaked_stream import SoakedStream
+
+PERCENT = 1.0
+
+
+def main() -> None:
+    """Run the soaks that the arguments say."""
+    parser = argparse.ArgumentParser(prog="make soak", description=__doc__)
+    parser.add_argument("--arrivals", type=lambda text: int(float(text)), default=10**9)
+    parser.add_argument("--on-spark", type=lambda text: int(float(text)), default=10**8)
+    parser.add_argument("--chunk", type=lambda text: int(float(text)), default=10**6)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pictures", type=Path, default=Path("out/soak"))
+    parser.add_argument("--out", type=Path, help="JSON file of campaigns to add to")
+    asked = parser.parse_args()
+    stream = SoakedStream(asked.chunk, 2 * asked.chunk, asked.chunk // 500, asked.seed)
+    console, began = Console(), time.time()
+    curves: list[Curve] = []
+    wrong: list[str] = []
+    for arrivals, soak in ((asked.arrivals, in_process.soak), (asked.on_spark, on_spark.soak)):
+        if not arrivals:
+            continue
+        curve, found = soak(arrivals, PERCENT, stream, lambda line: console.print(line))
+        console.print(curve.table())
+        curve.save(asked.pictures)
+        curves.append(curve)
+        wrong += found
+    console.print("\n".join(wrong) or "Nothing grew, nothing was over budget.")
+    if asked.out:
+        add_campaign(
+            asked.out,
+            "soak",
+            seeds=str(asked.seed),
+            counts={f"arrivals {each.title.lower()}": each.arrivals[-1] for each in curves},
+            failed=wrong,
+            seconds=time.time() - began,
+        )
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
