@@ -15,6 +15,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from headgate.compiling.machine_library import loaded
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -72,5 +74,7 @@ def wheel_environment(folder: Path) -> Path:
     place = sysconfig.get_path(
         "purelib", vars={"base": str(folder / "empty"), "platbase": str(folder / "empty")}
     )
-    linked(asked_for("headgate", ("spark", "cli")).values(), Path(place))
+    # Without `make kernel` after an edit, as in a checkout, Numba compiles.
+    compiler = () if loaded() is not None else ("jit",)
+    linked(asked_for("headgate", ("spark", "cli", *compiler)).values(), Path(place))
     return python
