@@ -1,18 +1,17 @@
 """Kill real queries: `python -m tests.kills --rounds 10 [--first SEED]`.
 
-A round runs a join from files into Parquet or SQLite, kills the driver, a Python worker or, on a
-cluster of two executors, an executor, at random moments, starts the query again until it is done,
-and compares its output, row by row, with that of the same query left alone. Ends with status 1 if
-any differs. With --out, what was run is added to a JSON file of campaigns.
+A round runs a query from files into Parquet or SQLite and strikes at random moments: it kills the
+driver, a Python worker, an executor on a cluster of two, or PostgreSQL under a lookup, or fills the
+disk of the checkpoint. The query is started again until it is done, and its output compared, row by
+row, with that of the same query left alone. Ends with status 1 if any differs. With --out, what was
+run is added to a JSON file of campaigns.
 """
 
 import argparse
 import contextlib
 import json
-import os
 import random
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -23,18 +22,18 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.campaigns import add_campaign
+from tests.kills.strikes import Database, Processes, SmallDisk, Strike
 from tests.spark.killed_query import TIMES
 from tests.spark.own_processes import log_of, own_process, spark_home
 from tests.spark.streams import START_US, timestamps, write_side
 
 SCRIPT = Path(__file__).with_name("sunk_query.py")
 POLICIES = ("random", "auto", "sample", "full", "prob")
-VICTIMS = ("driver", "driver", "worker", "executor")
+VICTIMS = ("driver", "driver", "worker", "executor", "postgres", "disk")
 BATCHES, ROWS, MOST_KILLS = 8, 300, 4
 
 
@@ -95,64 +94,58 @@ def _committed_files(out: Path) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def kill(process: subprocess.Popen, victim: str) -> bool:
-    """Kill the whole query, or one of its processes; whether there was any."""
-    if victim == "driver":
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        return True
-    mark = "pyspark.daemon" if victim == "worker" else "CoarseGrainedExecutorBackend"
-    found = []
-    with contextlib.suppress(psutil.NoSuchProcess):
-        for child in psutil.Process(process.pid).children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                if mark in " ".join(child.cmdline()):
-                    found.append(child)
-    if not found:
-        return False
-    with contextlib.suppress(psutil.NoSuchProcess):
-        found[-1].kill()
-    return True
-
-
 def run_round(seed: int, alone_s: dict[str, float]) -> tuple[int, bool]:
-    """One round: how many were killed, and whether the output is right."""
+    """One round: how many strikes there were, and whether the output is right."""
     rng = random.Random(seed)
-    policy, sink = rng.choice(POLICIES), rng.choice(("parquet", "sqlite"))
+    query, sink = rng.choice(POLICIES), rng.choice(("parquet", "sqlite"))
     victim = rng.choice(VICTIMS)
-    master = "local-cluster[2,1,1024]" if victim == "executor" else "local[2]"
-    with tempfile.TemporaryDirectory(prefix="killed-") as whole:
-        alone, killed = Path(whole) / "alone", Path(whole) / "killed"
+    with contextlib.ExitStack() as stack:
+        whole = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="killed-")))
+        alone, killed = whole / "alone", whole / "killed"
         for folder in (alone, killed):
             folder.mkdir()
             inputs(folder, seed)
+        strike: Strike = Processes(victim)
+        if victim == "postgres":
+            strike = stack.enter_context(Database())
+            query = f"lookup {strike.dsn}"
+        elif victim == "disk":
+            strike = stack.enter_context(SmallDisk(killed / "checkpoint"))
         began = time.monotonic()
-        with started(alone, "local[2]", policy, sink) as process:
+        with started(alone, "local[2]", query, sink) as process:
             if process.wait(1200):
                 raise RuntimeError(log_of(alone))
         alone_s["last"] = time.monotonic() - began
-        kills = 0
-        for _ in range(40):
-            with started(killed, master, policy, sink) as process:
-                if kills < MOST_KILLS:
-                    with contextlib.suppress(subprocess.TimeoutExpired):
-                        process.wait(rng.uniform(0.3, 0.9) * alone_s["last"])
-                    # A worker or an executor may yet have to start.
-                    while process.poll() is None and not kill(process, victim):
-                        time.sleep(0.02)
-                    kills += process.poll() != 0
-                if process.wait(1200) == 0:
-                    break
-        else:
-            raise RuntimeError(log_of(killed))
+        strikes = _run_struck(killed, query, sink, strike, rng, alone_s["last"])
         right = output(killed, sink) == output(alone, sink)
         said = "same rows" if right else "OTHER ROWS"
         total = output(killed, sink).total()
         sys.stdout.write(
-            f"seed {seed}: {policy} into {sink}, the {victim} {kills} times: "
+            f"seed {seed}: {query.split()[0]} into {sink}, the {victim} {strikes} times: "
             f"{total:,} rows, {said}\n"
         )
-        return kills, right
+        return strikes, right
+
+
+def _run_struck(
+    folder: Path, query: str, sink: str, strike: Strike, rng: random.Random, alone_s: float
+) -> int:
+    """Start a query again and again, and strike now and then, until it is done."""
+    strikes = 0
+    for _ in range(40):
+        with started(folder, strike.master, query, sink) as process:
+            while strikes < MOST_KILLS and process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(rng.uniform(0.3, 0.9) * alone_s)
+                # A worker or an executor may yet have to start.
+                while process.poll() is None and not strike.at(process, rng):
+                    time.sleep(0.02)
+                strikes += process.poll() != 0
+            ended = process.wait(1200)
+            strike.over()
+            if ended == 0:
+                return strikes
+    raise RuntimeError(log_of(folder))
 
 
 def main() -> None:

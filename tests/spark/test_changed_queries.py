@@ -1,6 +1,5 @@
 """Real queries that are stopped or killed, changed, and started again from their checkpoint."""
 
-import json
 import os
 import signal
 from collections import Counter
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import headgate as hg
@@ -18,20 +17,12 @@ from headgate.spark.spark_versions import figures_of
 from tests.golden.checkpoint_cases import run
 from tests.spark import killed_query
 from tests.spark.own_processes import PATIENCE_SECONDS
-from tests.spark.restart_cases import (
-    BATCHES,
-    TIMES,
-    WIDER,
-    Case,
-    Lived,
-    Version,
-    made_rows,
-    table_of,
-)
+from tests.spark.restart_cases import BATCHES, WIDER, Case, Lived, Version, made_rows
 from tests.spark.restart_draws import EACH, TIGHT, WATCHED, drawn_case, each_case
-from tests.spark.streams import START_US, multiset, schema_of, timestamps, write_side
+from tests.spark.streams import START_US, multiset, timestamps, write_side
 from tests.spark.test_restart import begun, running, wait_for
 from tests.spark.test_restart_changes import check_rows
+from tests.spark.version_queries import bring, rows_of, started
 
 pytestmark = pytest.mark.spark
 
@@ -64,25 +55,6 @@ CASES = {
     ),
 }
 USUAL = "columns, types, policy and a longer window"
-
-
-def stream_of(spark: SparkSession, folder: Path, version: Version) -> DataFrame:
-    frames = []
-    for side, name in enumerate(("left", "right")):
-        schema = schema_of(spark, table_of([], side, version), folder / f"schema-{name}")
-        frames.append(
-            spark.readStream.schema(schema)
-            .option("maxFilesPerTrigger", 1)
-            .parquet(str(folder / name))
-            .withWatermark(TIMES[side], f"{version.delay} seconds")
-        )
-    return version.join().stream(*frames, shards=2, watermark=False)
-
-
-def put_out(folder: Path, batch: int) -> list[str]:
-    """The files that a batch has put out, by the log of the sink."""
-    log = folder / "_spark_metadata" / str(batch)
-    return [json.loads(line)["path"] for line in log.read_text().splitlines()[1:]]
 
 
 @pytest.mark.parametrize(
@@ -123,23 +95,13 @@ def lived_on_spark(spark: SparkSession, folder: Path, case: Case) -> list[dict[s
     lived = Lived(case, made_rows(case.seed))
     checkpoint = folder / "checkpoint"
     for first, end, version in ((0, case.at, case.before), (case.at, BATCHES, case.now)):
-        _bring(folder, lived, range(first, end), version)
+        bring(folder, lived, range(first, end), version)
         if case.killed and end == case.at:
-            _bring(folder, lived, range(case.at, case.at + 1), version)
+            bring(folder, lived, range(case.at, case.at + 1), version)
         out = folder / f"out-{first}"
-        query = (
-            stream_of(spark, folder, version)
-            .writeStream.format("parquet")
-            .option("path", str(out))
-            .option("checkpointLocation", str(checkpoint))
-            .trigger(availableNow=True)
-            .start()
-        )
+        query = started(spark, folder, version, out)
         query.awaitTermination()
-        for batch in range(first, end):
-            paths = put_out(out, batch)
-            rows = spark.read.parquet(*paths).toArrow().to_pylist() if paths else []
-            lived.out.append(rows)
+        lived.out += [rows_of(spark, out, batch) for batch in range(first, end)]
         if case.killed and end == case.at:
             (checkpoint / "commits" / str(case.at)).unlink()
             (checkpoint / "commits" / f".{case.at}.crc").unlink(missing_ok=True)
@@ -147,16 +109,6 @@ def lived_on_spark(spark: SparkSession, folder: Path, case: Case) -> list[dict[s
     lived.watermark = max(row["second"] for row in lived.rows[0] if row["batch"] < case.at)
     check_rows(lived)
     return [figures_of(each["observedMetrics"]["headgate"]) for each in query.recentProgress]
-
-
-def _bring(folder: Path, lived: Lived, batches: range, version: Version) -> None:
-    """Write the files of some batches in the columns of a version, over those that are there."""
-    for side, name in enumerate(("left", "right")):
-        tables = [
-            table_of([row for row in lived.rows[side] if row["batch"] == each], side, version)
-            for each in batches
-        ]
-        write_side(folder / name, tables, batches.start)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ USUAL = (
     "inner to full",
 )
 DRAWN = 300
-FIRST_SEED = 5000
+FIRST_SEED = 20_000
 
 
 def check(lived: Lived) -> None:

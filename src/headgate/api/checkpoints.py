@@ -189,7 +189,7 @@ def release(
     to
         Where the new checkpoint will be: a folder that does not exist.
     join, left, right
-        The join, and the streams that were joined, with their watermarks.
+        The join that wrote the checkpoint, and the streams that were joined, with their watermarks.
     query
         What the query will be, as a function of both streams, up to its sink; `built_in` of the
         join unless given.
@@ -212,6 +212,7 @@ def release(
         work_session(session),
         files,
         local_path(to),
+        join,
         query or partial(built_in_join, join),
         (left, right),
     )

@@ -91,7 +91,14 @@ def release(
         Path | None, typer.Option(help="The checkpoint to give back; the job's if not given.")
     ] = None,
 ) -> None:
-    """Give a stopped job back to Spark's own join, with the rows that it stores."""
+    """Give a stopped job back to Spark's own join, with the rows that it stores.
+
+    Inner, left, right, full and semi joins can be given back. Refused are
+    anti joins, which Spark does not have; joins by a band or comparison
+    (hg.release takes a query for them); windows of the last n rows; queries
+    with another stateful operator; and outer joins that gave up rows, or were
+    changed at a restart, within the last two windows.
+    """
     with plain_errors():
         from headgate.cli.checkpoint_commands import run_release
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headgate.engine.request import Request
 from headgate.spark.arrow_batches import ARROW_ROWS
 from headgate.spark.carried_columns import ResultColumn, number, restored, travelling
 from headgate.spark.checkpoint import stored_rows
@@ -28,7 +29,7 @@ from headgate.spark.checkpoint.resharding import SIDES, Moved, settings_advice, 
 from headgate.spark.checkpoint.stored_state import StoredState, reading
 from headgate.spark.checkpoint.work_session import NO_DATA_BATCHES, PARTS_AT_ONCE
 from headgate.spark.requirements import CHANGELOG, PROVIDER, WATERMARK
-from headgate.spec import SpecError
+from headgate.spec import How, SpecError
 
 Query = Callable[[DataFrame, DataFrame], DataFrame]
 
@@ -37,14 +38,17 @@ def release_checkpoint(
     session: SparkSession,
     old: CheckpointFiles,
     to: Path,
+    join: Request,
     query: Query,
     frames: tuple[DataFrame, DataFrame],
 ) -> Moved:
     """Write a checkpoint for Spark's own join; see `headgate.release`."""
     check_place(to, old.path)
+    query(*frames)  # raises where there is no such query, before anything is read or written
     session.conf.set(ARROW_ROWS, PARTS_AT_ONCE)
     state = StoredState.read(session, old)
     _check(state)
+    _check_join(state, join, frames)
     user = frames[0].sparkSession
     conf = {name: user.conf.get(name) or "" for name in (PARTITIONS, PROVIDER)}
     new = NewCheckpoint.at(to, old, **conf, columns=[each.schema.json() for each in frames])
@@ -96,7 +100,42 @@ def _check(state: StoredState) -> None:
         )
     if state.join.counts_rows:
         raise SpecError("Spark's own join has no windows of the last n rows")
+    if state.join.how == How.ANTI:
+        raise SpecError('Spark has no stream-stream join with how="anti"')
     check_settled(state)
+
+
+def _check_join(state: StoredState, join: Request, frames: tuple[DataFrame, DataFrame]) -> None:
+    """Raise unless the join that is given is the one that has stored the rows.
+
+    Rows of an inner join, for example, do not say which of them have met a partner: Spark's outer
+    join would put out again some that have.
+    """
+    stored = state.join
+    told: dict[str, tuple[object, object]] = {
+        "how=": (stored.how, str(join.how)),
+        "where=": (
+            stored.facts["predicate"],
+            None if join.where is None else repr(join.where),
+        ),
+    }
+    for side, name in enumerate(SIDES):
+        keys = (join.keys.left, join.keys.right)[side]
+        told |= {
+            f"the {name} key": (stored.keys(side, frames[side].columns), tuple(keys)),
+            f"the {name} time": (stored.time(side), join.sides[side].time),
+            f"the {name} window": (stored.window(side), join.windows[side]),
+        }
+    for what, (was, given) in told.items():
+        if was != given:
+            raise SpecError(
+                f"{what} is {_shown(was)} in {state.files.path}, and {_shown(given)} in the join "
+                f"that is given: give the join that wrote the checkpoint"
+            )
+
+
+def _shown(fact: object) -> str:
+    return ", ".join(fact) if isinstance(fact, tuple) else str(fact)
 
 
 def _write_stored(state: StoredState, side: int, frame: DataFrame, folder: Path) -> None:

@@ -144,8 +144,25 @@ def reading(files: CheckpointFiles) -> Iterator[None]:
         yield
     except PySparkException as error:
         raise SpecError(
-            f"{files.path} cannot be read as the checkpoint of a join: {str(error).splitlines()[0]}"
+            f"{files.path} cannot be read as the checkpoint of a join: {reason_of(str(error))}"
         ) from error
+
+
+def reason_of(message: str) -> str:
+    """What Spark says first; of an error in a Python worker, what was raised there.
+
+    Examples
+    --------
+    >>> reason_of("[PATH_NOT_FOUND] No such path.\\nJVM stacktrace:\\n...")
+    '[PATH_NOT_FOUND] No such path.'
+    >>> trace = "Traceback (most recent call last):\\n  File a, line 1\\nSpecError: it is damaged"
+    >>> reason_of(f"An exception was thrown from the Python worker:\\n\\n{trace}\\n")
+    'SpecError: it is damaged'
+    """
+    first, _, rest = message.strip().partition("\n")
+    trace = rest.rpartition("Traceback (most recent call last):")[2]
+    raised = [line for line in trace.splitlines() if line and not line.startswith(" ")]
+    return raised[0] if "Traceback" in rest and raised else first
 
 
 def _rows(
