@@ -37,6 +37,7 @@ python_use_unqualified_type_names = True
 html_theme = "furo"
 html_title = f"Headgate {release}"
 html_static_path = ["site/static"]
+html_favicon = "site/static/favicon.svg"
 html_css_files = ["headgate.css"]
 html_copy_source = False
 html_theme_options = {

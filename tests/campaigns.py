@@ -34,6 +34,9 @@ def page(known: list[dict[str, Any]]) -> str:
     lines = [
         "# What was tried to break it",
         "",
+        "After this page you know how many generated joins, simulated faults and kills were run, "
+        "and what they found.",
+        "",
         "Written by `make simulate PUBLISH=1` and `make fuzz PUBLISH=1`: `tests/campaigns.json`.",
         "A plus behind a commit: sources had been changed since. A seed repeats its case on any",
         "machine. A *schedule* is a small streaming join on a simulated cluster with up to five",

@@ -19,8 +19,11 @@ def run(path: Path) -> None:
         notebook, timeout=1200, resources={"metadata": {"path": FOLDER.parents[1]}}
     ).execute()
     for cell in notebook.cells:
-        # When a cell ran, and for how long, changes each time and tells nobody anything.
+        # When a cell ran, and for how long, changes each time and tells nobody anything; nor do
+        # Spark's warnings about this machine.
         cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
     nbformat.write(notebook, path)
     print(path.name)
 

@@ -44,10 +44,12 @@ ON_SPARK = (
         .withWatermark(time, "1 hour")
         for name, time in (("landings", "landed_at"), ("departures", "departed_at"))
     ]
-    out = join.stream(*streams).writeStream.format("memory").queryName("joined")
+    watched = join.within(hg.Budget(rows=1_300, monitor=0.2))
+    out = watched.stream(*streams).writeStream.format("memory").queryName("joined")
     query = out.trigger(availableNow=True).start()
     query.awaitTermination()
     print(hg.progress(query))
+    assert hg.progress(query).recall is not None
     assert spark.table("joined").count() > 1_000
     spark.stop()
 """

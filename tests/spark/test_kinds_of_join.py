@@ -221,6 +221,23 @@ def test_while_a_side_is_silent_no_row_is_called_unmatched(how: str) -> None:
     assert rows == in_duckdb(*timely, how)
 
 
+@pytest.mark.parametrize(
+    ("how", "side", "wait_s"), [("left", 0, 40), ("full", 1, 30), ("anti", 0, 40)]
+)
+def test_a_row_comes_out_once_the_watermark_is_past_its_window(
+    how: str, side: int, wait_s: int
+) -> None:
+    """Not when it is at the end of the window to the millisecond: Spark's own join waits, too."""
+    rows = [rows_of(np.random.default_rng(1), each, 1, 100, 0.0) for each in (0, 1)]
+    came = [rows[each] if each == side else rows[each].slice(0, 0) for each in (0, 1)]
+    at_us = came[side].column(TIMES[side]).cast(pa.int64())[0].as_py()
+    end_ms = at_us // 1000 + wait_s * 1000
+    shard = OneShard(make_join(how), (rows[0].schema, rows[1].schema), f"tie-{how}")
+    shard.batch(*came)
+    for watermark_ms, wanted in ((end_ms - 1, 0), (end_ms, 0), (None, 0), (end_ms + 1, 1)):
+        assert shard.batch(watermark_ms=watermark_ms).pairs.num_rows == wanted
+
+
 def is_last(row: tuple, batches: tuple[list[pa.Table], list[pa.Table]]) -> bool:
     """Whether a result row has one of the two rows that only move the watermark."""
     ends = {side[-1].column(2)[0].as_py() for side in batches}

@@ -23,7 +23,7 @@ def state(
     values: bool = False,
     rows: "str | os.PathLike[str] | None" = None,
 ) -> "CheckpointState":
-    """Tell what is in the checkpoint of a join: the join, its rows, ages, keys, learned models.
+    """Show what is in the checkpoint of a join: the join, its rows, ages, keys, learned models.
 
     Everything is as of the last batch that is done. A query that runs on the checkpoint meanwhile
     is not disturbed: nothing is written.
@@ -67,7 +67,7 @@ def reshard(
     partitions: int | None = None,
     memory: "str | int" = "256 MB",
 ) -> "Moved":
-    """Write the checkpoint of a stopped join anew, for another number of shards.
+    """Rewrite the checkpoint of a stopped join for another number of shards.
 
     The query restarted on it, with that many shards, goes on where it stopped: with ample budget
     it makes what a query makes that always had them. Rows that no longer fit, since keys fall

@@ -62,7 +62,7 @@ class Progress:
 
     @property
     def _section(self) -> ReportSection:
-        known = "recall not known yet"
+        known = "recall not known yet; a larger Budget(monitor=) tells it sooner"
         if self.recall is not None:
             known = f"recall {self.recall} since the query began"
         rows = (*self._stored, *self._since, *self._lost)

@@ -56,7 +56,7 @@ def whatif(
     seed: int = 0,
     progress: Asked = None,
 ) -> WhatIf:
-    """Tell how much memory a join needs: recall against memory for every policy.
+    """Find out how much memory a join needs: recall against memory for every policy.
 
     Up to ``most_rows`` rows, the join itself runs for every policy and memory size, and the answer
     is exact. Larger inputs are simulated in miniature: the rows of a sample of the keys, with

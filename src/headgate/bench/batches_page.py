@@ -16,6 +16,9 @@ PAGE = Path("out/batches.md")
 _HEAD = """\
 # Batches, measured
 
+After this page you know how long a batch takes with Headgate and with Spark's own join, early and
+late in a session.
+
 Milliseconds a batch, as the median of all rounds (least to most): the first batch of a new
 session; one without rows; early ones, the fourth to the fourteenth; and steady ones, those of the
 second half of the run, after some twenty seconds, when Java has compiled most of what it runs.

@@ -13,7 +13,7 @@ from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
 from headgate.bench.kernel_bench import measure_kernel
-from headgate.bench.kinds_tables import kinds_tables
+from headgate.bench.kinds_tables import show_kinds
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
 from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library, show_promised
@@ -109,8 +109,7 @@ def _without_session(console: Console, parts: tuple[str, ...], rounds: int) -> N
     if "whatif" in parts:
         show_whatif(console)
     if "kinds" in parts:
-        for table in kinds_tables():
-            console.print(table)
+        show_kinds(console)
 
 
 def _kernel(console: Console, rounds: int) -> None:

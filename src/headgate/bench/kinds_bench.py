@@ -16,6 +16,8 @@ from headgate.spec.budget import UNLIMITED
 
 SECOND_US = 1_000_000
 START_US = 1_767_225_600_000_000
+ROWS = 200_000
+"""Rows of each side."""
 ROWS_A_SECOND = 500
 WINDOW = TimeWindow(60 * SECOND_US)
 POLICIES: tuple[Policy, ...] = (Random(), Fifo())
@@ -92,7 +94,7 @@ def streams(rows: int, seed: int = 1) -> tuple[Sides, ...]:
     )
 
 
-def measure_filter(rows: int = 200_000) -> Iterator[FilterGain]:
+def measure_filter(rows: int = ROWS) -> Iterator[FilterGain]:
     """A left join within several shares of its memory, by size of the filter."""
     for sides in streams(rows)[:2]:
         exact = Terms((WINDOW, WINDOW), Fifo(), how=How.LEFT)
@@ -111,7 +113,7 @@ def measure_filter(rows: int = 200_000) -> Iterator[FilterGain]:
             yield FilterGain(sides.name, policy.label, memory, whole.unmatched, undecided, certain)
 
 
-def measure_release(rows: int = 200_000) -> Iterator[ReleaseGain]:
+def measure_release(rows: int = ROWS) -> Iterator[ReleaseGain]:
     """A semi join within a tenth of the inner join's memory, next to the left rows that the inner
     join finds a partner for."""
     for sides in streams(rows):

@@ -42,7 +42,7 @@ def state(
         int, typer.Option(min=0, help="How many of the most frequent keys to name.")
     ] = 10,
 ) -> None:
-    """Tell what is in the checkpoint of a join; the query may run meanwhile."""
+    """Show what is in the checkpoint of a join; the query may run meanwhile."""
     with plain_errors():
         from headgate.cli.checkpoint_commands import show_state
 
@@ -59,7 +59,7 @@ def reshard(
     ] = None,
     memory: Memory = "256 MB",
 ) -> None:
-    """Write the checkpoint of a stopped join anew, for another number of shards."""
+    """Rewrite the checkpoint of a stopped join for another number of shards."""
     with plain_errors():
         from headgate.cli.checkpoint_commands import run_reshard
 

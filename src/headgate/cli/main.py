@@ -124,7 +124,7 @@ def plan(
         Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
     ] = None,
 ) -> None:
-    """Explain a job before it runs: what it does, and what its data says of the budget."""
+    """Explain a job before it runs: what it does, and what recall its data promise."""
     with plain_errors():
         from headgate.jobs.job_plan import plan as planned
 
@@ -151,7 +151,7 @@ def profile(
     ),
     json: Annotated[bool, typer.Option("--json", help="Print the profile as JSON.")] = False,
 ) -> None:
-    """Tell what two streams are like, and what joining them needs."""
+    """Measure two streams, and what joining them needs."""
     with plain_errors():
         from headgate.cli import profile_command
         from headgate.cli.asked_sides import AskedSides
@@ -193,14 +193,14 @@ def whatif(
         int, typer.Option(min=1, help="Rows up to which all are looked at; more are sampled.")
     ] = 2_000_000,
     optimum: Annotated[
-        bool, typer.Option(help="Plan what a policy would make that knew the future.")
+        bool, typer.Option(help="Also plan OPT: what a policy that knew the future would make.")
     ] = True,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; one a core when not given.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out/whatif"),
 ) -> None:
-    """Tell how much memory a join needs: recall against memory for every policy."""
+    """Find out how much memory a join needs: recall against memory for every policy."""
     with plain_errors():
         from headgate.cli import whatif_command
         from headgate.cli.asked_sides import AskedSides
@@ -242,7 +242,7 @@ def calibrate(
         ),
     ] = None,
 ) -> None:
-    """Measure what joins cost on this machine, and keep it for plans to go by."""
+    """Measure what joins cost on this machine, and save it for plans."""
     with plain_errors():
         from headgate.calibration.calibrate_command import run
         from headgate.calibration.timed_weights import QUICK, THOROUGH
@@ -354,7 +354,7 @@ def doctor(
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Say what is there, what is missing, what that costs, and the line to add."""
+    """Check the installation: what is missing, what that costs, and the line to add."""
     with plain_errors():
         from headgate.cli.doctor_command import run
 

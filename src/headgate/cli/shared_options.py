@@ -13,7 +13,7 @@ LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
 RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
 LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
 RightWindow = Annotated[
-    str, typer.Option(help='How long a right row waits: "0 seconds" for nobody.')
+    str, typer.Option(help='How long a right row waits; "0 seconds" if it does not.')
 ]
 Keys = Annotated[
     list[str] | None, typer.Option(help="Key column of both sides; may be given several times.")

@@ -15,6 +15,8 @@ from headgate.metrics.metric_groups import (
 INTRODUCTION = """\
 # Metrics
 
+After this page you can read every figure that a batch reports.
+
 `hg.progress(query).figures` has these of the last batch, and `hg.progress(report)` of any report in
 `query.recentProgress` or of a `StreamingQueryListener`, summed up over the shards. The report
 itself, `report["observedMetrics"][name]`, has a few counts by name and, in `shards`, all figures of

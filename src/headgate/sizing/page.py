@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from headgate.sizing.what_if import WhatIf
 
 STYLE = """
-.headgate { --ink:#1c2733; --quiet:#5b6875; --line:#dfe4ea; --card:#f6f8fa; --good:0,114,178;
+.headgate { --ink:currentcolor; --quiet:color-mix(in srgb, currentcolor 75%, transparent);
+  --line:rgba(127,127,127,.35); --card:rgba(127,127,127,.1); --good:0,114,178;
   color:var(--ink); font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
   max-width:64rem; margin:0 auto; padding:0 1rem 3rem; }
 .headgate h1 { font-size:1.6rem; margin:1.6rem 0 .3rem; line-height:1.25; }
@@ -34,8 +35,10 @@ STYLE = """
   border-bottom:1px solid var(--line); }
 .headgate th { color:var(--quiet); font-weight:600; }
 .headgate tr:last-child td { border-bottom:0; }
-.headgate th:first-child, .headgate td:first-child { text-align:left; position:sticky; left:0;
-  background:var(--page,#fff); }
+.headgate th:first-child, .headgate td:first-child { text-align:left; }
+.headgate.page { --ink:#1c2733; --quiet:#5b6875; --line:#dfe4ea; --card:#f6f8fa; --page:#fff; }
+.headgate.page th:first-child, .headgate.page td:first-child { position:sticky; left:0;
+  background:var(--page); }
 @media (prefers-color-scheme: dark) { .headgate.page { --ink:#e6ebf0; --quiet:#9aa7b4;
   --line:#2c3742; --card:#18212b; --good:86,180,233; --page:#10171f; } }
 """

@@ -31,12 +31,17 @@ from headgate.spark.state.shard_state import ShardState
 from headgate.spark.worker_settings import settle
 from headgate.spec import SpecError
 
+TIE_US = 1_000
+"""Watermarks are in whole milliseconds. A row whose window ends at the watermark can meet nobody
+any more, but Spark's own outer joins put it out only when the watermark is past that end."""
+
 
 class JoinProcessor(ShardProcessor):
     """Joins the rows of one shard, batch after batch.
 
     Late rows are those Spark's own join drops: at or before the watermark *of the previous batch*.
-    Spark gives a processor only the current watermark, so each shard stores the previous one.
+    Spark gives a processor only the current watermark, so each shard stores the previous one. Rows
+    without a partner come out in the batch in which Spark's own join puts them out.
     """
 
     def _advance(
@@ -77,10 +82,11 @@ class JoinProcessor(ShardProcessor):
             )
         watch.lap("read_ms")
         terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
+        tie_us = TIE_US if any(terms.how.outer) else 0
         size = partial(driver.most_at_once, terms)
         for part in in_steps(arriving, plan.shape, size, plan.follows_keys):
-            step = driver.begin(terms, part.arriving, watermark=late_at, keep_late=True)
-            raised = watermark if part.is_last else None
+            step = driver.begin(terms, part.arriving, watermark=late_at - tie_us, keep_late=True)
+            raised = watermark - tie_us if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
             rows = tally.counted(rows)
             for blobs in result_blobs(rows, plan.row_bytes):
