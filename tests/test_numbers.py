@@ -30,8 +30,9 @@ WRITTEN = {
     "docs/reference/cli.md": "tools/cli_page.py",
     "docs/reference/metrics.md": "headgate.metrics.metrics_page",
     "docs/reference/campaigns.md": "tests/campaigns.py",
+    "docs/reference/kinds.md": "headgate bench --part kinds",
 }
-MOST = {"printed by": 19, "noted": 4}
+MOST = {"printed by": 17, "noted": 4}
 """How many comments may say that there is no file. Lower it as files are kept."""
 
 COMMENT = re.compile(r"<!-- numbers (from|printed by|noted|set): (.+?) -->", re.DOTALL)

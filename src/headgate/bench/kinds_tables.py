@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from headgate.bench.kinds_bench import (
+    MEMORIES,
     ROWS,
     FilterGain,
     ReleaseGain,
@@ -24,6 +25,9 @@ PAGE = Path("out/kinds.md")
 _HEAD = """\
 # Kinds of join, measured
 
+After this page you know how much of its result each kind of join makes within a budget, and what
+the filter of given-up keys and early release add to it.
+
 Written by `headgate bench --part kinds` on {day}. Windows are of 60 s, 500 rows of each side come
 in a second. Keys are even or Zipf (exponent 1) over 30,000; in the third stream a row has a key of
 its own, and 70 % are answered after 5 s on average.
@@ -31,7 +35,7 @@ its own, and 70 % are answered after 5 s on average.
 _FILTER = """\
 ## What the filter of given-up keys saves
 
-A left join of {rows:,} rows a side, rows of both sides wait, within a share of what the exact join
+A left join of {rows:,} rows a side, rows of both sides wait, within {shares} of what the exact join
 stores. "in truth" are the left rows without a partner. Of these, "certain" come out as unmatched.
 "undecided" are the left rows given up without an answer. There is no filter; or one that takes 2 %
 of the budget, as Headgate has it; or one that tells every key apart and costs nothing, the most
@@ -74,9 +78,11 @@ def kinds_page(
 ) -> str:
     """The page, given all that was measured."""
     seeds = ", ".join(map(str, SEEDS_OF_RECALL))
+    *some, last = (f"{share:.0%}".replace("%", " %") for share in MEMORIES)
+    shares = f"{', '.join(some)} and {last}"
     parts = [
         _HEAD.format(day=date.today()),
-        _FILTER.format(rows=ROWS),
+        _FILTER.format(rows=ROWS, shares=shares),
         _filter_table(gains),
         _RELEASE.format(rows=ROWS),
         _release_table(releases),
