@@ -186,7 +186,7 @@ def test_policies_with_the_same_recalls_share_a_line_and_few_lines_have_colours(
         for rows in (10, 100)
     )
     told = WhatIf(points, (), Needs(100, 1000), 1e6, (10, 10), 20, 1.0, "Join.")
-    assert "on one line: LRU and IJOIN." in str(told)
+    assert "share a line: LRU and IJOIN." in str(told)
     labels = [line.get_label() for line in told.plot().lines if line.get_marker() not in ("None",)]
     coloured = [label for label in labels if not str(label).startswith(("_", "others"))]
     assert coloured == ["PROB", "LIFE", "AUTO", "RANDOM", "FIFO"]
@@ -313,7 +313,7 @@ def test_the_command_answers_from_files(tmp_path: Path) -> None:
     ]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
-    assert "To make them all, the exact join holds" in done.output
+    assert "To make all of them, the exact join holds" in done.output
     assert "by headgate" in done.output
     assert "hg.WindowJoin(..., budget=" in done.output or "No policy makes" in done.output
     for name in ("report.html", "whatif.csv", "whatif.png"):

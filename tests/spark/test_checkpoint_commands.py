@@ -15,6 +15,7 @@ import headgate as hg
 from tests.spark.needed_spark import ON_CONNECT
 from tests.spark.own_processes import PATIENCE_SECONDS, own_environment
 from tests.spark.query_lives import FILES, FIRST_FILES, NAMES, SCHEMAS, TIMES, Life, join, listing
+from tests.spark.quick_settings import NO_DATA_BATCHES, QUICK_MACHINE
 from tests.spark.streams import multiset
 
 pytestmark = [
@@ -51,6 +52,7 @@ checkpoint = "{folder}/second"
 
 [spark]
 spark.sql.shuffle.partitions = "2"
+spark.sql.streaming.noDataMicroBatches.enabled = "false"
 spark.master = "local[2]"
 """
 
@@ -59,7 +61,7 @@ def command(*words: object) -> str:
     """Run a command; what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", "headgate", *map(str, words)],
-        env=own_environment() | {"COLUMNS": "200"},
+        env=own_environment() | QUICK_MACHINE | {"COLUMNS": "200"},
         capture_output=True,
         text=True,
         timeout=4 * PATIENCE_SECONDS,
@@ -84,6 +86,8 @@ def job_file(folder: Path) -> Path:
 def test_a_job_is_adopted_looked_into_resharded_and_released(
     spark: SparkSession, store: Any, tmp_path: Path
 ) -> None:
+    # A batch without rows before a stop would move the watermark, and other rows would be late.
+    assert spark.conf.get(NO_DATA_BATCHES) == "false"
     store("files", 2)
     own = join(how=HOW)
     life = Life(spark, tmp_path / "life", 56, nulls=False)
@@ -142,7 +146,7 @@ def test_a_checkpoint_is_read_while_its_query_runs(
         .writeStream.format("parquet")
         .option("path", str(life.folder / "out"))
         .option("checkpointLocation", str(life.folder / "checkpoint"))
-        .trigger(processingTime="2 seconds")
+        .trigger(processingTime="6 seconds")
         .start()
     )
     seen: dict[int, int] = {}
@@ -150,12 +154,10 @@ def test_a_checkpoint_is_read_while_its_query_runs(
     while not (commits / "0").exists():
         assert query.isActive, query.exception()
         time.sleep(0.2)
-    while len(seen) < 3 or not (commits / str(FILES - 1)).exists():
+    while max(seen, default=-1) < FILES - 1:
         told = hg.state(life.folder / "checkpoint", spark)
         seen[told.batch] = told.rows
         assert query.isActive, query.exception()
-        if told.batch >= FILES:
-            break
     query.stop()
     figures = {each["batchId"]: each for each in query.recentProgress}
     for batch, rows in seen.items():

@@ -19,7 +19,9 @@ from headgate.spec.budget import MONITOR
 LIKELY_ROWS = 10_000
 """A usual budget of a shard, of which a monitor's share is taken."""
 Build = Callable[[Policy, Budget], Any]
-OPTIMUM_NOTE = "{label} was planned over {rows:,} rows{which}: it says what is possible, not how."
+OPTIMUM_NOTE = (
+    "{label} was planned over {rows:,} rows{which}: it is a ceiling, and no policy to run."
+)
 
 
 def answer(

@@ -63,22 +63,21 @@ def same_recalls(found: "WhatIf") -> list[tuple[str, ...]]:
 def said_together(found: "WhatIf") -> tuple[str, ...]:
     """A sentence on the policies that share a line of the tables."""
     groups = [" and ".join(group) for group in same_recalls(found) if len(group) > 1]
-    return (f"The same recalls, on one line: {'; '.join(groups)}.",) if groups else ()
+    return (f"Policies with the same recalls share a line: {'; '.join(groups)}.",) if groups else ()
 
 
 def _today(found: "WhatIf") -> ReportSection:
     left, right = found.rows
-    made = "worth of result" if found.importance else "result rows"
-    if found.buffered:
-        made += " a window"
+    window = " a window" if found.buffered else ""
     kind = " buffered" if found.buffered else ""
     pairs = f"{found.pairs:,.0f}" if found.is_exact else f"about {rounded_up(found.pairs):,}"
+    made = f"results worth {pairs}" if found.importance else f"{pairs} result rows"
     return ReportSection(
         headline(found),
         (
             found.question,
-            f"{left:,} left and {right:,} right rows{kind} make {pairs} {made}.",
-            f"To make them all, the exact join holds up to "
+            f"{left:,} left and {right:,} right rows{kind} make {made}{window}.",
+            f"To make all of them, the exact join holds up to "
             f"{rounded_up(found.needs.rows):,} rows, {size_text(found.needs.bytes)}.",
         ),
     )
@@ -122,7 +121,7 @@ def _best(found: "WhatIf") -> ReportSection:
         if len(tried) > 1:
             where = f"{tried[0]:,} to {tried[-1]:,} rows"
         lines.append(f"{where}: {policy}")
-    return ReportSection("Best of those tried", tuple(lines))
+    return ReportSection("Best policy by memory", tuple(lines))
 
 
 def _best_at(found: "WhatIf", rows: int) -> str:
@@ -130,7 +129,7 @@ def _best_at(found: "WhatIf", rows: int) -> str:
     most = max(point.recall for point in at)
     close = [point for point in at if point.recall >= most - AS_GOOD]
     if 2 * len(close) > len(at) > 2:
-        return "all much the same" if len(close) == len(at) else "most of them"
+        return "all much the same" if len(close) == len(at) else "most are much the same"
     return max(close, key=lambda point: point.recall).policy
 
 
