@@ -32,6 +32,7 @@ from headgate.bench.contenders import (
     identity,
     no_join,
     read_side,
+    there_and_back,
 )
 from headgate.spark.configuration import configure
 from headgate.spark.requirements import PROVIDER, ROCKSDB
@@ -111,6 +112,10 @@ CONTENDERS: dict[str, Entrant] = {
     ),
     "no join: rows through Python": Entrant(identity, _settings({}), True),
     "no join: state in Python": Entrant(no_join, _settings({PROVIDER: ROCKSDB}), True),
+    "no join: rows to state and back": Entrant(
+        there_and_back, _settings({PROVIDER: ROCKSDB}), True
+    ),
+    "no join: rows to state and back, after hg.configure": Entrant(there_and_back, configure, True),
     "Spark's join on RocksDB": Entrant(_spark, _settings({PROVIDER: ROCKSDB}), True, _SLOWER),
     "Spark's join on RocksDB, state format 3": Entrant(
         _spark, _settings({PROVIDER: ROCKSDB, JOIN_FORMAT: "3"}), True, _SLOWER

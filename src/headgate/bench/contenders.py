@@ -1,7 +1,8 @@
 """The streaming queries to compare: each takes the two sides and returns one DataFrame.
 
-Two of them join nothing. They show how much of a batch is Spark's own work: what passes rows
-through Python, or keeps state in Python at all, can be no faster.
+Three of them join nothing. They show how much of a batch is Spark's own work: what passes rows
+through Python, keeps state in Python at all, or takes rows to where state is kept and as many
+results back, can be no faster.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from headgate.api.window_join import WindowJoin
+from headgate.policies import Random
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing, Unpacking
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
 from headgate.spark.worker_environment import own_workers
 from headgate.spec import Budget, Side
@@ -132,4 +135,51 @@ def no_join(session: SparkSession, left: Path, right: Path) -> DataFrame:
                 outputMode="append",
                 timeMode="None",
             )
+        )
+
+
+class _PassedOn(StatefulProcessor):
+    """Puts out the left side's blobs as they came."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._blobs = handle.getValueState("blobs", "count long")
+
+    def handleInputRows(  # type: ignore[override]  # the pandas form of the two
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+    ) -> Iterator[pd.DataFrame]:
+        count = 0
+        for frame in rows:
+            count += len(frame)
+            yield pd.DataFrame({"blob": frame["blob"][frame["side"] == 0]})
+        self._blobs.update((count,))
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def there_and_back(session: SparkSession, left: Path, right: Path) -> DataFrame:
+    """The lower bound for a join of this build: its transport, and half its rows as results.
+
+    Rows are packed, shuffled to a processor with state, and unpacked, as in a join; in between
+    nothing is read, joined or stored.
+    """
+    policy, labels = Random(), tuple(range(SHARDS))
+    with own_workers(session):
+        packed = []
+        for side, (place, prefix) in enumerate(((left, "l"), (right, "r"))):
+            rows = read_side(session, place, prefix)
+            shard = F.pmod(F.xxhash64("key"), F.lit(SHARDS)).cast("int").alias(SHARD_COLUMN)
+            pack = Packing(side, labels, tuple(rows.columns), ("key",), policy)
+            packed.append(rows.select(shard, "*").mapInArrow(pack, PACKED))
+        return (
+            packed[0]
+            .unionAll(packed[1])
+            .groupBy("shard")
+            .transformWithStateInPandas(
+                statefulProcessor=_PassedOn(),
+                outputStructType="blob binary",
+                outputMode="append",
+                timeMode="None",
+            )
+            .mapInArrow(Unpacking(), read_side(session, left, "l").schema)
         )

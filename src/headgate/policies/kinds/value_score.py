@@ -50,10 +50,17 @@ def value_order(arrays: Any, own: ValueArrays, row: int) -> np.int64:
 
 
 @inlined
-def value_of(arrays: Any, own: ValueArrays, row: int) -> float:
-    """The score: class weight × remaining window, or what that brings to the kind of join."""
-    side = arrays.links[row].side
-    value = arrays.groups[arrays.rows[row].group].weight * remaining(arrays, row)
+def is_by_kind(own: ValueArrays, side: int) -> bool:
+    """Whether rows of a side bring something else than class weight × remaining window."""
+    brings = own.brings[side]
+    if brings == FIRST:
+        return bool(own.matches[side] > 0.0)
+    return bool(brings == ALONE) or bool(brings == NOTHING)
+
+
+@inlined
+def brought(own: ValueArrays, side: int, value: float) -> float:
+    """What a row brings to the kind of join, by its class weight × remaining window."""
     brings, matches = own.brings[side], own.matches[side]
     if brings == FIRST and matches > 0.0:
         return -math.expm1(-matches * value) / matches
@@ -64,6 +71,13 @@ def value_of(arrays: Any, own: ValueArrays, row: int) -> float:
     return float(value)
 
 
+@inlined
+def value_of(arrays: Any, own: ValueArrays, row: int) -> float:
+    """The score: class weight × remaining window, or what that brings to the kind of join."""
+    value = arrays.groups[arrays.rows[row].group].weight * remaining(arrays, row)
+    return brought(own, np.int64(arrays.links[row].side), value)
+
+
 @compiled
 def worst_by_value(arrays: Any, own: ValueArrays, pool: int) -> tuple[np.int64, float, np.int64]:
     """The lowest score among the oldest (or youngest) rows of each class and side. O(classes)."""
@@ -72,13 +86,18 @@ def worst_by_value(arrays: Any, own: ValueArrays, pool: int) -> tuple[np.int64, 
     for side in range(2):
         if arrays.sides[side].pool != pool:
             continue
+        from_youngest = own.brings[side] == ALONE
+        by_pairs = not is_by_kind(own, side)
         for at in range(side * classes, (side + 1) * classes):
-            row = np.int64(arrays.groups[at].eldest)
+            group = arrays.groups[at]
+            row = np.int64(group.youngest if from_youngest else group.eldest)
             if row == NONE:
                 continue
-            if own.brings[side] == ALONE:
-                row = np.int64(arrays.groups[at].youngest)
-            score = value_of(arrays, own, row)
+            value = group.weight * remaining(arrays, row)
+            score = float(value) if by_pairs else brought(own, side, value)
+            # Ties are rare: only there does the order matter.
+            if score > least:
+                continue
             order = value_order(arrays, own, row)
             if score < least or (score == least and order < least_order):
                 least, least_order, worst = score, order, row

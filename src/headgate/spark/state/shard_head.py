@@ -28,7 +28,7 @@ from headgate.spark.state.stored_tables import TablePlace
 from headgate.spark.state.unsettled import ArrivalMarks, Unsettled
 
 RELEASE: str = sys.modules["headgate"].__version__
-"""Of this Headgate; the package itself is above all its rooms, and not imported in them."""
+"""Of this Headgate; the package itself is above all its packages, and not imported in them."""
 _DIRECTORY = pa.schema(
     [
         ("name", pa.string()),
