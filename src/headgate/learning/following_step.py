@@ -9,7 +9,7 @@ from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.step_input import StepInput
 from headgate.learning.followed_keys import FollowedKeys
-from headgate.learning.keys_seen import Following, HashedRows, keyed_rows
+from headgate.learning.keys_seen import Following, HashedRows, in_event_order, keyed_rows
 from headgate.learning.result_rows import ResultRows
 
 
@@ -48,20 +48,23 @@ class FollowingStep(NamedTuple):
         keys.seen = keys.seen.limited(rule)
         left, right = given.arriving
         able = (left.code != NULL_KEY, right.code != NULL_KEY)
-        came, order = keyed_rows(
+        rows = keyed_rows(
             (left.time[able[0]], right.time[able[1]]),
             (hashes[left.code[able[0]]], hashes[right.code[able[1]]]),
         )
-        entered, asked = rule.enters(came), np.array(draw.sides)[came.side]
-        asked &= draw.lots(draw.clusters(came.key, came.time)) < draw.share
-        few = np.flatnonzero(entered | asked)
-        found = np.zeros(len(order), np.bool_)
-        found[order[few]] = keys.seen.precede(came.where(few), rule, entered[few], asked[few])
+        # Both draws are of the same blocks: they differ in how many keys they take.
+        lots = draw.lots(draw.clusters(rows.key, rows.time))
+        entered = np.array(rule.sides)[rows.side] & (rule.lots(rows, lots) < rule.draw.share)
+        asked = np.array(draw.sides)[rows.side] & (lots < draw.share)
+        few = in_event_order(rows, np.flatnonzero(entered | asked))
+        came = rows.where(few)
+        found = np.zeros(len(rows.side), np.bool_)
+        found[few] = keys.seen.precede(came, rule, entered[few], asked[few])
         preceded = (np.zeros(len(able[0]), np.bool_), np.zeros(len(able[1]), np.bool_))
         lefts = int(np.count_nonzero(able[0]))
         preceded[0][able[0]], preceded[1][able[1]] = found[:lefts], found[lefts:]
         late_us = given.watermark if given.keep_late else None
-        return cls(draw, rule, came.where(entered), preceded, late_us)
+        return cls(draw, rule, came.where(entered[few]), preceded, late_us)
 
     def end(self, keys: FollowedKeys, clock: int, most: int) -> None:
         """After the step: note who came last."""

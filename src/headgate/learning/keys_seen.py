@@ -51,11 +51,15 @@ class Following(NamedTuple):
         entered: np.ndarray = np.array(self.sides)[rows.side] & (self.lots(rows) < self.draw.share)
         return entered
 
-    def lots(self, rows: HashedRows) -> np.ndarray:
-        """The random number of each row by which it is entered: the lesser of the two."""
+    def lots(self, rows: HashedRows, now: np.ndarray | None = None) -> np.ndarray:
+        """The random number of each row by which it is entered: the lesser of the two.
+
+        ``now`` is that of its own block, where it is known.
+        """
         draw, until = self.draw, rows.time + np.array(self.spans)[rows.side]
-        now, then = (draw.lots(draw.clusters(rows.key, time)) for time in (rows.time, until))
-        lesser: np.ndarray = np.minimum(now, then)
+        if now is None:
+            now = draw.lots(draw.clusters(rows.key, rows.time))
+        lesser: np.ndarray = np.minimum(now, draw.lots(draw.clusters(rows.key, until)))
         return lesser
 
     def is_open(self, rows: HashedRows, clock: int) -> np.ndarray:
@@ -191,9 +195,13 @@ def _precede(
 
 def keyed_rows(
     time: tuple[np.ndarray, np.ndarray], key: tuple[np.ndarray, np.ndarray]
-) -> tuple[HashedRows, np.ndarray]:
-    """Rows of both sides in event order, and where each stood: left ones first, then right ones."""
+) -> HashedRows:
+    """Rows of both sides, left ones first, then right ones."""
     side = np.repeat(np.array([0, 1], np.uint8), [len(time[0]), len(time[1])])
-    times = np.concatenate(time)
-    order = event_order(times, side)
-    return HashedRows(side[order], times[order], np.concatenate(key)[order]), order
+    return HashedRows(side, np.concatenate(time), np.concatenate(key))
+
+
+def in_event_order(rows: HashedRows, places: np.ndarray) -> np.ndarray:
+    """Places of some rows, sorted into event order."""
+    order: np.ndarray = places[event_order(rows.time[places], rows.side[places])]
+    return order
