@@ -24,7 +24,7 @@ from tests.spark.version_queries import bring, rows_of, started
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 SCRIPT = Path(__file__).with_name("killed_versions.py")
-TOGETHER = 10
+TOGETHER = 8
 """Queries of one program."""
 DRAWN = [str(seed) for seed in range(9100, 9150)]
 NAMES = [*EACH, *DRAWN]
@@ -38,7 +38,7 @@ def test_killed_queries_go_on_as_others(spark: SparkSession, tmp_path: Path, fir
     for folder, case in zip(folders, cases, strict=True):
         bring(folder, Lived(case, made_rows(case.seed)), range(BATCHES), case.before)
     with own_process([str(SCRIPT), str(tmp_path), *names], tmp_path) as process:
-        wait_for(lambda: all(begun(folder, 2) for folder in folders), process)
+        wait_for(lambda: all(begun(folder, 1) for folder in folders), process)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(PATIENCE_SECONDS)
     where: Counter[str] = Counter()
