@@ -30,9 +30,14 @@ def test_a_notebook_runs(name: str) -> None:
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_the_notebook_of_a_live_stream_runs(spark: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    import headgate as hg
+def test_the_notebook_of_a_live_stream_updates_in_place(tmp_path: Path) -> None:
+    """In a kernel of its own: without one, nothing is displayed that could be updated."""
+    import nbformat
+    from nbclient import NotebookClient
 
-    monkeypatch.setattr(hg, "session", lambda *_, **__: spark)
-    monkeypatch.setattr(type(spark), "stop", lambda _: None)
-    run("live_stream")
+    notebook = nbformat.read(NOTEBOOKS / "live_stream.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=900, resources={"metadata": {"path": tmp_path}}).execute()
+    (live,) = (cell for cell in notebook.cells if "shown.update" in cell.source)
+    (shown,) = (one for one in live.outputs if one.output_type == "display_data")
+    assert "Progress(batch=" in shown["data"]["text/plain"]
+    assert "recall 0." in shown["data"]["text/html"]
