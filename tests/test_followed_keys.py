@@ -6,6 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.engine.limits import room_for
@@ -32,6 +34,15 @@ def keyed_rows(seed: int, rows: int, keys: int) -> HashedRows:
 
 def rule_of(share: float) -> Following:
     return Following(KeyDraw(7, share, 1.0, 2 * max(SPANS), (True, True), NO_KEYS), SPANS)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(1, 10**12), st.integers(-(10**15), 10**15))
+def test_lots_are_those_of_their_clusters(seed: int, block_us: int, first: int) -> None:
+    rng = np.random.default_rng(seed)
+    key, time = rng.integers(0, 2**64, 50, np.uint64), first + rng.integers(0, 10**13, 50)
+    draw = KeyDraw(seed, 0.5, 1.0, block_us, (True, True), np.empty(0, np.uint64))
+    expected = draw.lots(draw.clusters(key, time))
+    assert draw.lots_at(key, time).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4])

@@ -20,7 +20,7 @@ def quick_session(master: str, settings: dict[str, str]) -> SparkSession:
     """A session at that master, classic or Connect, with further settings."""
     start = SparkSession.builder
     builder = start.remote(master) if ON_CONNECT else start.master(master)
-    for name, value in (NEEDED | settings | QUICK_TO_START).items():
+    for name, value in (NEEDED | QUICK_TO_START | settings).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     if not ON_CONNECT:

@@ -11,7 +11,7 @@ import numpy as np
 
 from headgate.columns import hashing, numbering
 from headgate.compiling import Compiled, Score
-from headgate.kernel import advance, departure, event_order, layout
+from headgate.kernel import advance, departure, event_order, key_draw, layout
 from headgate.kernel.probe import indexes, ranges, windows
 from headgate.learning import key_tally
 from headgate.models import benefit, visits
@@ -148,6 +148,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
     DeclaredEntry(hashing._add_numbers, (INTEGERS, HASHES)),
     DeclaredEntry(hashing._add_texts, (BYTES, INTEGERS, HASHES)),
     DeclaredEntry(chance._draw, (UNSIGNED, BYTES, INTEGERS, REALS)),
+    DeclaredEntry(key_draw._fill_lots, (HASHES, INTEGERS, INTEGER, UNSIGNED, REALS)),
     DeclaredEntry(age._cut_straight, (REALS, REALS, REALS, INTEGERS)),
     DeclaredEntry(heeb._smooth, (REAL_ROWS, REAL)),
     DeclaredEntry(

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.policies.chance import as_chance, scrambled
+from headgate.compiling import compiled
+from headgate.policies.chance import as_chance, mix, scrambled
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -47,7 +48,7 @@ class KeyDraw(NamedTuple):
             return chosen
         # There are no hashes at all where every row so far has a null in its key.
         keyed = np.flatnonzero(code >= 0)
-        lots = self.lots(self.clusters(self.hashes[code[keyed]], time[keyed]))
+        lots = self.lots_at(self.hashes[code[keyed]], time[keyed])
         chosen[keyed] = (drawn[keyed] < self.within) & (lots < self.share)
         return chosen
 
@@ -56,7 +57,25 @@ class KeyDraw(NamedTuple):
         block = (time // self.block_us).astype(np.int64).view(np.uint64)
         return scrambled(hashes + block * _GOLDEN + np.uint64(self.seed % (1 << 64)))
 
+    def lots_at(self, hashes: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The random number of each key in the block of a time, as of `lots` and `clusters`."""
+        lots = np.empty(len(hashes))
+        words, times = np.ascontiguousarray(hashes), np.ascontiguousarray(time, np.int64)
+        _fill_lots(words, times, self.block_us, np.uint64(self.seed % (1 << 64)), lots)
+        return lots
+
     @staticmethod
     def lots(clusters: np.ndarray) -> np.ndarray:
         """The random number in [0, 1) by which a cluster is drawn."""
         return as_chance(scrambled(clusters))
+
+
+@compiled
+def _fill_lots(
+    hashes: np.ndarray, time: np.ndarray, block_us: int, seed: int, lots: np.ndarray
+) -> None:
+    """Every batch draws all its rows several times over: in one pass, not in a dozen."""
+    for row in range(hashes.size):
+        block = np.uint64(time[row] // block_us)
+        bits = mix(mix(hashes[row] + block * _GOLDEN + seed))
+        lots[row] = np.float64(bits >> np.uint64(11)) * 2.0**-53

@@ -53,7 +53,7 @@ class FollowingStep(NamedTuple):
             (hashes[left.code[able[0]]], hashes[right.code[able[1]]]),
         )
         # Both draws are of the same blocks: they differ in how many keys they take.
-        lots = draw.lots(draw.clusters(rows.key, rows.time))
+        lots = draw.lots_at(rows.key, rows.time)
         entered = np.array(rule.sides)[rows.side] & (rule.lots(rows, lots) < rule.draw.share)
         asked = np.array(draw.sides)[rows.side] & (lots < draw.share)
         few = in_event_order(rows, np.flatnonzero(entered | asked))

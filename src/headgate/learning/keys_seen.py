@@ -58,8 +58,8 @@ class Following(NamedTuple):
         """
         draw, until = self.draw, rows.time + np.array(self.spans)[rows.side]
         if now is None:
-            now = draw.lots(draw.clusters(rows.key, rows.time))
-        lesser: np.ndarray = np.minimum(now, draw.lots(draw.clusters(rows.key, until)))
+            now = draw.lots_at(rows.key, rows.time)
+        lesser: np.ndarray = np.minimum(now, draw.lots_at(rows.key, until))
         return lesser
 
     def is_open(self, rows: HashedRows, clock: int) -> np.ndarray:

@@ -88,7 +88,7 @@ class WatchLimits(NamedTuple):
         own = uniform(self.monitor.seed, watched.side, watched.sequence)
         lots = KeyDraw.lots(watched.cluster)
         able = coming.joins & np.array(draw.sides)[coming.side]
-        able &= KeyDraw.lots(draw.clusters(rows.key, rows.time)) < keys.counted
+        able &= draw.lots_at(rows.key, rows.time) < keys.counted
         while keys.within:
             kept = watched.where((own < keys.within) & (lots < keys.counted))
             chosen = able & (drawn < keys.within)
