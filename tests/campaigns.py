@@ -37,8 +37,8 @@ def page(known: list[dict[str, Any]]) -> str:
         "After this page you know how many generated joins, simulated faults and kills were run, "
         "and what they found.",
         "",
-        "Written by `make simulate`, `make fuzz`, `make kill` and `make soak` with `PUBLISH=1`, from",
-        "`tests/campaigns.json`.",
+        "Written by `make simulate`, `make fuzz`, `make kill` and `make soak` with `PUBLISH=1`,",
+        "from `tests/campaigns.json`.",
         "A plus behind a commit: sources had been changed since. A seed repeats its case on any",
         "machine. A *schedule* is a small streaming join on a simulated cluster with up to five",
         "faults; a *case* is a generated join, or a damaged input, and one comparison of it.",
