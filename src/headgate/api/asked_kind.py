@@ -13,8 +13,8 @@ def check_kind(how: How, goal: Goal | None, budget: Budget, policy: Policy) -> N
     >>> check_kind(How.LEFT, None, Budget(cpu=0.5), Fifo())
     Traceback (most recent call last):
     ...
-    headgate.spec.errors.SpecError: how="left" with cpu=0.5: rows that skip work leave open who \
-has a partner: give rows= or memory=
+    headgate.spec.errors.SpecError: how="left" with cpu=0.5: work is skipped, so it is not \
+known which rows have a partner: give rows= or memory=
     """
     if how == How.INNER:
         return
