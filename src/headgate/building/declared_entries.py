@@ -157,6 +157,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
     ),
     DeclaredEntry(benefit._renew, (REAL_ROWS, np.empty((0, 0, 0)))),
     DeclaredEntry(key_tally.add_up, (SHORTS, BYTES, HASHES, TALLY, INTEGER)),
+    DeclaredEntry(key_tally.find_marks, (HASHES, HASHES, INTEGERS, INTEGERS)),
     DeclaredEntry(
         queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)
     ),

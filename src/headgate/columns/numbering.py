@@ -9,9 +9,12 @@ import numpy as np
 from headgate.compiling import compiled, inlined, prefetch
 
 SLOT = np.dtype([("value", "i8"), ("code", "i8")], align=True)
-EMPTY = -1
+EMPTY = 0
+"""No code: those in the table are one higher, so that fresh memory is an empty table."""
 SMALLEST = 1 << 13
 AHEAD = 16
+GROWTH = 8
+"""Where most values so far were new; all may be, and moving them again costs more than room."""
 
 
 def number(values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -27,8 +30,7 @@ def number(values: np.ndarray) -> tuple[np.ndarray, int]:
     slots = _slots(SMALLEST)
     at, count = _number(values, codes, slots, 0, 0)
     while at < len(values):
-        # Where most values so far were new, grow for all at once: rehashing costs more.
-        wanted = len(values) if 2 * count > at else 2 * count
+        wanted = min(len(values), GROWTH * count) if 2 * count > at else 2 * count
         larger = _slots(2 * wanted)
         _move(slots, larger)
         slots = larger
@@ -37,9 +39,7 @@ def number(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _slots(least: int) -> np.ndarray:
-    slots = np.zeros(1 << (least - 1).bit_length(), SLOT)
-    slots["code"] = EMPTY
-    return slots
+    return np.zeros(1 << (least - 1).bit_length(), SLOT)
 
 
 @inlined
@@ -75,9 +75,9 @@ def _number(
         slot = slots[_find(slots, values[place])]
         if slot.code == EMPTY:
             slot.value = values[place]
-            slot.code = count
             count += 1
-        codes[place] = slot.code
+            slot.code = count
+        codes[place] = slot.code - 1
     return values.size, count
 
 

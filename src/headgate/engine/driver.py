@@ -63,15 +63,19 @@ class Driver(Generic[Placed]):
         """Rows stored, of both sides."""
         return len(self.stored[0]) + len(self.stored[1])
 
+    def looks_ahead(self, terms: Terms) -> bool:
+        """Whether how many arrivals a step may take depends on the arrivals."""
+        learns = terms.policy.observes or self._coding.learner is not None
+        return learns and self._pacing is None
+
     def most_at_once(self, terms: Terms, coming: Coming) -> int:
         """How many of the arrivals to come, in event order, the next step may take.
 
         What a step teaches is used from the next epoch on, and a step ends where an epoch does.
         Where processor time is limited, epochs end with steps instead.
         """
-        count = len(coming.side)
-        if self._pacing is not None:
-            return count
+        if not self.looks_ahead(terms):
+            return len(coming.side)
         if terms.policy.observes:
             left = terms.policy.observed_until(self.progress.memory) - sum(self.progress.seen)
             coming = coming.first(max(left, 1))

@@ -149,13 +149,18 @@ class Replay:
         time = np.concatenate([left, right])
         side = np.repeat(np.array([0, 1], np.uint8), [len(left), len(right)])
         order = event_order(time, side)
-        joins = np.concatenate([rows.code != NULL_KEY for rows in self._sides])
-        key = self._keys()
+        coming = None
+        if self._driver.looks_ahead(self._terms):
+            joins = np.concatenate([rows.code != NULL_KEY for rows in self._sides])
+            key = self._keys()
+            ordered = None if key is None else key[order]
+            coming = Coming(side[order], time[order], joins[order], ordered)
         at = 0
         while at < len(order):
             part = order[at : at + self._step_rows(time)]
-            coming = Coming(side[part], time[part], joins[part], None if key is None else key[part])
-            part = part[: self._driver.most_at_once(self._terms, coming)]
+            if coming is not None:
+                next_rows = coming.after(at).first(len(part))
+                part = part[: self._driver.most_at_once(self._terms, next_rows)]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
             at += len(part)

@@ -14,6 +14,20 @@ def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(filled) if filled else parts[-1]
 
 
+def one_after_the_other(numbers: np.ndarray) -> np.ndarray | slice:
+    """The same numbers as a slice where they ascend by one, which copies nothing.
+
+    Examples
+    --------
+    >>> one_after_the_other(np.array([3, 4, 5])), one_after_the_other(np.array([3, 5, 4, 6]))
+    (slice(3, 6, None), array([3, 5, 4, 6]))
+    """
+    count = len(numbers)
+    if not count or numbers[-1] - numbers[0] != count - 1 or (numbers[1:] <= numbers[:-1]).any():
+        return numbers
+    return slice(int(numbers[0]), int(numbers[-1]) + 1)
+
+
 class Rows(NamedTuple):
     """Rows of one side; each array has one entry per row.
 
@@ -64,13 +78,14 @@ class Rows(NamedTuple):
 
     def take(self, numbers: np.ndarray) -> "Rows":
         """The rows with these numbers, in that order; drops the watch state."""
-        columns = [column[numbers] if column.size else column for column in self[:8]]
+        which = one_after_the_other(numbers)
+        columns = [column[which] if column.size else column for column in self[:8]]
         taken = Rows(*columns)  # type: ignore[arg-type]  # all that may not be left out
         return taken._replace(
             importance=None if self.importance is None else self.importance[:, numbers],
-            recent=None if self.recent is None else self.recent[numbers],
+            recent=None if self.recent is None else self.recent[which],
             effort=None if self.effort is None else self.effort[:, numbers],
-            fate=None if self.fate is None else self.fate[numbers],
+            fate=None if self.fate is None else self.fate[which],
         )
 
     def where(self, keep: np.ndarray) -> "Rows":

@@ -16,7 +16,7 @@ import numpy as np
 from headgate.kernel.event_order import event_order
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.rows import Rows
-from headgate.learning.key_tally import MOST_SKETCHED, KeyTally, add_up
+from headgate.learning.key_tally import MOST_SKETCHED, KeyTally, add_up, find_marks
 
 COUNT_BYTES = 16
 """Of an entry: six of the hash, two for each side of the epochs before, three of this one."""
@@ -92,11 +92,8 @@ def places_of(marks: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """
     places = np.full(len(hashes), UNCOUNTED, np.int64)
     if len(marks):
-        order = np.argsort(marks, kind="stable")
-        ordered, own = marks[order], marks_of(hashes)
-        at = np.minimum(np.searchsorted(ordered, own), len(marks) - 1)
-        found = ordered[at] == own
-        places[found] = order[at[found]]
+        slots = np.zeros(1 << (2 * len(marks) - 1).bit_length(), np.int64)
+        find_marks(marks, marks_of(hashes), slots, places)
         places[NULL_KEY] = UNCOUNTED
     return places
 

@@ -71,3 +71,27 @@ def add_up(
             counts[used, side[row]] += one
             used += 1
     return np.int64(used)
+
+
+@compiled
+def find_marks(
+    marks: np.ndarray, wanted: np.ndarray, slots: np.ndarray, places: np.ndarray
+) -> None:
+    """Set the place of each wanted mark among the marks; of equal ones the first.
+
+    Slots are zeros, a power of two of them and more than there are marks: a hash table of places,
+    one higher each.
+    """
+    mask = np.int64(slots.size - 1)
+    for place in range(marks.size):
+        at = np.int64(marks[place] * SECOND >> np.uint64(20)) & mask
+        while slots[at] and marks[slots[at] - 1] != marks[place]:
+            at = (at + 1) & mask
+        if not slots[at]:
+            slots[at] = place + 1
+    for key in range(wanted.size):
+        at = np.int64(wanted[key] * SECOND >> np.uint64(20)) & mask
+        while slots[at] and marks[slots[at] - 1] != wanted[key]:
+            at = (at + 1) & mask
+        if slots[at]:
+            places[key] = slots[at] - 1
