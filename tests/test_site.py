@@ -47,11 +47,11 @@ OPENINGS = ("After this page ", "Find ", "Join ", "Look up ", "Read ", "Run ")
 
 
 def test_every_page_opens_with_what_its_reader_can_do() -> None:
-    for page in (path for path in DOCS.rglob("*.md") if "_build" not in path.parts):
-        if page.parent.name != "project":
-            lines = [line for line in page.read_text().splitlines() if line.strip()]
-            assert lines[0].startswith("# "), page
-            assert lines[1].startswith(OPENINGS), page
+    pages = [path for path in DOCS.rglob("*.md") if "_build" not in path.parts]
+    for page in (*pages, *(path for path in DOCS.parent.glob("*.md") if path.stem != "README")):
+        lines = [line for line in page.read_text().splitlines() if line.strip()]
+        assert lines[0].startswith("# "), page
+        assert lines[1].startswith(OPENINGS), page
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -88,8 +88,10 @@ def page(name: str) -> str:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if done.returncode:
+        raise SystemExit(f"examples/{name}.py failed:\n{done.stderr[-2_000:]}")
     parts = [
         f"# {title.rstrip('.')}\n",
         f"Run `python examples/{name}.py` and change it to your streams.\n",

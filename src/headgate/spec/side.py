@@ -16,8 +16,9 @@ class Side:
     time
         Name of the event-time column (a timestamp).
     window
-        How long a row of this side waits for rows of the other: a duration ("5 days"), a number
-        of rows ("1000 rows"), or a `datetime.timedelta`. Zero means that rows do not wait.
+        How long a row of this side waits for rows of the other: a duration ("5 days"), a
+        `datetime.timedelta`, or a number of rows ("1000 rows": as long as it is among the last
+        1000 rows of its own side). Zero means that rows do not wait and are never stored.
 
     Examples
     --------
