@@ -13,9 +13,22 @@ import headgate as hg
 from headgate.demo.flights import new_york_flights
 
 ROWS = 8_000
-POLICIES = (
-    "random fifo until-expiry prob life age lru lfu ttl join-to-live size ijoin greedy auto"
-).split()
+POLICIES = [
+    "random",
+    "fifo",
+    "until-expiry",
+    "prob",
+    "life",
+    "age",
+    "lru",
+    "lfu",
+    "ttl",
+    "join-to-live",
+    "size",
+    "ijoin",
+    "greedy",
+    "auto",
+]
 
 
 def digest(table: pa.Table) -> str:
