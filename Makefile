@@ -109,13 +109,14 @@ SEEDS   ?= 0:100
 MINUTES ?= 5
 CAMPAIGNS := tests/campaigns.json
 
-simulate: kernel ## simulate a cluster with faults; SEEDS=0:100 are workloads, of 12 schedules each
-	@$(BIN)/python -m tests.simulation $(SEEDS) $(if $(PUBLISH),--out $(CAMPAIGNS))
+PROCESSES ?= 1
+simulate: kernel ## simulate a cluster with faults; SEEDS=0:100 are workloads, of 24 schedules each; PROCESSES=2
+	@$(BIN)/python -m tests.simulation $(SEEDS) --processes $(PROCESSES) $(if $(PUBLISH),--out $(CAMPAIGNS))
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 FIRST ?= 0
-fuzz: kernel ## generated joins against twin, DuckDB and themselves; MINUTES=5, FIRST=0 is the first seed
-	@$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) --first $(FIRST) $(if $(PUBLISH),--out $(CAMPAIGNS))
+fuzz: kernel ## generated joins against twin, DuckDB and themselves; MINUTES=5, FIRST=0 is the first seed; PROCESSES=2
+	@$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) --first $(FIRST) --processes $(PROCESSES) $(if $(PUBLISH),--out $(CAMPAIGNS))
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 ROUNDS ?= 10
@@ -124,7 +125,8 @@ kill: kernel java ## kill real queries at random moments, compare their rows; RO
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 mutants: kernel ## faults put into the code one by one: simulation or fuzzing alone must find each
-	@$(BIN)/python tools/seed_mutants.py
+	@$(BIN)/python tools/seed_mutants.py $(if $(PUBLISH),--publish)
+	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 faults: kernel java ## seed faults into a copy of the code, one by one: each must be found by a test
 	@$(BIN)/python tools/seed_faults.py

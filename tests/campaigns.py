@@ -1,66 +1,157 @@
 """The record of campaigns: what was run, seeds, date and commit, and what failed."""
 
 import datetime
+import fcntl
 import json
 import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 RECORD = Path(__file__).parent / "campaigns.json"
+LESSONS = Path(__file__).parent / "campaign_lessons.json"
+"""What simulation, kills and soaks found; each has a test of its own. Fuzzing has kept.json."""
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "campaigns.md"
-FOUND_BY_SIMULATION = (
-    "a limit published before a restart held, although the program's budget was now smaller",
-    "an outer join with a monitor ended with an error where its first rows all had a null as key",
-)
-"""Each has a test of its own in tests/simulation."""
+MUTANTS = Path(__file__).parent / "mutants.json"
+"""Which seed found which fault that was put into the code; written by tools/seed_mutants.py."""
+HEADINGS = {
+    "simulation": ("Simulated schedules", "schedules"),
+    "fuzzing": ("Differential cases", "cases"),
+    "kills": ("Kills of real queries", "kills"),
+    "soak": ("Soaks", "arrivals"),
+}
+"""By kind, and what is counted."""
+INTRODUCTION = """# What was tried to break it
+
+After this page you know how many generated joins, simulated faults and kills were run,
+and what they found.
+
+Written by `make simulate`, `make fuzz`, `make kill`, `make soak` and `make mutants` with
+`PUBLISH=1`, from `tests/campaigns.json`. Runs of one commit are added up. A plus behind a
+commit: sources had been changed since. A seed repeats its case on any machine.
+A *schedule* is a small streaming join on a simulated cluster with up to five faults; a
+*case* is a generated join, or a damaged input, and one comparison of it. One seed of
+fuzzing generates one join and compares it in several ways.
+"""
 
 
 def add_campaign(file: Path, kind: str, **facts: Any) -> None:
-    """Add a campaign to a JSON file, from which the docs page is written."""
-    known: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
-    known.append(
-        {
-            "kind": kind,
-            "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M"),
-            "commit": _commit(),
-            **facts,
-        }
+    """Add a campaign to a JSON file, from which the docs page is written.
+
+    Runs of one kind and commit become one entry. Several processes may add at the same time.
+    """
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M")
+    entry = {"kind": kind, "date": now, "commit": commit(), **facts}
+    with locked(file):
+        known: list[dict[str, Any]] = json.loads(file.read_text() or "[]")
+        for place, each in enumerate(known):
+            if (each["kind"], each["commit"]) == (kind, entry["commit"]):
+                known[place] = merged(each, entry)
+                break
+        else:
+            known.append(entry)
+        lines = ",\n".join(json.dumps(each) for each in known)
+        file.write_text(f"[\n{lines}\n]\n")
+
+
+def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Two entries of one kind and commit as one.
+
+    Examples
+    --------
+    >>> one = {"date": "1", "seeds": "0:10", "counts": {"cases": 7}, "failed": [], "seconds": 1.0}
+    >>> other = one | {"date": "2", "seeds": "10:20, 50:60", "failed": ["50"]}
+    >>> merged(one, other)["seeds"], merged(one, other)["counts"], merged(one, other)["failed"]
+    ('0:20, 50:60', {'cases': 14}, ['50'])
+    """
+    counts = Counter(one["counts"])
+    counts.update(other["counts"])
+    spans = sorted(
+        tuple(map(int, span.split(":")))
+        for each in (one, other)
+        for span in each["seeds"].split(", ")
     )
-    file.write_text(json.dumps(known, indent=1) + "\n")
+    joined: list[tuple[int, ...]] = []
+    for first, end in spans:
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((first, end))
+    return {
+        **one,
+        "date": other["date"],
+        "seeds": ", ".join(f"{first}:{end}" for first, end in joined),
+        "counts": dict(counts),
+        "failed": [*one["failed"], *other["failed"]],
+        "seconds": round(one["seconds"] + other["seconds"]),
+    }
 
 
 def page(known: list[dict[str, Any]]) -> str:
     """The docs page of all campaigns."""
-    lines = [
-        "# What was tried to break it",
-        "",
-        "After this page you know how many generated joins, simulated faults and kills were run, "
-        "and what they found.",
-        "",
-        "Written by `make simulate`, `make fuzz`, `make kill` and `make soak` with `PUBLISH=1`,",
-        "from `tests/campaigns.json`.",
-        "A plus behind a commit: sources had been changed since. A seed repeats its case on any",
-        "machine. A *schedule* is a small streaming join on a simulated cluster with up to five",
-        "faults; a *case* is a generated join, or a damaged input, and one comparison of it.",
-        "",
-        "| date (UTC) | what | seeds | counts | failed | commit |",
-        "|---|---|---|---|---|---|",
+    lines = [INTRODUCTION]
+    for kind, (heading, what) in HEADINGS.items():
+        lines += _table(heading, what, [each for each in known if each["kind"] == kind])
+    lines += _mutants()
+    kept = json.loads((Path(__file__).parent / "fuzzing" / "kept.json").read_text())
+    lessons: list[list[str]] = json.loads(LESSONS.read_text())
+    lines += ["", "## What failed, and is mended", "", "| found by | what it was |", "|---|---|"]
+    lines += [f"| {found_by} | {lesson} |" for found_by, lesson in lessons]
+    lines += [f"| fuzzing, seed `{seed}` | {lesson} |" for seed, lesson in kept.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _table(heading: str, what: str, known: list[dict[str, Any]]) -> list[str]:
+    """The runs of a kind, by commit."""
+    if not known:
+        return []
+    total = sum(each["counts"].get(what, 0) for each in known)
+    lines = [f"## {heading}", "", f"{total:,} {what} in all.", ""]
+    lines += [
+        "| last run (UTC) | commit | seeds | counts | CPU s | failed |",
+        "|---|---|---|---|--:|---|",
     ]
     for each in known:
         counts = ", ".join(f"{count:,} {name}" for name, count in each["counts"].items())
         failed = ", ".join(each["failed"]) or "none"
         lines.append(
-            f"| {each['date']} | {each['kind']} | {each['seeds']} | {counts} | {failed} "
-            f"| {each['commit']} |"
+            f"| {each['date']} | {each['commit']} | {each['seeds']} | {counts} "
+            f"| {each['seconds']:,.0f} | {failed} |"
         )
-    kept = json.loads((Path(__file__).parent / "fuzzing" / "kept.json").read_text())
-    lines += ["", "## What failed, and is mended", "", "| found by | what it was |", "|---|---|"]
-    lines += [f"| simulation | {lesson} |" for lesson in FOUND_BY_SIMULATION]
-    lines += [f"| fuzzing, seed `{seed}` | {lesson} |" for seed, lesson in kept.items()]
-    return "\n".join(lines) + "\n"
+    return [*lines, ""]
 
 
-def _commit() -> str:
+def _mutants() -> list[str]:
+    """Which fault was found by which seed."""
+    if not MUTANTS.exists():
+        return []
+    known: dict[str, dict[str, Any]] = json.loads(MUTANTS.read_text())
+    found = sum(each["by"] is not None for each in known.values())
+    lines = [
+        "## Faults put into the code by hand",
+        "",
+        f"{found} of {len(known)} were found by simulation or fuzzing, without any other test.",
+        "",
+        "| fault | found by | seconds | commit |",
+        "|---|---|--:|---|",
+    ]
+    for name, each in known.items():
+        by = "not found" if each["by"] is None else each["by"].replace("|", "\\|")
+        lines.append(f"| {name} | {by} | {each['seconds']:,} | {each['commit']} |")
+    return [*lines, ""]
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Nobody else is inside at the same time, for this file."""
+    with file.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def commit() -> str:
     """The commit that is checked out, with a plus where files were changed since."""
 
     def git(*arguments: str) -> str:

@@ -29,7 +29,7 @@ class Fault(NamedTuple):
     file: str
     old: str
     new: str
-    likely: str
+    likely: str = ""
     """Files of tests to run first, below tests/."""
 
     @property

@@ -1,24 +1,32 @@
 """Put faults into a copy of the code, one at a time: simulation or fuzzing must find each.
 
-The test suite is not run. Prints which seed found a fault, by which rule, and after how long. Ends
-with status 1 if one is not found within the seeds and minutes that are tried.
+The test suite is not run. Prints which seed found a fault, by which rule, and after how many CPU
+seconds, and with --publish notes it for the docs. Ends with status 1 if one is not found within the
+seeds that are tried. A fault in the kernel is looked for with compilation off: the same seeds on
+the same inputs, without a minute of compiling.
 
-Usage: seed_mutants.py [NAME ...]
+Usage: seed_mutants.py [--publish] [NAME ...]
 """
 
+import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 from seed_faults import FAULTS, ROOT, Fault, seeded
 
-MOST_SECONDS = 900
+from tests.campaigns import MUTANTS as RECORD
+from tests.campaigns import commit, locked
+
+WORKLOADS, SEEDS, MOST_MINUTES = 120, 8_000, 10
+"""How much is tried before a fault counts as not found."""
 STATE_FIRST = ("spark/", "learning/", "engine/")
 """What the simulator is likelier to find than the fuzzer."""
 MUTANTS: dict[str, Fault] = {
@@ -83,30 +91,24 @@ MUTANTS: dict[str, Fault] = {
 }
 
 
-def found_in(tree: Path, state: bool) -> str | None:
+def found_in(tree: Path, fault: Fault) -> str | None:
     """What finds the fault in a tree: a seed with its rule."""
     environment = os.environ | {"PYTHONPATH": f"{tree / 'src'}", "PYSPARK_PYTHON": sys.executable}
-
-    def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *arguments],
+    if fault.is_compiled:
+        environment["HEADGATE_KERNEL"] = "python"
+    limits = ("--minutes", str(MOST_MINUTES), "--most-failures", "1")
+    fuzz = ("tests.fuzzing", "--seeds", str(SEEDS), *limits)
+    simulate = ("tests.simulation", f"0:{WORKLOADS}", *limits)
+    for program in (simulate, fuzz) if fault.file.startswith(STATE_FIRST) else (fuzz, simulate):
+        said = subprocess.run(
+            [sys.executable, "-m", *program],
             cwd=tree,
             env=environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=2 * MOST_SECONDS,
-        )
-        return done.stdout + done.stderr
-
-    said = run("headgate.building", "--if-needed")
-    if "Error" in said:
-        return f"does not build: {said[-200:]}"
-    minutes = str(MOST_SECONDS / 60)
-    fuzz = ("tests.fuzzing", "--minutes", minutes, "--cases", "20000", "--most-failures", "1")
-    simulate = ("tests.simulation", "0:400", "--most-failures", "1")
-    for program in (simulate, fuzz) if state else (fuzz, simulate):
-        said = run(*program)
+        ).stdout
         found = re.search(r"FAILED seed '?([\w/ ]+)'?:?(.*)", said)
         if found:
             rule = found[2].strip() or re.findall(r"^\w*(?:Error|Failure).*$", said, re.M)[-1]
@@ -116,23 +118,41 @@ def found_in(tree: Path, state: bool) -> str | None:
     return None
 
 
-def main(names: list[str]) -> None:
+def publish(name: str, by: str | None, seconds: int) -> None:
+    """Note what found a fault."""
+    with locked(RECORD):
+        known = json.loads(RECORD.read_text() or "{}")
+        known[name] = {"by": by, "seconds": seconds, "commit": commit()}
+        ordered = {each: known[each] for each in MUTANTS if each in known}
+        lines = ",\n".join(f"{json.dumps(n)}: {json.dumps(e)}" for n, e in ordered.items())
+        RECORD.write_text(f"{{\n{lines}\n}}\n")
+
+
+def cpu_s() -> float:
+    """CPU seconds of programs that were run here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main(names: list[str], is_published: bool) -> None:
     """Try the faults of these names, or all."""
     missed = []
     for name in names or MUTANTS:
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder) / "tree"
-            ignored = shutil.ignore_patterns(".git", ".venv*", ".matrix", "__pycache__")
+            ignored = shutil.ignore_patterns(".git", ".venv*", ".matrix", "__pycache__", "docs")
             shutil.copytree(ROOT, tree, ignore=ignored)
             seeded(MUTANTS[name], tree)
-            began = time.monotonic()
-            found = found_in(tree, MUTANTS[name].file.startswith(STATE_FIRST))
-        spent = time.monotonic() - began
-        print(f"{name:50} {spent:5.0f} s  {found or 'NOT FOUND'}", flush=True)
+            before = cpu_s()
+            found = found_in(tree, MUTANTS[name])
+        spent = round(cpu_s() - before)
+        print(f"{name:50} {spent:5} s  {found or 'NOT FOUND'}", flush=True)
+        if is_published:
+            publish(name, found, spent)
         missed += [] if found else [name]
     if missed:
         sys.exit(f"not found: {', '.join(missed)}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main([name for name in sys.argv[1:] if name != "--publish"], "--publish" in sys.argv)

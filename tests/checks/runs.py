@@ -1,6 +1,6 @@
 """Drivers that run an input in one step or several, and all that can be known after each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -93,39 +93,39 @@ class Run(NamedTuple):
         return sum(step.counts[what][side] for step in self.steps)
 
 
-def run(
-    case: Case,
-    parts: Sequence[Part] | None = None,
-    keep_late: bool = False,
-    engine: type[Step] | type[Twin] = Step,
-    watching: Watching | None = None,
-) -> Run:
-    """Run the parts, or the whole input at once, each step carrying on what the last one left."""
-    parts = [Part(range(len(case.arrivals)))] if parts is None else parts
-    weights = weigh(case)
-    stored: tuple[list[int], list[int]] = ([], [])
-    kept: dict[int, Kept] = {}
-    progress = StepProgress()
-    steps = []
-    for part in parts:
+class _Carried(NamedTuple):
+    """What a step leaves to the next."""
+
+    stored: tuple[list[int], ...] = ([], [])
+    kept: Mapping[int, Kept] = {}
+    progress: StepProgress = StepProgress()
+
+    def input(
+        self,
+        case: Case,
+        weights: np.ndarray,
+        part: Part,
+        keep_late: bool,
+        watching: Watching | None = None,
+    ) -> tuple[tuple[list[int], ...], StepInput]:
+        """The rows of the next step by side, and all that it gets."""
         rows = tuple([i for i in part.rows if case.arrivals[i].side == side] for side in (0, 1))
         given = StepInput(
             part.terms or case.terms,
-            tuple(_carried(case, weights, stored[side], kept) for side in (0, 1)),
+            tuple(_carried(case, weights, self.stored[side], self.kept) for side in (0, 1)),
             tuple(_arriving(case, weights, rows[side]) for side in (0, 1)),
             codes=KEYS,
-            progress=progress,
+            progress=self.progress,
             watermark=part.watermark,
             keep_late=keep_late,
             watching=watching,
         )
-        snapshot = _snapshot(
-            engine(given), (stored[0] + rows[0], stored[1] + rows[1]), case.terms.how
-        )
-        steps.append(snapshot)
+        return rows, given
+
+    def after(self, snapshot: Snapshot, rows: tuple[list[int], ...]) -> "_Carried":
+        """What the step leaves that had these rows and ended so."""
         open_rows = {i for i, (state, *_) in snapshot.watched.items() if state == WatchState.OPEN}
         survivors = set(snapshot.alive) | open_rows
-        stored = tuple([i for i in stored[s] + rows[s] if i in survivors] for s in (0, 1))
         kept = {
             i: Kept(
                 snapshot.sequences[i],
@@ -136,8 +136,47 @@ def run(
             )
             for i in survivors
         }
-        progress = snapshot.after
+        stored = tuple([i for i in self.stored[s] + rows[s] if i in survivors] for s in (0, 1))
+        return _Carried(stored, kept, snapshot.after)
+
+
+def run(
+    case: Case,
+    parts: Sequence[Part] | None = None,
+    keep_late: bool = False,
+    engine: type[Step] | type[Twin] = Step,
+    watching: Watching | None = None,
+) -> Run:
+    """Run the parts, or the whole input at once, each step carrying on what the last one left."""
+    parts = [Part(range(len(case.arrivals)))] if parts is None else parts
+    before, weights, steps = _Carried(), weigh(case), []
+    for part in parts:
+        rows, given = before.input(case, weights, part, keep_late, watching)
+        places = (before.stored[0] + rows[0], before.stored[1] + rows[1])
+        steps.append(_snapshot(engine(given), places, case.terms.how))
+        before = before.after(steps[-1], rows)
     return Run(steps)
+
+
+def pairs_of(
+    case: Case, parts: Sequence[Part] | None = None, keep_late: bool = False
+) -> list[tuple[int, int]]:
+    """The kernel's pairs alone: what is left at the end is not read, which takes a third less."""
+    parts = [Part(range(len(case.arrivals)))] if parts is None else parts
+    before, weights = _Carried(), weigh(case)
+    pairs: list[tuple[int, int]] = []
+    for part in parts:
+        rows, given = before.input(case, weights, part, keep_late)
+        step = Step(given)
+        places = (before.stored[0] + rows[0], before.stored[1] + rows[1])
+        if part is parts[-1]:
+            blocks = [block for block in step.pairs() if not block.certain.size]
+            made = [pair for block in blocks for pair in np.stack(block[:2], axis=1).tolist()]
+            return pairs + [(places[0][a], places[1][b]) for a, b in made]
+        snapshot = _snapshot(step, places, case.terms.how)
+        pairs += snapshot.pairs
+        before = before.after(snapshot, rows)
+    return pairs
 
 
 def count_pairs(case: Case) -> int:
@@ -181,7 +220,7 @@ def _importance(case: Case, rows: list[int]) -> np.ndarray | None:
     return np.array(IMPORTANCES)[(5 * np.array(rows, int) + 3 * which) % len(IMPORTANCES)]
 
 
-def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: dict[int, Kept]) -> Rows:
+def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: Mapping[int, Kept]) -> Rows:
     return _arriving(case, weights, rows)._replace(
         sequence=np.array([kept[i].sequence for i in rows], np.int64),
         matches=np.array([kept[i].matches for i in rows], np.int32),

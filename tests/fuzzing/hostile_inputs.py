@@ -8,6 +8,7 @@ import json
 import random
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,12 +21,16 @@ import headgate as hg
 from headgate.jobs.job import read_job
 from headgate.models.cost import Weight
 from headgate.models.cost.calibration import Calibration, Weights, WorkCost
+from headgate.spark.checkpoint.checkpoint_files import Logged, Operator
 from headgate.spark.join.published_changes import read_limit
-from headgate.spark.join.restart_rules import check_restart
+from headgate.spark.join.restart_rules import Restart, check_restart
+from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.state.blobs import FORMAT, from_checked_blob, to_blob
 from headgate.spark.state.control_text import control_text, read_control
+from headgate.spark.state.learned_state import read_learned
 from headgate.spark.state.shard_head import ShardHead
 from headgate.spec import SpecError
+from headgate.watching.batch_record import BatchRecord
 from tests.jobs.job_files import GOOD
 from tests.simulation.simulation import prepared
 
@@ -34,12 +39,23 @@ NASTY: tuple[Any, ...] = (
     *("<script>alert(1)</script>", "../../etc/passwd", "__import__('os')", [], {}, [[]], {"a": {}}),
 )
 
+Parsers = dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]
+"""By name: what makes a text or blob, and what reads it."""
 
-def run_case(seed: int) -> str:
+
+def run_case(seed: int) -> Counter[str]:
     """Run the case of a seed; raises where a parser does what it may not."""
-    rng = random.Random(f"input {seed}")
-    name = rng.choice(list(PARSERS))
-    given, parse = PARSERS[name]
+    return _given_damaged(random.Random(f"input {seed}"), seed, PARSERS)
+
+
+def run_later_case(seed: int) -> Counter[str]:
+    """The same for parsers that came later: seeds of the others stay what they are."""
+    return _given_damaged(random.Random(f"parser {seed}"), seed, LATER_PARSERS)
+
+
+def _given_damaged(rng: random.Random, seed: int, parsers: Parsers) -> Counter[str]:
+    name = rng.choice(list(parsers))
+    given, parse = parsers[name]
     damaged = _damaged(given(), rng)
     try:
         with contextlib.suppress(SpecError):
@@ -47,7 +63,7 @@ def run_case(seed: int) -> str:
     except Exception as error:
         error.add_note(f"input seed {seed}: {name} was given {damaged[:300]!r}")
         raise
-    return name
+    return Counter([name])
 
 
 def _damaged(given: str | bytes, rng: random.Random) -> Any:
@@ -160,7 +176,70 @@ def _description() -> str:
     return ShardHead.read(_head()).description
 
 
-PARSERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+@cache
+def _learning() -> tuple[ShardPlan, tuple[Any, ...]]:
+    """A plan, and what its shard has learned."""
+    for number in range(1_000):
+        ready = prepared(number)
+        kept = ready.undisturbed.store.load(0, 2)["lessons"]
+        if kept is not None:
+            return ready.inputs[2].plan, kept
+    raise AssertionError("no workload learns")
+
+
+def _read_facts(text: str) -> None:
+    plan, kept = _learning()
+    read_learned(plan, (text, *kept[1:]), "what was learned", Restart())
+
+
+def _read_watched(blob: bytes) -> None:
+    plan, kept = _learning()
+    read_learned(plan, (kept[0], blob, *kept[2:]), "what was learned", Restart())
+
+
+def _read_log(text: str) -> None:
+    file = _folder() / "log"
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    logged = Logged.read(file)
+    assert isinstance(logged.watermark_ms, int)
+    assert isinstance(logged.conf, dict)
+
+
+def _read_record(text: str) -> None:
+    record = BatchRecord.from_text(text.encode("utf-8", "surrogatepass"))
+    assert isinstance(record.rows, float | int)
+
+
+LOG = """v1
+{"batchWatermarkMs":1700000000000,"batchTimestampMs":1,"conf":{"spark.sql.shuffle.partitions":"2"}}
+{"logOffset":3}
+-"""
+OPERATOR = json.dumps(
+    {
+        "operatorInfo": {"operatorId": 0, "operatorName": "transformWithStateInPandasExec"},
+        "stateStoreInfo": [{"storeName": "default", "numColsPrefixKey": 0, "numPartitions": 2}],
+        "operatorPropertiesJson": json.dumps({"stateVariables": [{"stateName": "head"}]}),
+    }
+)
+
+
+def _read_operator(text: str) -> Operator:
+    file = _folder() / "operator"
+    file.write_bytes(b"v1\n" + text.replace("\n", " ").encode("utf-8", "surrogatepass"))
+    return Operator.of(0, Logged.read(file).facts)
+
+
+LATER_PARSERS: Parsers = {
+    "facts that were learned": (lambda: _learning()[1][0], _read_facts),
+    "rows that are watched": (lambda: _learning()[1][1], _read_watched),
+    "log of a checkpoint": (lambda: LOG, _read_log),
+    "operator of a checkpoint": (lambda: OPERATOR, _read_operator),
+    "record of a page": (
+        lambda: BatchRecord(1.0, 2, 1, 0.5, 1.0, None, {"left_rows": 3.0}, [[0.0, 1.0]]).as_text(),
+        _read_record,
+    ),
+}
+PARSERS: Parsers = {
     "job file": (lambda: GOOD, _read_job),
     "redefinition": (_definition, hg.MaxImportance.from_json),
     "limit": (lambda: "3:2500", lambda text: read_limit(text, 10_000)),

@@ -3,14 +3,15 @@
 A round runs a query from files into Parquet or SQLite and strikes at random moments: it kills the
 driver, a Python worker, an executor on a cluster of two, or PostgreSQL under a lookup, or fills the
 disk of the checkpoint. The query is started again until it is done, and its output compared, row by
-row, with that of the same query left alone. Ends with status 1 if any differs. With --out, what was
-run is added to a JSON file of campaigns.
+row, with that of the same query left alone, which runs once for all rounds with the same input.
+Ends with status 1 if any differs. With --out, what was run is added to a JSON file of campaigns.
 """
 
 import argparse
 import contextlib
 import json
 import random
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -33,8 +35,10 @@ from tests.spark.streams import START_US, timestamps, write_side
 
 SCRIPT = Path(__file__).with_name("sunk_query.py")
 POLICIES = ("random", "auto", "sample", "full", "prob")
-VICTIMS = ("driver", "driver", "worker", "executor", "postgres", "disk")
-BATCHES, ROWS, MOST_KILLS = 8, 300, 4
+MOST_KILLS = {"driver": 3, "worker": 8, "executor": 5, "postgres": 6, "disk": 4}
+"""Of a query, by victim: with the driver all of it dies and starts again, which takes long."""
+BATCHES, ROWS = 8, 300
+ROUNDS_WITH_AN_INPUT = 30
 
 
 def inputs(folder: Path, seed: int) -> None:
@@ -94,58 +98,96 @@ def _committed_files(out: Path) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def run_round(seed: int, alone_s: dict[str, float]) -> tuple[int, bool]:
-    """One round: how many strikes there were, and whether the output is right."""
-    rng = random.Random(seed)
-    query, sink = rng.choice(POLICIES), rng.choice(("parquet", "sqlite"))
-    victim = rng.choice(VICTIMS)
-    with contextlib.ExitStack() as stack:
-        whole = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="killed-")))
-        alone, killed = whole / "alone", whole / "killed"
-        for folder in (alone, killed):
-            folder.mkdir()
-            inputs(folder, seed)
-        strike: Strike = Processes(victim)
-        if victim == "postgres":
-            strike = stack.enter_context(Database())
-            query = f"lookup {strike.dsn}"
-        elif victim == "disk":
-            strike = stack.enter_context(SmallDisk(killed / "checkpoint"))
-        began = time.monotonic()
-        with started(alone, "local[2]", query, sink) as process:
-            if process.wait(1200):
-                raise RuntimeError(log_of(alone))
-        alone_s["last"] = time.monotonic() - began
-        strikes = _run_struck(killed, query, sink, strike, rng, alone_s["last"])
-        right = output(killed, sink) == output(alone, sink)
-        said = "same rows" if right else "OTHER ROWS"
-        total = output(killed, sink).total()
+@dataclass(frozen=True)
+class Alone:
+    """What a query puts out when nothing happens to it, and how long it takes."""
+
+    rows: Counter[str]
+    seconds: float
+
+
+class Rounds:
+    """Rounds, which share the queries that are left alone."""
+
+    def __init__(self) -> None:
+        self._alone: dict[tuple[str, str, int], Alone] = {}
+        self.kills: Counter[str] = Counter()
+
+    def run(self, seed: int) -> bool:
+        """One round: whether the output is right."""
+        rng = random.Random(seed)
+        query, sink = rng.choice(POLICIES), rng.choice(("parquet", "sqlite"))
+        victim = list(MOST_KILLS)[seed % len(MOST_KILLS)]
+        given = seed // ROUNDS_WITH_AN_INPUT
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="killed-")))
+            inputs(folder, given)
+            strike: Strike = Processes(victim)
+            if victim == "postgres":
+                strike = stack.enter_context(Database())
+                query = f"lookup {strike.dsn}"
+            elif victim == "disk":
+                strike = stack.enter_context(SmallDisk(folder / "checkpoint"))
+            key = (query.split()[0], sink, given)
+            if key not in self._alone:
+                self._alone[key] = _left_alone(query, sink, given)
+            alone = self._alone[key]
+            strikes = _run_struck(folder, (query, sink), strike, rng, (victim, alone.seconds))
+            found = output(folder, sink)
+        self.kills[victim] += strikes
+        said = "same rows" if found == alone.rows else "OTHER ROWS"
         sys.stdout.write(
             f"seed {seed}: {query.split()[0]} into {sink}, the {victim} {strikes} times: "
-            f"{total:,} rows, {said}\n"
+            f"{found.total():,} rows, {said}\n"
         )
-        return strikes, right
+        sys.stdout.flush()
+        return found == alone.rows
+
+
+def _left_alone(query: str, sink: str, given: int) -> Alone:
+    with tempfile.TemporaryDirectory(prefix="alone-") as name:
+        folder, began = Path(name), time.monotonic()
+        inputs(folder, given)
+        with started(folder, "local[2]", query, sink) as process:
+            if process.wait(1200):
+                raise RuntimeError(log_of(folder))
+        return Alone(output(folder, sink), time.monotonic() - began)
 
 
 def _run_struck(
-    folder: Path, query: str, sink: str, strike: Strike, rng: random.Random, alone_s: float
+    folder: Path,
+    asked: tuple[str, str],
+    strike: Strike,
+    rng: random.Random,
+    victim: tuple[str, float],
 ) -> int:
-    """Start a query again and again, and strike now and then, until it is done."""
-    strikes = 0
+    """Start a query again and again, and strike now and then, until it is done.
+
+    ``victim`` comes with the seconds that the query takes when left alone.
+    """
+    strikes, (name, alone_s) = 0, victim
     for _ in range(40):
-        with started(folder, strike.master, query, sink) as process:
-            while strikes < MOST_KILLS and process.poll() is None:
+        pause = rng.uniform(0.3, 0.9) * alone_s
+        with started(folder, strike.master, *asked) as process:
+            while strikes < MOST_KILLS[name] and process.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(rng.uniform(0.3, 0.9) * alone_s)
+                    process.wait(pause)
                 # A worker or an executor may yet have to start.
                 while process.poll() is None and not strike.at(process, rng):
                     time.sleep(0.02)
                 strikes += process.poll() != 0
+                pause = rng.uniform(0.02, 0.15) * alone_s
             ended = process.wait(1200)
             strike.over()
             if ended == 0:
                 return strikes
     raise RuntimeError(log_of(folder))
+
+
+def children_cpu_s() -> float:
+    """CPU seconds of programs that have ended; what killed ones had started does not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -155,22 +197,20 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    began, kills, failed = time.time(), 0, []
-    alone_s: dict[str, float] = {}
-    for seed in range(asked.first, asked.first + asked.rounds):
-        killed, right = run_round(seed, alone_s)
-        kills += killed
-        failed += [] if right else [str(seed)]
-        sys.stdout.flush()
+    before, rounds = children_cpu_s(), Rounds()
+    seeds = range(asked.first, asked.first + asked.rounds)
+    failed = [str(seed) for seed in seeds if not rounds.run(seed)]
+    kills = rounds.kills.total()
     sys.stdout.write(f"{asked.rounds} rounds, {kills} kills, {len(failed)} with other rows\n")
     if asked.out:
+        by_victim = {f"of the {name}": count for name, count in rounds.kills.items()}
         add_campaign(
             asked.out,
             "kills",
-            seeds=f"{asked.first}:{asked.first + asked.rounds}",
-            counts={"rounds": asked.rounds, "kills": kills},
+            seeds=f"{seeds.start}:{seeds.stop}",
+            counts={"kills": kills, "rounds": asked.rounds, **by_victim},
             failed=failed,
-            seconds=time.time() - began,
+            seconds=children_cpu_s() - before,
         )
     with contextlib.suppress(OSError):
         shutil.rmtree(_home().parent)

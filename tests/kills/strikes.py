@@ -43,8 +43,11 @@ class Processes:
 
     @property
     def master(self) -> str:
-        """Executors are processes of their own on a cluster alone."""
-        return "local-cluster[2,1,1024]" if self._victim == "executor" else "local[2]"
+        """Executors are processes of their own on a cluster alone; a task is tried again there, and
+        here if that is said."""
+        if self._victim == "executor":
+            return "local-cluster[2,1,1024]"
+        return "local[2, 20]" if self._victim == "worker" else "local[2]"
 
     def at(self, process: subprocess.Popen, rng: random.Random) -> bool:
         """Kill it with SIGKILL."""

@@ -5,16 +5,17 @@ with status 1 if any fails. With --out, what was run is added to a JSON file of 
 """
 
 import argparse
+import math
 import os
 import sys
-import time
 from pathlib import Path
 
 from tests.campaigns import add_campaign
 from tests.simulation.shrinking import Schedule, shrunk
 from tests.simulation.simulation import SCHEDULES, faults_of, prepared
+from tests.slices import Bounds, Slice, run_slices
 
-WHOLE = 6
+WHOLE = 24
 """Of so many schedules, one is run from the first batch to the last."""
 
 
@@ -51,48 +52,55 @@ def handles() -> int:
     return len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
 
 
+def run_workloads(numbers: range) -> Slice:
+    """Run some workloads; those that fail are made small and told."""
+    found = Slice()
+    for number in numbers:
+        for name, schedule in run_workload(number):
+            found.failed.append((name, told(name, schedule)))
+        found.counts.update(schedules=SCHEDULES, workloads=1)
+        if number == numbers[0]:
+            before = handles()
+    if handles() > before + 10:
+        found.failed.append((f"{numbers}", f"FAILED: open files grew to {handles()}\n"))
+    return found
+
+
 def main() -> None:
     """Run the schedules that the arguments say."""
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
     parser.add_argument("seeds", help="workloads, as FIRST:END, or one as NUMBER")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="so long at most")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path, help="JSON file of campaigns to add to")
     parser.add_argument("--most-failures", type=int, default=5)
     asked = parser.parse_args()
     first, _, end = asked.seeds.partition(":")
     numbers = range(int(first), int(end) if end else int(first) + 1)
-    began, cpu, at_first = time.time(), time.process_time(), None
-    failed: list[str] = []
-    done = 0
-    for number in numbers:
-        for name, schedule in run_workload(number):
-            failed.append(name)
-            sys.stdout.write(told(name, schedule))
-            sys.stdout.flush()
-        done += 1
-        if done == 20:
-            at_first = handles()
-        if done % 100 == 0 or number == numbers[-1]:
-            spent = time.process_time() - cpu
-            sys.stdout.write(
-                f"{done * SCHEDULES:,} schedules of {done:,} workloads, {len(failed)} failed, "
-                f"{spent:,.0f} CPU s, {1000 * spent / (done * SCHEDULES):.1f} ms each\n"
-            )
-            sys.stdout.flush()
-        if len(failed) >= asked.most_failures:
-            break
-    if at_first is not None and handles() > at_first + 10:
-        failed.append("handles")
-        sys.stdout.write(f"FAILED: open files grew from {at_first} to {handles()}\n")
+    bounds = Bounds(asked.minutes, asked.most_failures, asked.processes, size=5)
+    total, done = run_slices(run_workloads, numbers, bounds, _tell)
+    count = total.counts["schedules"]
+    sys.stdout.write(
+        f"{count:,} schedules of {len(done):,} workloads, {len(total.failed)} failed, "
+        f"{total.cpu_s:,.0f} CPU s, {1000 * total.cpu_s / count:.1f} ms each\n"
+    )
     if asked.out:
         add_campaign(
             asked.out,
             "simulation",
-            seeds=f"{numbers[0]}:{numbers[0] + done}",
-            counts={"schedules": done * SCHEDULES, "workloads": done},
-            failed=failed,
-            seconds=time.time() - began,
+            seeds=f"{done.start}:{done.stop}",
+            counts=dict(total.counts),
+            failed=[name for name, _ in total.failed],
+            seconds=total.cpu_s,
         )
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if total.failed else 0)
+
+
+def _tell(more: Slice, done: range) -> None:
+    sys.stdout.write("".join(story for _, story in more.failed))
+    if len(done) % 100 == 0:
+        sys.stdout.write(f"{len(done):,} workloads\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -46,6 +46,16 @@ class Timers:
     expiry = -1
 
 
+class Moment(NamedTuple):
+    """Where a query was after a batch, besides its state store."""
+
+    at: dict[int, int]
+    ran_at: dict[int, int]
+    run_number: int
+    files: list[dict[str, bytes]]
+    """Local copies of each executor."""
+
+
 @dataclass
 class Cluster:
     """A query on a cluster, and what happened to it."""
@@ -58,6 +68,8 @@ class Cluster:
     sink: dict[int, BatchOutput] = field(default_factory=dict)
     ticks: list[int] = field(default_factory=list)
     """Of each batch, over all its attempts."""
+    moments: list[Moment] | None = None
+    """After each batch, if they are to be noted, for other queries to begin there."""
 
     def __post_init__(self) -> None:
         self.store = StateStore()
@@ -75,11 +87,18 @@ class Cluster:
         self._of_this_key = 0
         """Frames that were put out for the key at hand."""
 
-    def begin_at(self, batch: int, other: "Cluster") -> None:
-        """Go on from where another query was before this batch."""
+    def begin_at(self, batch: int, other: "Cluster", with_copies: bool) -> None:
+        """Go on from where another query was before this batch, in workers that are new."""
+        assert other.moments is not None
+        moment = other.moments[batch - 1]
         self.store = other.store.up_to(batch - 1)
         self.damages = Damages(self.store)
-        self.done, self.ticks = batch - 1, [0] * batch
+        self.done, self.ticks, self.run_number = batch - 1, [0] * batch, moment.run_number
+        self.at, self.names = dict(moment.at), random.Random(1_000 + batch)
+        if with_copies:
+            self.ran_at = dict(moment.ran_at)
+            for executor, files in zip(self.executors, moment.files, strict=True):
+                executor.restore(files)
 
     def run(self, until: int | None = None) -> None:
         """Run all batches, or those before one."""
@@ -132,6 +151,9 @@ class Cluster:
         self.done = batch
         for executor in self.executors:
             executor.disk_is_full = False
+        if self.moments is not None:
+            files = [executor.files() for executor in self.executors]
+            self.moments.append(Moment(dict(self.at), dict(self.ran_at), self.run_number, files))
 
     def _task_tried(self, batch: int, partition: int) -> list[pd.DataFrame]:
         for _ in range(ATTEMPTS):

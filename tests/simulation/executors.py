@@ -32,6 +32,20 @@ class Executor:
         found = self.place.glob("headgate/*/shard-*/*")
         return sorted(path for path in found if path.is_file())
 
+    def files(self) -> dict[str, bytes]:
+        """Its local copies with their places, to `restore` them elsewhere."""
+        return {str(path.relative_to(self.place)): path.read_bytes() for path in self.copies()}
+
+    def restore(self, files: dict[str, bytes]) -> None:
+        """Put back what `files` gave."""
+        for name, content in files.items():
+            path = self.place / name
+            folders = [path.parent, *path.parent.parents]
+            for folder in reversed(folders[: folders.index(self.place)]):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o600)
+
     def lose_files(self) -> None:
         """All of its files are gone."""
         shutil.rmtree(self.place / "headgate", ignore_errors=True)

@@ -67,7 +67,7 @@ def drawn_faults(rng: random.Random, ticks: list[int]) -> tuple[Fault, ...]:
     """
     found = []
     first = rng.randrange(len(ticks))
-    for _ in range(rng.choice((1, 1, 2, 3, 5))):
+    for _ in range(rng.choice((1, 1, 1, 1, 2, 2, 3, 5))):
         batch = min(first + (rng.random() < 0.4), len(ticks) - 1)
         tick = rng.randrange(max(int(ticks[batch] * rng.choice((1.0, 1.0, 1.8))), 1))
         found.append(Fault(batch, tick, rng.choice(KINDS), rng.getrandbits(32)))

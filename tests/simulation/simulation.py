@@ -21,7 +21,7 @@ from tests.simulation.outputs import BatchOutput
 from tests.simulation.switches import STEPS, drawn_switches, switched
 from tests.simulation.workload import Workload, drawn_workload
 
-SCHEDULES = 12
+SCHEDULES = 24
 """Of one workload."""
 ON_MEMORY = Path("/dev/shm")
 
@@ -53,7 +53,7 @@ class Prepared:
         """The query to which nothing happens."""
         forget_verified()
         with scratch() as root, switched(self.switches):
-            cluster = Cluster(self.workload, self.inputs, root)
+            cluster = Cluster(self.workload, self.inputs, root, moments=[])
             cluster.run()
             rules.check_leaks(cluster)
         return cluster
@@ -79,16 +79,22 @@ class Prepared:
     def disturbed(self, faults: tuple[Fault, ...], whole: bool = False) -> Cluster:
         """The query with these faults, held to the undisturbed one.
 
-        It begins a batch before the first fault, and ends a batch after the last: what comes after
-        follows from the state, which must be the same. With ``whole`` all batches are run.
+        It begins with the batch of the first fault, where the undisturbed query was then, with its
+        local copies or without; and it ends with the batch of the last fault, or the next: what
+        comes after follows from the state, which must be the same. With ``whole`` all batches are
+        run.
         """
         forget_verified()
-        first = 0 if whole else max(faults[0].batch - 1, 0)
-        end = len(self.inputs) if whole else min(faults[-1].batch + 2, len(self.inputs))
+        first = 0 if whole else faults[0].batch
+        end = (
+            len(self.inputs)
+            if whole
+            else min(faults[-1].batch + 1 + faults[-1].seed % 2, len(self.inputs))
+        )
         with scratch() as root, switched(self.switches):
             cluster = Cluster(self.workload, self.inputs, root, list(faults))
             if first:
-                cluster.begin_at(first, self.undisturbed)
+                cluster.begin_at(first, self.undisturbed, with_copies=faults[0].seed % 4 > 0)
             try:
                 cluster.run(end)
                 rules.check_same(cluster, self.undisturbed.sink)

@@ -38,7 +38,7 @@ SWITCHES: dict[str, list[tuple[Any, str, Any]]] = {
 
 def drawn_switches(rng: random.Random) -> tuple[str, ...]:
     """Some of the switches."""
-    return tuple(name for name in SWITCHES if rng.random() < 0.35)
+    return tuple(name for name in SWITCHES if rng.random() < (0.15 if name == STEPS else 0.35))
 
 
 @contextlib.contextmanager

@@ -27,10 +27,12 @@ SCHEMAS = tuple(
     )
     for side in ("left", "right")
 )
+AMPLE = 300
+"""Rows that are more than any workload has."""
 FAR = 10_000
 """Seconds after which nothing waits any more."""
 LEARN = ("auto", "prob", "life", "age", "hist")
-SUBSET = ("fifo", "random", "lru", "lfu", "ttl", "fifo", "random", "lru", "lfu", *LEARN)
+SUBSET = (*("fifo", "random", "lru", "lfu") * 3, "ttl", *LEARN)
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def drawn_workload(seed: int) -> Workload:
     asked = _drawn_join(rng)
     shared = asked.goal != "sample" and rng.random() < 0.25
     given = _drawn_batches(rng, asked, shared)
-    shards = rng.choice((1, 1, 1, 1, 2, 3))
+    shards = rng.choice((1, 1, 1, 1, 1, 1, 2, 3))
     return Workload(asked, given, shards, rng.choice((1, 2)), rng.choice((0, 3, 6)), shared)
 
 
@@ -193,11 +195,11 @@ def _drawn_join(rng: random.Random) -> Asked:
         policy = rng.choice(("fifo", "random", "lru", "lfu"))
     if policy == "life" and 0 in windows:
         windows = (7, 9)
-    room: dict[str, Any] = {"rows": 100_000}
+    room: dict[str, Any] = {"rows": AMPLE}
     if rng.random() < 0.75:
         tight = rng.choice((4, 6, 9, 14, 25, 60))
         room = {"rows": tight} if rng.random() < 0.6 else {"memory": 260 * tight}
-    monitor = rng.choice((None, 0.0, 0.0, 0.0, 0.1, 0.3, 0.6))
+    monitor = rng.choice((None, *(0.0,) * 5, 0.1, 0.3, 0.6))
     if goal == "sample" or policy in LEARN:
         monitor = monitor or rng.choice((0.1, 0.3))
     return Asked(

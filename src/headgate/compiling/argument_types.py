@@ -4,11 +4,34 @@ Machine code gets its arguments as a table of 64-bit words: for an array its add
 a number itself, for a tuple its parts one after the other.
 """
 
+import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+
+
+def _in_object(array: np.ndarray) -> int:
+    """An array's address, read where NumPy's C interface has it: first in the array object.
+
+    Ten times as quick as ``array.ctypes.data``, which makes two Python objects on the way; a step
+    of a join hands over some three hundred arrays.
+    """
+    return ctypes.c_void_p.from_address(id(array) + _HEAD_BYTES).value or 0
+
+
+def _by_numpy(array: np.ndarray) -> int:
+    """An array's address, as NumPy tells it."""
+    return int(array.ctypes.data)
+
+
+_HEAD_BYTES = object.__basicsize__
+_TRIED = (np.zeros(3), np.zeros((2, 5), np.int32)[1:], np.empty(0), np.zeros(2, "i8,f4"))
+address_of: Callable[[np.ndarray], int] = (
+    _in_object if all(_in_object(each) == _by_numpy(each) for each in _TRIED) else _by_numpy
+)
+"""Where the items of an array are."""
 
 
 class ArgumentType(Protocol):
@@ -58,8 +81,7 @@ class Array:
             self._dtype = dtype
         if not value.flags.c_contiguous:
             return False
-        # Not `__array_interface__`: it spells out the fields of records each time.
-        words.append(value.ctypes.data)
+        words.append(address_of(value))
         words.extend(value.shape)
         return True
 

@@ -24,6 +24,7 @@ from headgate.metrics.metric_groups import (
     Qualities,
     ShardFigures,
 )
+from headgate.spec import SpecError
 
 EVIDENCE = tuple(f"batch_{entry.name}" for entry in fields(Evidence))
 SHARD_KEPT = (
@@ -89,8 +90,16 @@ class BatchRecord:
 
     @classmethod
     def from_text(cls, text: str | bytes) -> "BatchRecord":
-        """From what `as_text` gave."""
-        return cls(*json.loads(text))
+        """From what `as_text` gave; raises `SpecError` for anything else."""
+        try:
+            *numbers, figures, shards = json.loads(text)
+            record = cls(*numbers, figures, shards)
+            given = (*numbers, *figures.values(), *(each for shard in shards for each in shard))
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise SpecError(f"a record of the page's history cannot be read: {error}") from error
+        if not all(each is None or isinstance(each, int | float) for each in given):
+            raise SpecError("a record of the page's history has values that are no numbers")
+        return record
 
     def then(self, later: "BatchRecord") -> "BatchRecord":
         """Both as one."""

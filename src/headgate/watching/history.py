@@ -21,6 +21,8 @@ FILE = "history.sqlite"
 FORMAT = 1
 WAIT_S = 2.0
 """How long to wait for another process that writes."""
+MOST_BYTES = 1 << 24
+"""Of a record; one of a thousand shards takes some 200 kB."""
 EVENTS = 500
 """Events kept: starts, ends, changes of policy and of limits."""
 
@@ -299,4 +301,11 @@ def _packed(record: BatchRecord) -> bytes:
 
 
 def _unpacked(data: bytes) -> BatchRecord:
-    return BatchRecord.from_text(zlib.decompress(data))
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(data, MOST_BYTES)
+    except (zlib.error, TypeError) as error:
+        raise SpecError(f"a record of the page's history cannot be unpacked: {error}") from error
+    if unpacking.unconsumed_tail:
+        raise SpecError(f"a record of the page's history has more than {MOST_BYTES:,} bytes")
+    return BatchRecord.from_text(text)

@@ -19,6 +19,8 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 OFFSETS, COMMITS, SOURCES, STATE, METADATA = "offsets", "commits", "sources", "state", "metadata"
 JOIN, PROCESSOR = "symmetricHashJoin", "transformWithStateInPandasExec"
 """Spark's names for its own stream-stream join, and for a processor in Python."""
+MOST_BYTES = 1 << 28
+"""Of a file of a log; a source of files lists them all in one now and then."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 
@@ -31,9 +33,19 @@ class Logged(NamedTuple):
 
     @classmethod
     def read(cls, file: Path) -> "Logged":
-        """Read one file of a log."""
-        version, facts, *lines = file.read_text().split("\n")
-        return cls(version, json.loads(facts or "{}"), tuple(line for line in lines if line))
+        """Read one file of a log; raises `SpecError` where it is none."""
+        try:
+            if file.stat().st_size > MOST_BYTES:
+                raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+            version, facts, *lines = file.read_text().split("\n")
+            told = json.loads(facts or "{}")
+            if not isinstance(told, dict) or not isinstance(told.get("conf", {}), dict):
+                raise ValueError("its second line is no JSON object with settings")
+        except (ValueError, RecursionError) as error:
+            raise SpecError(
+                f"{file} is not a log of a checkpoint: {error}. Restore the checkpoint from a copy"
+            ) from error
+        return cls(version, told, tuple(line for line in lines if line))
 
     def write(self, file: Path) -> None:
         """Write it as Spark does."""
@@ -48,7 +60,10 @@ class Logged(NamedTuple):
     @property
     def watermark_ms(self) -> int:
         """The watermark of the batch."""
-        return int(self.facts.get("batchWatermarkMs", 0))
+        given = self.facts.get("batchWatermarkMs", 0)
+        if not isinstance(given, int):
+            raise SpecError(f"a log of the checkpoint has a watermark of {given!r:.80}, no number")
+        return given
 
     def with_conf(self, **changed: str) -> "Logged":
         """The same with other settings."""
@@ -64,6 +79,24 @@ class Operator:
     partitions: int
     variables: tuple[str, ...] = ()
     """Names of its state variables, if it is a processor."""
+
+    @classmethod
+    def of(cls, number: int, facts: dict[str, Any]) -> "Operator":
+        """The operator of which Spark's metadata tells this."""
+        try:
+            stores = facts.get("stateStoreInfo", [])
+            told = json.loads(facts.get("operatorPropertiesJson") or "{}")
+            return cls(
+                number,
+                str(facts["operatorInfo"]["operatorName"]),
+                max((int(store["numPartitions"]) for store in stores), default=0),
+                tuple(str(each["stateName"]) for each in told.get("stateVariables", ())),
+            )
+        except (*(LookupError, TypeError, ValueError), AttributeError, RecursionError) as error:
+            raise SpecError(
+                f"the metadata of stateful operator {number} are not as Spark writes them "
+                f"({error!r:.80}): restore the checkpoint from a copy"
+            ) from error
 
     @property
     def is_headgate(self) -> bool:
@@ -148,15 +181,7 @@ folder "offsets" in it. Give what the query has as checkpointLocation
         file = operator_file(self.operator_folder(number))
         if file is None:
             return Operator(number, "unknown", 0)
-        facts = Logged.read(file).facts
-        stores = facts.get("stateStoreInfo", [])
-        told = json.loads(facts.get("operatorPropertiesJson") or "{}")
-        return Operator(
-            number,
-            facts["operatorInfo"]["operatorName"],
-            max((int(store["numPartitions"]) for store in stores), default=0),
-            tuple(each["stateName"] for each in told.get("stateVariables", ())),
-        )
+        return Operator.of(number, Logged.read(file).facts)
 
     def copy_progress(self, to: Path, conf: dict[str, str]) -> None:
         """Copy all but the state: the query's id, its sources, and the batches it stands at.

@@ -23,6 +23,10 @@ OLDEST = 6
 """The oldest version that is read; its blobs have no checksums of their own."""
 _PREFIX = struct.Struct("<2sHI")
 _QUICK = pa.Codec("zstd", 1)
+_READ = pa.ipc.IpcReadOptions(use_threads=False)
+"""Tasks fill the cores already, and most blobs are small: handing columns to threads costs more
+than it saves.
+"""
 NO_ARROW = (pa.ArrowException, OSError, UnicodeDecodeError)
 """What Arrow raises for a stream that is none: also where lengths in it point outside, and where
 names are no text.
@@ -85,7 +89,7 @@ def to_blob(table: pa.Table, compress: bool = False, checked: bool = False) -> b
 def write_blob(table: pa.Table, sink: pa.NativeFile, compress: bool = False) -> None:
     """Write a table's blob to a file; a large table is copied piece by piece."""
     sink.write(_PREFIX.pack(_MAGIC, FORMAT, 0))
-    options = pa.ipc.IpcWriteOptions(compression=_QUICK if compress else None)
+    options = pa.ipc.IpcWriteOptions(compression=_QUICK if compress else None, use_threads=False)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         for piece in in_pieces(table, SMALL_BYTES):
             writer.write_table(piece.combine_chunks())
@@ -95,7 +99,7 @@ def from_blob(blob: "bytes | pa.Buffer") -> pa.Table:
     """Read the table of a blob without copying: its columns point into the blob."""
     buffer = pa.py_buffer(blob)
     Prefix.read(buffer.slice(0, min(_PREFIX.size, buffer.size)).to_pybytes())
-    return pa.ipc.open_stream(buffer.slice(_PREFIX.size)).read_all()
+    return pa.ipc.open_stream(buffer.slice(_PREFIX.size), options=_READ).read_all()
 
 
 def from_checked_blob(blob: bytes, what: str) -> pa.Table:
@@ -132,7 +136,7 @@ def damaged(what: str, reason: str) -> SpecError:
 def pieces_of_blob(file: pa.NativeFile) -> Iterator[pa.Table]:
     """Read a table from a blob file in the pieces in which it was written; at least one."""
     Prefix.read(file.read(_PREFIX.size))
-    with pa.ipc.open_stream(file) as reader:
+    with pa.ipc.open_stream(file, options=_READ) as reader:
         yield no_rows(reader.schema)
         for batch in reader:
             yield pa.Table.from_batches([batch])

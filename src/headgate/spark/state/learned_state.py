@@ -37,6 +37,22 @@ def read_learned(
     ``what`` names it where it is damaged. After a restart that changed what pairs are, all of it
     begins anew; with another policy, what the one before did does.
     """
+    try:
+        return _read_learned(plan, kept, what, restart)
+    except _NOT_LEARNED as error:
+        raise damaged(what, f"it is nothing that was learned ({error!r:.100})") from error
+
+
+_NOT_LEARNED = (
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+    pa.ArrowException,
+)
+"""What is raised while something is read that no version has written."""
+
+
+def _read_learned(
+    plan: ShardPlan, kept: Kept | None, what: str, restart: Restart
+) -> LearnedState | None:
     if plan.room is None:
         return None
     state = nothing_learned(plan.terms.windows, plan.room, plan.shape, plan.schemas)

@@ -1,0 +1,86 @@
+"""Runs seeds in slices, in one process or several, until they are done or time is up."""
+
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Slice:
+    """What some seeds brought."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    """Seeds that failed, each with its story."""
+    cpu_s: float = 0.0
+
+    def add(self, other: "Slice") -> None:
+        """Take in another."""
+        self.counts.update(other.counts)
+        self.failed += other.failed
+        self.cpu_s += other.cpu_s
+
+
+Work = Callable[[range], Slice]
+"""Runs some seeds."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """When to stop."""
+
+    minutes: float
+    most_failures: int
+    processes: int = 1
+    size: int = 10
+    """Seeds in a slice."""
+
+
+def run_slices(
+    work: Work, numbers: range, bounds: Bounds, tell: Callable[[Slice, range], None]
+) -> tuple[Slice, range]:
+    """Run numbers in order; what they brought, and which of them were run."""
+    whole, end = Slice(), numbers.start
+    deadline = time.time() + 60 * bounds.minutes
+    for done, more in _done(work, numbers, bounds, deadline):
+        whole.add(more)
+        end = max(end, done.stop)
+        tell(more, range(numbers.start, end))
+        if len(whole.failed) >= bounds.most_failures:
+            break
+    return whole, range(numbers.start, end)
+
+
+def _done(
+    work: Work, numbers: range, bounds: Bounds, deadline: float
+) -> Iterator[tuple[range, Slice]]:
+    parts = (numbers[at : at + bounds.size] for at in range(0, len(numbers), bounds.size))
+    if bounds.processes == 1:
+        for part in parts:
+            yield part, _timed(work, part)
+            if time.time() > deadline:
+                return
+        return
+    with ProcessPoolExecutor(bounds.processes, multiprocessing.get_context("spawn")) as pool:
+        running: dict[Future[Slice], range] = {}
+        for part in parts:
+            running[pool.submit(_timed, work, part)] = part
+            if len(running) < bounds.processes:
+                continue
+            ready, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in ready:
+                yield running.pop(future), future.result()
+            if time.time() > deadline:
+                break
+        for future, part in running.items():
+            yield part, future.result()
+
+
+def _timed(work: Work, numbers: range) -> Slice:
+    before = time.process_time()
+    found = work(numbers)
+    found.cpu_s = time.process_time() - before
+    return found
