@@ -23,14 +23,14 @@ HEADINGS = {
     "soak": ("Soaks", "arrivals"),
 }
 """By kind, and what is counted."""
-INTRODUCTION = """# What was tried to break it
+INTRODUCTION = """# Test campaigns
 
-After this page you know how many generated joins, simulated faults and kills were run,
-and what they found.
+This page lists how many generated joins, simulated failures and kills of real queries were
+run, and the defects they found.
 
 Written by `make simulate`, `make fuzz`, `make kill`, `make soak` and `make mutants` with
-`PUBLISH=1`, from `tests/campaigns.json`. Runs of one commit are added up. A plus behind a
-commit: sources had been changed since. A seed repeats its case on any machine.
+`PUBLISH=1`, from `tests/campaigns.json`. Runs of one commit are added up. A plus after a
+commit means that sources had changed since. A seed repeats its case on any machine.
 A *schedule* is a small streaming join on a simulated cluster with up to five faults; a
 *case* is a generated join, or a damaged input, and one comparison of it. One seed of
 fuzzing generates one join and compares it in several ways.
@@ -94,10 +94,11 @@ def page(known: list[dict[str, Any]]) -> str:
     lines = [INTRODUCTION]
     for kind, (heading, what) in HEADINGS.items():
         lines += _table(heading, what, [each for each in known if each["kind"] == kind])
+    lines += _curves()
     lines += _mutants()
     kept = json.loads((Path(__file__).parent / "fuzzing" / "kept.json").read_text())
     lessons: list[list[str]] = json.loads(LESSONS.read_text())
-    lines += ["", "## What failed, and is mended", "", "| found by | what it was |", "|---|---|"]
+    lines += ["", "## Defects found and fixed", "", "| found by | what it was |", "|---|---|"]
     lines += [f"| {found_by} | {lesson} |" for found_by, lesson in lessons]
     lines += [f"| fuzzing, seed `{seed}` | {lesson} |" for seed, lesson in kept.items()]
     return "\n".join(lines) + "\n"
@@ -121,6 +122,16 @@ def _table(heading: str, what: str, known: list[dict[str, Any]]) -> list[str]:
             f"| {each['seconds']:,.0f} | {failed} |"
         )
     return [*lines, ""]
+
+
+def _curves() -> list[str]:
+    """The pictures of soaks."""
+    lines = []
+    for file in sorted((PAGE.parents[1] / "images").glob("soak-*.png")):
+        title = file.stem.removeprefix("soak-").replace("-", " ").capitalize()
+        lines += [f"![{title}: curves along the stream](../images/{file.name})", ""]
+        lines += [f"Numbers: `docs/measured/{file.stem}.csv`.", ""]
+    return lines
 
 
 def _mutants() -> list[str]:

@@ -151,13 +151,16 @@ def check_leaks(cluster: Cluster) -> None:
     """The store has the tables that heads list and no others, and so have the executors."""
     cluster.damages.undo()
     listed: dict[int, set[str]] = {}
+    latest: dict[int, str] = {}
     for key in range(cluster.workload.shards):
         content = cluster.store.load(key, cluster.done)
         now = _tables(content)
         kept = {(name, part) for maps in ("segments", "histories") for name, part in content[maps]}
         if {(name, part) for name, parts in now.items() for part in range(parts)} != kept:
             raise Failure(f"shard {key} lists {sorted(now)} and the store has {sorted(kept)}")
-        listed[key] = {*now, *_tables(cluster.store.load(key, cluster.done - 1))}
+        before = _tables(cluster.store.load(key, cluster.done - 1))
+        listed[key] = {*now, *before}
+        latest[key] = max((name[:12] for name in before), default="")
     for partition, number in cluster.ran_at.items():
         executor = cluster.executors[number]
         run = f"{cluster.run_number:036d}"
@@ -166,9 +169,9 @@ def check_leaks(cluster: Cluster) -> None:
                 continue
             mine = [p for p in executor.copies() if p.parent.name == f"shard-{key}"]
             stray = [p.name for p in mine if p.parent.parent.name.endswith(run)]
-            # What a batch writes and merges with others at once goes with the next.
-            latest = max((name[:12] for name in listed[key]), default="")
-            stray = [name for name in stray if name not in listed[key] and name[:12] < latest]
+            # What a batch writes and merges with others at once goes with the next; what it takes
+            # up after a restart has the number of the batch before.
+            stray = [name for name in stray if name not in listed[key] and name[:12] < latest[key]]
             if stray:
                 raise Failure(f"executor {number} still has {stray} of shard {key}")
 

@@ -18,6 +18,8 @@ class Schedule:
     workload: Workload
     switches: tuple[str, ...]
     faults: tuple[Fault, ...]
+    whole: bool = True
+    """Whether all batches are run."""
 
     def failure(self) -> Exception | None:
         """What goes wrong; None where nothing does, or the join cannot be asked so."""
@@ -29,7 +31,7 @@ class Schedule:
             return None
         try:
             if self.faults:
-                prepared.disturbed(self.faults, whole=True)
+                prepared.disturbed(self.faults, self.whole)
             else:
                 prepared.check()
                 prepared.check_plain()

@@ -7,7 +7,6 @@ something goes on growing or is over budget. With --out, what was run is added t
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
 from rich.console import Console
@@ -27,11 +26,11 @@ def main() -> None:
     parser.add_argument("--on-spark", type=lambda text: int(float(text)), default=10**8)
     parser.add_argument("--chunk", type=lambda text: int(float(text)), default=10**6)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pictures", type=Path, default=Path("out/soak"))
     parser.add_argument("--out", type=Path, help="JSON file of campaigns to add to")
     asked = parser.parse_args()
     stream = SoakedStream(asked.chunk, 2 * asked.chunk, asked.chunk // 500, asked.seed)
-    console, began = Console(), time.time()
+    console = Console()
+    docs = Path(__file__).parents[2] / "docs" if asked.out else Path("out/soak")
     curves: list[Curve] = []
     wrong: list[str] = []
     for arrivals, soak in ((asked.arrivals, in_process.soak), (asked.on_spark, on_spark.soak)):
@@ -39,7 +38,8 @@ def main() -> None:
             continue
         curve, found = soak(arrivals, PERCENT, stream, lambda line: console.print(line))
         console.print(curve.table())
-        curve.save(asked.pictures)
+        curve.save_values(docs / "measured")
+        curve.save_picture(docs / "images")
         curves.append(curve)
         wrong += found
     console.print("\n".join(wrong) or "Nothing grew, nothing was over budget.")
@@ -47,10 +47,13 @@ def main() -> None:
         add_campaign(
             asked.out,
             "soak",
-            seeds=str(asked.seed),
-            counts={f"arrivals {each.title.lower()}": each.arrivals[-1] for each in curves},
+            seeds=f"{asked.seed}:{asked.seed + 1}",
+            counts={
+                "arrivals": sum(each.arrivals[-1] for each in curves),
+                **{each.title.lower(): each.arrivals[-1] for each in curves},
+            },
             failed=wrong,
-            seconds=time.time() - began,
+            seconds=sum(sum(each.figures["batch_s"]) for each in curves),
         )
     sys.exit(1 if wrong else 0)
 

@@ -1,7 +1,6 @@
 """The curve of a soak: figures after every batch, as a table, a picture and a judgement."""
 
 import contextlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,14 +60,27 @@ class Curve:
             table.add_row(f"{self.arrivals[place]:,}", *shown)
         return table
 
-    def save(self, folder: Path) -> None:
-        """Write all values as JSON, and a picture of them."""
+    @property
+    def name(self) -> str:
+        """For files."""
+        return f"soak-{self.title.lower().replace(' ', '-')}"
+
+    def save_values(self, folder: Path, lines: int = 50) -> None:
+        """Write some batches, evenly apart, and the last, as CSV."""
+        folder.mkdir(parents=True, exist_ok=True)
+        every = max(len(self.arrivals) // lines, 1)
+        places = sorted({*range(0, len(self.arrivals), every), len(self.arrivals) - 1})
+        rows = [",".join(("arrivals", *self.figures))]
+        for place in places:
+            shown = (f"{values[place]:.5g}" for values in self.figures.values())
+            rows.append(",".join((str(self.arrivals[place]), *shown)))
+        (folder / f"{self.name}.csv").write_text("\n".join(rows) + "\n")
+
+    def save_picture(self, folder: Path) -> None:
+        """Draw all values."""
         from matplotlib.figure import Figure
 
         folder.mkdir(parents=True, exist_ok=True)
-        name = self.title.replace(" ", "-").replace(",", "")
-        values = {"arrivals": self.arrivals, **self.figures}
-        (folder / f"{name}.json").write_text(json.dumps(values))
         figure = Figure(figsize=(9, 1.5 * len(self.figures)), layout="constrained")
         panels = figure.subplots(len(self.figures), sharex=True)
         for panel, (label, points) in zip(panels, self.figures.items(), strict=True):
@@ -77,4 +89,4 @@ class Curve:
             panel.set_ylim(bottom=0)
         panels[0].set_title(self.title)
         panels[-1].set_xlabel("million arrivals")
-        figure.savefig(folder / f"{name}.png", dpi=110)
+        figure.savefig(folder / f"{self.name}.png", dpi=70)

@@ -109,11 +109,14 @@ def _noted(curve: Curve, batch: dict[str, Any], folder: Path, rows: int) -> list
     """Add a batch to the curve; what is wrong with it."""
     figures = figures_of(batch["observedMetrics"]["headgate"])
     files, megabytes = files_in(folder / "checkpoint")
+    stores = batch["stateOperators"]
     curve.add(
         batch["numInputRows"],
         batch_s=batch["durationMs"]["triggerExecution"] / 1000,
         **_processes(),
-        store_MB=sum(each["memoryUsedBytes"] for each in batch["stateOperators"]) / 1e6,
+        store_MB=sum(each["memoryUsedBytes"] for each in stores) / 1e6,
+        store_keys=sum(each["numRowsTotal"] for each in stores),
+        tables_MB=sum(each["customMetrics"].get("rocksdbSstFileSize", 0) for each in stores) / 1e6,
         checkpoint_MB=megabytes,
         checkpoint_files=files,
         stored_rows=figures["stored_rows"],

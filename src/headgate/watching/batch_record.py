@@ -82,7 +82,7 @@ class BatchRecord:
         figures = self.figures
         if "left_rows" not in figures:
             return figures.get("rows") or 0.0
-        return (figures["left_rows"] or 0.0) + (figures["right_rows"] or 0.0)
+        return (figures["left_rows"] or 0.0) + (figures.get("right_rows") or 0.0)
 
     def as_text(self) -> str:
         """As JSON."""
@@ -92,8 +92,8 @@ class BatchRecord:
     def from_text(cls, text: str | bytes) -> "BatchRecord":
         """From what `as_text` gave; raises `SpecError` for anything else."""
         try:
-            *numbers, figures, shards = json.loads(text)
-            record = cls(*numbers, figures, shards)
+            *numbers, figures, shards = parts = json.loads(text)
+            record = cls(*parts)
             given = (*numbers, *figures.values(), *(each for shard in shards for each in shard))
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             raise SpecError(f"a record of the page's history cannot be read: {error}") from error
