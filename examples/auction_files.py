@@ -1,7 +1,7 @@
-"""Auctions and their bids as two folders of Parquet files: what examples/job.toml reads.
+"""Write auctions and bids as Parquet files, for examples/job.toml.
 
-Each folder has a file for every twelve minutes of the streams. Spark takes files in the order of
-their time of change, so that is set as well.
+Each folder has a file for every twelve minutes of its stream. Spark reads files by modification
+time, so the program sets that too.
 
 Run it:  python examples/auction_files.py
 Then:    headgate run examples/job.toml

@@ -1,8 +1,8 @@
-"""Daily temperatures joined to a table of energy consumption, through a cache a tenth its size.
+"""Look up temperatures in a table of energy consumption, through a small cache.
 
-The table is in a DuckDB file, as it would be in a database: `hg.PostgresTable` takes its place
-without another change. Every policy gives the same, exact answer; they differ in how often the row
-was cached already. LFD knows the future, and is the best there can be.
+The cache holds a tenth of the table, which is in a DuckDB file; `hg.PostgresTable` can replace it
+without another change. Every policy returns the same, exact answer; they differ in how often the
+row was cached. LFD knows the future and is the upper bound.
 
 Run it:  python examples/cached_lookup.py
 """

@@ -1,9 +1,8 @@
-"""A news desk: politics in the morning, sports in the evening, and a query that is never restarted.
+"""Redefine importance while a query runs: a news desk from politics to sports.
 
-Articles of two feeds are joined on their keyword within an hour, with room for one in forty of the
-articles that the exact join would hold. `hg.MaxImportance` says what matters by category. In the
-afternoon the desk publishes another table; the running query takes it up with the next batch that
-begins.
+Two feeds of articles are joined on their keyword within an hour, with room for one in forty of the
+articles that the exact join would store. `hg.MaxImportance` weights them by category. In the
+afternoon the desk publishes another table, and the running query uses it from the next batch on.
 
 Run it:  python examples/changing_importance.py
 """

@@ -1,7 +1,7 @@
-"""Which late planes were late again? Flights from New York, joined within a fifth of the memory.
+"""Which late planes were late again? Flights from New York.
 
-A departure is joined to the landings of the same plane in the seven days before it. With a fifth of
-the memory that takes, Headgate keeps the landings that were latest.
+Each departure is joined to the landings of the same plane in the seven days before it. With a fifth
+of the memory that the exact join needs, Headgate keeps the landings that were the latest.
 
 Run it:  python examples/first_join.py
 """

@@ -1,4 +1,4 @@
-"""Flights from New York as Parquet files, a folder for each stream, to try the commands on.
+"""Write flights from New York as Parquet files, to try the commands on.
 
 Run it:  python examples/flight_files.py
 Then:    headgate whatif out/flights/landings out/flights/departures --on plane ...

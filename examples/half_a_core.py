@@ -1,12 +1,10 @@
-"""A burst of ten times the rows, and a join that takes no more of the processor for it.
+"""Survive a burst of ten times the rows without more CPU time.
 
 Posts are joined with answers on their topic within five seconds. For ten of forty seconds a
-crawler sends nine times as many posts on top, on topics that nobody answers. Within
-`hg.Budget(cpu=...)` the join leaves work undone where that costs the fewest results: it stores few
-of the crawler's posts, and lets some rows pass without looking for partners. In the burst it makes
-more than half of the results; before and after it, nearly all.
-
-The budget is a part of one core, here 0.03, so that forty seconds of the streams take about one.
+crawler sends nine times as many extra posts, on topics without answers. Within
+`hg.Budget(cpu=...)` the join skips work where that costs the fewest results: it stores few of the
+crawler's posts and lets some rows pass without probing. During the burst it produces more than half
+of the results; before and after it, nearly all.
 
 Run it:  python examples/half_a_core.py
 """

@@ -1,9 +1,11 @@
-"""Two sensor networks whose readings come late and out of order: keys that move with time.
+"""Join on keys that move with time: two sensor networks.
 
-Run it with ``python examples/moving_values.py``. Readings carry the number of the second they were
-taken in, and the join wants readings of the same second. What is frequent moves on with the clock,
-so a policy that trusts the past keeps the wrong rows; HEEB is told how the numbers move, HIST only
-that there is a trend.
+Readings arrive late and out of order. Each carries the number of the second it was taken in, and
+the join matches readings of the same second. Frequent values move on with the clock, so policies
+based on past frequencies keep the wrong rows. HEEB knows how the numbers move, HIST only that there
+is a trend.
+
+Run it:  python examples/moving_values.py
 """
 
 import numpy as np

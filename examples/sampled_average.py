@@ -1,8 +1,8 @@
-"""The average price of bids by quarter of an hour, from a sampled join on Spark.
+"""Average prices by quarter of an hour, with error bars, from a sampled join.
 
-Auctions and bids are joined within a tenth of the memory that the exact join would take, with
-`hg.Sample` as the goal, so that averages over the result are right on average and come with an
-interval. Beside it, the exact averages, from the whole input.
+Auctions and bids are joined within a tenth of the memory that the exact join needs, with
+`hg.Sample` as the goal. Averages over the result are unbiased and have an interval. The exact
+averages, from the whole input, are printed next to them.
 
 Run it:  python examples/sampled_average.py
 """

@@ -1,10 +1,9 @@
-"""Two joins in one memory: when one of them becomes hard, it gets what the other can spare.
+"""Share one budget between two joins: memory moves to the harder one.
 
-Clicks are matched to the ads that were shown, and deliveries to orders, each within twenty minutes;
-both in one process, within one budget of half the rows that the exact joins would hold. To begin
-with, matches of both come soon. Then deliveries begin to come late: orders must be kept for long,
-and the even split that was good for both starves one of them. `hg.JoinGroup` notices and moves
-memory over, while both queries run on.
+Clicks are matched to ads, and deliveries to orders, each within twenty minutes, in one process and
+within one budget of half the rows that the exact joins would store. At first, matches of both come
+soon. Then deliveries become late, so orders must be kept longer, and the even split starves one of
+the joins. `hg.JoinGroup` notices and moves memory while both queries run.
 
 Run it:  python examples/shared_budget.py
 """

@@ -1,9 +1,8 @@
-"""Orders that are not paid within 30 minutes: an alert for each, from a memory that is too small.
+"""Alert on orders that are not paid within 30 minutes.
 
-An anti join of two streams, orders and payments. A paid order leaves memory at once, so little is
-needed. Where it does not suffice some orders are given up unpaid, and nobody can say of them: no
-alert is ever false, and the number of undecided orders is known. With `unmatched="all"` they come
-out too, as warnings.
+This is an anti join of orders and payments. A paid order leaves memory at once, so little memory is
+needed. If it does not suffice, some unpaid orders are evicted and stay undecided: no alert is ever
+false, and undecided orders are counted. With `unmatched="all"` they are returned too, as warnings.
 
 Run it:  python examples/unpaid_orders.py
 """

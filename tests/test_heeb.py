@@ -187,8 +187,8 @@ def request(policy: object, **more: object) -> hg.WindowJoin:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: request("heeb"), "must be told how values move"),
-        (lambda: request("hist"), "must be told how values move"),
+        (lambda: request("heeb"), "needs a model of how values move"),
+        (lambda: request("hist"), "needs a model of how values move"),
         (lambda: Heeb("trend", TREND), "give a process, such as"),
         (lambda: Heeb(TREND, TREND, 12), "give hg.models.ExponentialLife"),
         (lambda: Heeb(TREND, TREND, InverseTime()), "is for caching"),

@@ -263,8 +263,11 @@ def test_what_users_give_is_parsed() -> None:
     [
         (-1, "left: value=-1 is not an importance"),
         (math.nan, "left: value=nan is not an importance"),
-        (True, "left=True does not tell importance"),
-        (["price"], "left=['price'] does not tell importance: give a column or expression as text"),
+        (True, "left=True is not an importance"),
+        (
+            ["price"],
+            "left=['price'] is not an importance: give a column or expression as text",
+        ),
         ({"a": 1}, 'does not say which column has the categories: give hg.Categories("column", '),
     ],
 )

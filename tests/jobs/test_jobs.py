@@ -172,7 +172,7 @@ class TestWhatIsWrong:
             ("rows = 1000", "monitor = 2", "monitor=2 is not accepted"),
             ("rows = 1000", "cpu = true", "cpu=True is not accepted"),
             ('policy = "auto"', 'policy = "best"', "policy 'best' is unknown"),
-            ('policy = "auto"', 'policy = "heeb"', "must be told how values move"),
+            ('policy = "auto"', 'policy = "heeb"', "needs a model of how values move"),
             ('policy = "auto"', "seed = 1.5", "join.seed = 1.5 is not accepted"),
             ('policy = "auto"', "shards = 0", "join.shards = 0 is not accepted"),
             ('policy = "auto"', 'index = "heap"', "join.index: "),
@@ -181,9 +181,17 @@ class TestWhatIsWrong:
             ('policy = "auto"', 'goal = { kind = "sample", fraction = "x" }', 'fraction = "x"'),
             ('policy = "auto"', 'goal = { kind = "sample", shares = 1 }', '"shares" is not known'),
             ('policy = "auto"', 'goal = { kind = "max-importance" }', "neither side"),
-            ('policy = "auto"', 'goal = { kind = "max-importance", left = {} }', "one of the two"),
+            (
+                'policy = "auto"',
+                'goal = { kind = "max-importance", left = {} }',
+                "of an unknown kind",
+            ),
             ('policy = "auto"', 'where = { band = "price" }', "a Band needs a limit"),
-            ('policy = "auto"', 'where = { compare = "price", upper = 3 }', "upper does not go"),
+            (
+                'policy = "auto"',
+                'where = { compare = "price", upper = 3 }',
+                "upper does not fit here",
+            ),
             (
                 'policy = "auto"',
                 'where = { band = "prize", upper = 3 }',

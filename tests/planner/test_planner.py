@@ -75,7 +75,7 @@ class TestPolicy:
         streams, found = by_age
         few = Streams(streams.left.slice(0, 100), streams.right.slice(0, 100), streams.windows)
         opt = Opt.for_join(few.request("fifo", hg.Budget(rows=5)), *few.tables)
-        with pytest.raises(hg.SpecError, match="is a plan itself"):
+        with pytest.raises(hg.SpecError, match="is itself a plan"):
             streams.request(opt, hg.Budget(rows=50)).plan(found)
 
     def test_importance_is_left_to_the_join(self, by_age: Any) -> None:
@@ -83,7 +83,7 @@ class TestPolicy:
         goal = hg.MaxImportance(left="key")
         plan = streams.request("auto", hg.Budget(rows=50), goal=goal).plan(found)
         assert plan.expect.recall is None
-        assert "cannot be told beforehand" in plan.explain()
+        assert "cannot be predicted" in plan.explain()
         assert plan.join.goal == goal
 
 
@@ -281,8 +281,8 @@ class TestStreamsThatAreNotTheJoins:
         [
             ({"on": "other"}, "the join is on other = other and the profile on key = key"),
             ({"left": hg.Side("t", "10 seconds")}, 'goes by time column "t" and the profile by'),
-            ({"left": hg.Side("lt", "11 seconds")}, "what comes of longer windows is not known"),
-            ({"left": hg.Side("lt", "9 rows")}, "tells of windows in time"),
+            ({"left": hg.Side("lt", "11 seconds")}, "nothing is known beyond it"),
+            ({"left": hg.Side("lt", "9 rows")}, "covers windows in time"),
             ({"where": hg.Compare("x", "<")}, "a profile knows of keys alone"),
         ],
     )

@@ -106,7 +106,7 @@ def test_a_query_says_how_good_it_is(spark: SparkSession, tmp_path: Path, policy
     assert said is not None
     assert said.figures == got.metrics[-1]
     assert f"recall {said.recall} since" in str(said)
-    assert "rows given up since then" in said._repr_html_()
+    assert "rows lost since then" in said._repr_html_()
     assert 0 < said.figures["stored_rows"] <= said.figures["room_rows"] <= 400
     assert f"{said.figures['room_rows']:,}" in str(said)
     with pytest.raises(hg.SpecError, match="give one of 'headgate'"):

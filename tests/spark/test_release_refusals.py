@@ -26,8 +26,8 @@ ROWS_WINDOW = {
 TIGHT = hg.Budget(rows=120)
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "anti": ({"how": "anti"}, {}, 'no stream-stream join with how="anti"'),
-    "full, rows given up": ({"how": "full", "budget": TIGHT}, {}, "has given up rows"),
-    "left, rows given up": ({"how": "left", "budget": TIGHT}, {}, "has given up rows"),
+    "full, rows given up": ({"how": "full", "budget": TIGHT}, {}, "has evicted rows"),
+    "left, rows given up": ({"how": "left", "budget": TIGHT}, {}, "has evicted rows"),
     "inner as left": ({}, {"how": "left"}, "how= is inner in .*, and left in the join"),
     "full as inner": ({"how": "full"}, {"how": "inner"}, "how= is full in .*, and inner in"),
 }
@@ -120,7 +120,7 @@ def test_a_changed_outer_join_is_not_released_before_it_has_settled(
     life.bring(3)
     life.run(streamed(2, how="full"), tmp_path / "checkpoint")
     assert life.metrics[-1]["shards_unsettled"] == 2
-    refused(life, join(how="full"), "has left open which rows have a partner")
+    refused(life, join(how="full"), "it is unknown which rows have a partner")
 
 
 def test_the_help_names_what_is_refused() -> None:

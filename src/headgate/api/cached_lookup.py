@@ -197,7 +197,7 @@ class CachedLookup(LookupRequest):
     ) -> "DataFrame":
         """Look up the rows of a streaming DataFrame: another streaming DataFrame.
 
-        `progress` tells the metrics of every batch.
+        `progress` shows the metrics of every batch.
 
         Parameters
         ----------

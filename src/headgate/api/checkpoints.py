@@ -31,7 +31,7 @@ def state(
     Parameters
     ----------
     checkpoint
-        A local folder: what the query has as ``checkpointLocation``.
+        A local folder: the query's ``checkpointLocation``.
     spark
         A session, which reads the state.
     top_keys
@@ -69,15 +69,16 @@ def reshard(
 ) -> "Moved":
     """Rewrite the checkpoint of a stopped join for another number of shards.
 
-    The query restarted on it, with that many shards, goes on where it stopped: with ample budget
-    it makes what a query makes that always had them. Rows that no longer fit, since keys fall
-    otherwise on shards, are given up at the first arrival. What was learned starts anew. The old
-    checkpoint stays as it is. Interrupted, the same call goes on with the stages that are left.
+    Restart the query on it with that many shards, and it continues where it stopped. With an ample
+    budget it returns what a query with so many shards would have returned all along. Rows that no
+    longer fit, because keys move to other shards, are evicted at the first arrival. Learning starts
+    again. The old checkpoint stays as it is. After an interruption, the same call continues with
+    the remaining stages.
 
     Parameters
     ----------
     checkpoint
-        A local folder: what the query has as ``checkpointLocation``.
+        A local folder: the query's ``checkpointLocation``.
     to
         Where the new checkpoint will be: a folder that does not exist.
     spark
@@ -88,7 +89,7 @@ def reshard(
         How many shuffle partitions; as many as shards, unless the query has other stateful
         operators, which keep theirs.
     memory
-        What each worker may hold of rows at a time.
+        Bytes of rows that each worker may hold at a time.
 
     Examples
     --------
@@ -123,14 +124,14 @@ def adopt(
     """Take over a stopped query that ran on Spark's own stream-stream join.
 
     The rows in its buffers become the first state of a Headgate join, and its sources, batch number
-    and watermark carry over. The query started anew on the new checkpoint, with
-    ``join.stream(left, right)`` where its join was, goes on where it stopped: with ample budget no
-    result row is lost or comes twice. The old checkpoint stays as it is, to go back to.
+    and watermark carry over. Start the query on the new checkpoint with
+    ``join.stream(left, right)`` in place of its join, and it continues where it stopped. With an
+    ample budget no result row is lost or doubled. The old checkpoint stays as it is.
 
     Parameters
     ----------
     checkpoint
-        A local folder: what the query has as ``checkpointLocation``. The join is its only stateful
+        A local folder: the query's ``checkpointLocation``. The join is its only stateful
         operator, and it reads two sources, the left side first.
     to
         Where the new checkpoint will be: a folder that does not exist.
@@ -142,7 +143,7 @@ def adopt(
     shards
         As of `WindowJoin.stream`, which must be given the same.
     memory
-        What each worker may hold of rows at a time.
+        Bytes of rows that each worker may hold at a time.
 
     Examples
     --------
@@ -177,15 +178,15 @@ def release(
     """Give a stopped query back to Spark's own stream-stream join.
 
     The stored rows become that join's buffers, and sources, batch number and watermark carry over.
-    Started on the new checkpoint with Spark's join where Headgate's was, the query goes on where it
-    stopped, with every row that was stored. The state store and the number of shuffle partitions
+    Start the query on the new checkpoint with Spark's join in place of Headgate's, and it continues
+    where it stopped, with every stored row. The state store and the number of shuffle partitions
     are those of the session. The old checkpoint stays as it is.
 
     Parameters
     ----------
     checkpoint
-        A local folder: what the query has as ``checkpointLocation``. The join is its only stateful
-        operator, of any kind but anti. An outer join must have given up no rows for two windows.
+        A local folder: the query's ``checkpointLocation``. The join is its only stateful
+        operator, of any kind but anti. An outer join must not have evicted rows for two windows.
     to
         Where the new checkpoint will be: a folder that does not exist.
     join, left, right
@@ -219,9 +220,9 @@ def release(
 
 
 def built_in(join: "WindowJoin", left: "DataFrame", right: "DataFrame") -> "DataFrame":
-    """Spark's own stream-stream join that makes what a Headgate join makes with ample budget.
+    """Spark's own stream-stream join with the result of a Headgate join with ample budget.
 
-    For comparison, and for queries that `release` gives back.
+    Use it for comparison, and for queries after `release`.
 
     Examples
     --------

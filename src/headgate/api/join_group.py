@@ -218,7 +218,7 @@ class JoinGroup:
         with every batch; when another division would be better for the worst join, the limits
         change without a restart. A join that loses memory evicts rows first; only then does
         another join receive it, so together they never store more than the budget. `progress`
-        tells the metrics of every batch, with the ``limit`` in force.
+        shows the metrics of every batch, with the ``limit`` in force.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class JoinGroup:
 
         if self.measure != Measure.RECALL.value:
             raise SpecError(
-                f"a group is shared anew by the recall that its queries tell, and this one goes by "
+                f"a running group is rebalanced by recall, and this one uses "
                 f"{self.measure}: run the joins of group.plan(...) instead"
             )
         self._check_named(streams, "streams")

@@ -54,7 +54,7 @@ def profile(
     heavy_keys
         The most keys per side that `Profile.frequencies` names.
     progress
-        Where it takes long, a terminal or notebook says so. False turns that off.
+        Show the progress of long work in a terminal or notebook.
 
     Examples
     --------

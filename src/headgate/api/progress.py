@@ -79,14 +79,14 @@ class Progress:
 
     @property
     def _since(self) -> Iterator[tuple[str, str, str]]:
-        """Results, and rows given up, since the query began."""
+        """Results, and rows lost, since the query began."""
         figures = self.figures
         if "total_pairs" in figures:
             exact = figures.get("total_exact_pairs")
             whole = f"about {exact:,.0f}" if exact and self.recall is not None else ""
             yield "results since the query began", f"{figures['total_pairs']:,}", whole
         if "total_lost" in figures:
-            yield "rows given up since then", f"{figures['total_lost']:,}", ""
+            yield "rows lost since then", f"{figures['total_lost']:,}", ""
 
     @property
     def _lost(self) -> Iterator[tuple[str, str, str]]:

@@ -133,7 +133,7 @@ def choose_sample(
     if min(learned.rates) <= 0:
         raise SpecError(
             f"the first half of the piece has {learned.rows.left.rows:,} left and "
-            f"{learned.rows.right.rows:,} right rows, too few to tell how fast they come: give a "
+            f"{learned.rows.right.rows:,} right rows, too few to estimate their rates: give a "
             f"longer piece"
         )
     options = _options(goal, learned)

@@ -20,13 +20,13 @@ LOOPBACK = "127.0.0.1"
 
 
 class Watch:
-    """A page that shows queries as they run; end it with `stop`, or use it as a context.
+    """A page that shows queries as they run; end it with `stop`, or use it in a ``with`` block.
 
     Attributes
     ----------
     link
-        A link to the page; where a token is asked for, one that works once. There is a new one
-        once it was followed.
+        A link to the page. If the page requires a token, the link works once; read it again for a
+        new one.
     folder
         Where the history is.
     """
@@ -48,7 +48,7 @@ class Watch:
         return self._server.address
 
     def stop(self) -> None:
-        """End the page, and write what was reported so far; queries run on."""
+        """Stop the page and write what was reported so far; queries continue."""
         self._server.stop()
         try:
             self._unlisten()

@@ -89,12 +89,12 @@ class WindowJoin(Request):
     how
         The kind of join: "inner" (pairs), "left", "right" or "full" (also rows of that side, or of
         both, without a partner), "semi" (left rows that have a partner, once each) or "anti" (left
-        rows that have none). A row without a partner comes out when its window has passed.
+        rows that have none). A row without a partner is returned when its window has passed.
     unmatched
-        Rows come out as unmatched only if that is certain ("certain", the default). A row given up
-        before it met a partner, or that may have lost one before it came, is undecided, and
-        counted. With "all", undecided rows come out too, when they are given up; a column
-        ``certain`` tells them apart.
+        Which rows without a partner to return. "certain" (the default): only rows that certainly
+        have none. A row is undecided if it is evicted before it finds a partner, or if a possible
+        partner was evicted before it arrived; undecided rows are counted. "all": return them too,
+        when they are evicted; a column ``certain`` marks them.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class WindowJoin(Request):
             Whether it will run as a stream. A budget buys the same rows either way: what a stream
             sets aside of a budget in bytes, every join does.
         progress
-            Where it takes long, a terminal or notebook says so. False turns that off.
+            Show the progress of long work in a terminal or notebook.
         """
         with LongWork("Trying candidates on the profile's rows", progress):
             return make_plan(self, profile, shards, live, self._as_planned)
@@ -318,7 +318,7 @@ class WindowJoin(Request):
     ) -> "DataFrame":
         """Join two streaming DataFrames into one streaming DataFrame.
 
-        Both need a watermark on their time column. `progress` tells the metrics of
+        Both need a watermark on their time column. `progress` shows the metrics of
         every batch. Operators after the join get the same
         watermark as after Spark's own join: that of the inputs minus the longer window.
 

@@ -10,11 +10,9 @@ from headgate.cli import help_texts
 from headgate.cli.plain_errors import plain_errors
 from headgate.cli.plain_help import PlainCommand
 
-Checkpoint = Annotated[
-    Path, typer.Argument(help="What the query has as checkpointLocation: a local folder.")
-]
+Checkpoint = Annotated[Path, typer.Argument(help="The query's checkpointLocation: a local folder.")]
 To = Annotated[Path, typer.Option(help="The new checkpoint: a folder that does not exist.")]
-Memory = Annotated[str, typer.Option(help="What each worker may hold of rows at a time.")]
+Memory = Annotated[str, typer.Option(help="Bytes of rows that each worker may hold at a time.")]
 Job = Annotated[Path, typer.Argument(help="A job file with the join and both streams.")]
 
 
@@ -42,7 +40,7 @@ def state(
         int, typer.Option(min=0, help="How many of the most frequent keys to name.")
     ] = 10,
 ) -> None:
-    """Show what is in the checkpoint of a join; the query may run meanwhile."""
+    """Show what is in the checkpoint of a join; the query may keep running."""
     with plain_errors():
         from headgate.cli.checkpoint_commands import show_state
 
@@ -55,7 +53,7 @@ def reshard(
     shards: Annotated[int, typer.Option(min=1, help="How many shards there will be.")],
     to: To,
     partitions: Annotated[
-        int | None, typer.Option(min=1, help="Shuffle partitions; as many as shards if not given.")
+        int | None, typer.Option(min=1, help="Shuffle partitions; default: as many as shards.")
     ] = None,
     memory: Memory = "256 MB",
 ) -> None:
@@ -72,12 +70,10 @@ def adopt(
         Path, typer.Argument(help="The checkpoint of Spark's own stream-stream join.")
     ],
     job: Job,
-    to: Annotated[
-        Path | None, typer.Option(help="The new checkpoint; that of the job if not given.")
-    ] = None,
+    to: Annotated[Path | None, typer.Option(help="The new checkpoint; default: the job's.")] = None,
     memory: Memory = "256 MB",
 ) -> None:
-    """Take over a stopped query that ran on Spark's own join, to go on as a job."""
+    """Move a stopped query from Spark's own join to Headgate's, to continue as a job."""
     with plain_errors():
         from headgate.cli.checkpoint_commands import run_adopt
 
@@ -88,16 +84,16 @@ def release(
     job: Job,
     to: To,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="The checkpoint to give back; the job's if not given.")
+        Path | None, typer.Option(help="The checkpoint to convert; default: the job's.")
     ] = None,
 ) -> None:
-    """Give a stopped job back to Spark's own join, with the rows that it stores.
+    """Move a stopped job back to Spark's own join, with its stored rows.
 
-    Inner, left, right, full and semi joins can be given back. Refused are
-    anti joins, which Spark does not have; joins by a band or comparison
-    (hg.release takes a query for them); windows of the last n rows; queries
-    with another stateful operator; and outer joins that gave up rows, or were
-    changed at a restart, within the last two windows.
+    Works for inner, left, right, full and semi joins. These are refused:
+    anti joins, which Spark does not have; joins with a band or comparison
+    (hg.release takes a query for them); windows in rows; queries with another
+    stateful operator; and outer joins that evicted rows, or were changed at a
+    restart, within the last two windows.
     """
     with plain_errors():
         from headgate.cli.checkpoint_commands import run_release

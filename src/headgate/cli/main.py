@@ -66,16 +66,17 @@ def headgate(
 @app.command(cls=PlainCommand, epilog=help_texts.DEMO)
 def demo(
     rows: Annotated[
-        int | None, typer.Option(min=1000, help="Rows of both streams; 600,000 unless --quick.")
+        int | None,
+        typer.Option(min=1000, help="Rows of both streams; default 600,000."),
     ] = None,
     memory: Annotated[
         float, typer.Option(min=0.0, help="Budget, in percent of what the exact join stores.")
     ] = 20.0,
-    policy: Annotated[str, typer.Option(help="Which rows stay when memory is full.")] = "auto",
+    policy: Annotated[str, typer.Option(help="Eviction policy.")] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for pictures and Spark's log.")] = Path(
         "out/demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the made-up shop.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the generated shop.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller stream.")] = False,
 ) -> None:
     """Join a shop's clicks and orders on Spark within a budget, live, and compare the policies."""
@@ -99,7 +100,7 @@ def run(
         bool, typer.Option(help="With --check: also try formats and columns, on Spark.")
     ] = True,
     log: Annotated[
-        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+        Path | None, typer.Option(help="File for Spark's log; default out/NAME/spark.log.")
     ] = None,
     page: Annotated[bool, typer.Option("--page", help="Show it on a live page, here.")] = False,
 ) -> None:
@@ -121,10 +122,10 @@ def plan(
         bool, typer.Option(help="Look at the data that is there, where sources are files.")
     ] = True,
     log: Annotated[
-        Path | None, typer.Option(help="File for Spark's log; out/NAME/spark.log when not given.")
+        Path | None, typer.Option(help="File for Spark's log; default out/NAME/spark.log.")
     ] = None,
 ) -> None:
-    """Explain a job before it runs: what it does, and what recall its data promise."""
+    """Explain a job before it runs: what it does, and the recall to expect."""
     with plain_errors():
         from headgate.jobs.job_plan import plan as planned
 
@@ -190,13 +191,13 @@ def whatif(
         int, typer.Option(min=0, help="Which stateful operator of that query it is.")
     ] = 0,
     most_rows: Annotated[
-        int, typer.Option(min=1, help="Rows up to which all are looked at; more are sampled.")
+        int, typer.Option(min=1, help="Up to so many rows the answer is exact; more are sampled.")
     ] = 2_000_000,
     optimum: Annotated[
-        bool, typer.Option(help="Also plan OPT: what a policy that knew the future would make.")
+        bool, typer.Option(help="Also compute OPT, the upper bound for any policy.")
     ] = True,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one a core when not given.")
+        int | None, typer.Option(min=1, help="Processes; default one per core.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out/whatif"),
 ) -> None:
@@ -237,8 +238,8 @@ def calibrate(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to keep the weights in; HEADGATE_CALIBRATION, or one among the user's "
-            "caches, when not given."
+            help="File for the weights; default: HEADGATE_CALIBRATION, or a file in the "
+            "user's cache folder."
         ),
     ] = None,
 ) -> None:
@@ -280,7 +281,7 @@ def bench(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="With batches: go on where a run was cut short."),
+        typer.Option("--resume", help="With batches: continue an interrupted run."),
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="With real: three short streams, fewer policies.")
@@ -305,27 +306,27 @@ def bench(
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)
 def reproduce(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Papers or studies; all of them when not given.")
+        list[str] | None, typer.Argument(help="Papers or studies; default all.")
     ] = None,
     listing: Annotated[
-        bool, typer.Option("--list", help="Say what there is to reproduce, and stop.")
+        bool, typer.Option("--list", help="List what can be reproduced, and stop.")
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Shorter streams, fewer sizes, one seed.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for results and figures.")] = Path("reproduced"),
     seeds: Annotated[
-        str | None, typer.Option(help="Seeds, as in 1,2,3; each study's own when not given.")
+        str | None, typer.Option(help="Seeds, as in 1,2,3; default each study's own.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one a core when not given.")
+        int | None, typer.Option(min=1, help="Processes; default one per core.")
     ] = None,
     temperatures: Annotated[
         Path | None,
         typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; docs/papers."),
     ] = None,
 ) -> None:
-    """Run the papers' experiments again; fails when a claim does not hold and was not declared."""
+    """Run the papers' experiments; fails if a claim does not hold and was not declared."""
     if temperatures is not None:
         # Passed through the environment, which the measuring processes inherit.
         os.environ["HEADGATE_TEMPERATURES"] = str(temperatures.resolve())

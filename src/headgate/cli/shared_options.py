@@ -8,7 +8,9 @@ import typer
 LeftFile = Annotated[
     Path | None, typer.Argument(help="Left side: a Parquet or CSV file, or a folder.")
 ]
-RightFile = Annotated[Path | None, typer.Argument(help="Right side, likewise.")]
+RightFile = Annotated[
+    Path | None, typer.Argument(help="Right side: a Parquet or CSV file, or a folder.")
+]
 LeftTime = Annotated[str, typer.Option(help="Time column of the left side.")]
 RightTime = Annotated[str, typer.Option(help="Time column of the right side.")]
 LeftWindow = Annotated[str, typer.Option(help='How long a left row waits: "10 minutes".')]
@@ -21,9 +23,11 @@ Keys = Annotated[
 LeftKeys = Annotated[list[str] | None, typer.Option(help="Key column of the left side.")]
 RightKeys = Annotated[list[str] | None, typer.Option(help="Key column of the right side.")]
 LeftImportance = Annotated[
-    str | None, typer.Option(help="Column or SQL: how much a left row matters.")
+    str | None, typer.Option(help="Column or SQL: the importance of a left row.")
 ]
-RightImportance = Annotated[str | None, typer.Option(help="The same of a right row.")]
+RightImportance = Annotated[
+    str | None, typer.Option(help="Column or SQL: the importance of a right row.")
+]
 Sizes = Annotated[
     list[str] | None,
     typer.Option(

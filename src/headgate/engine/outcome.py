@@ -24,7 +24,7 @@ class ExactCounts(NamedTuple):
 
 
 class Outcome:
-    """The result of an in-process join. Print it to see what became of the rows.
+    """The result of an in-process join. Print it to see what happened to the rows.
 
     Attributes
     ----------
@@ -33,8 +33,7 @@ class Outcome:
     stats
         What happened on the way: a `Stats`.
     recall
-        The share of the exact result that was produced. The whole input was at hand, so this is
-        no estimate.
+        The share of the exact result that was produced; exact, because the whole input is known.
     recall_matched, recall_unmatched
         The same of the rows with a partner alone, and of those without one.
     importance_recall
@@ -96,7 +95,7 @@ class Outcome:
 
     @property
     def recall_unmatched(self) -> float:
-        """Of the exact result's rows without a partner, the share put out as certain; 1 when there
+        """Of the exact result's rows without a partner, the share returned as certain; 1 when there
         are none."""
         return self.stats.unmatched / self.exact_unmatched if self.exact_unmatched else 1.0
 

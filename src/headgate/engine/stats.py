@@ -26,7 +26,7 @@ GIVEN_UP = tuple(each.name for each in metrics_of(JoinCounts) if each.given_up)
 
 @dataclass(frozen=True)
 class Stats(JoinCounts):
-    """Counts of a join so far; print it for what became of the rows.
+    """Counts of a join so far; print it to see what happened to the rows.
 
     `pairs` are all result rows but undecided ones; of them, `unmatched` have no partner. A row of
     the exact result is missing only where a row was `shed`, `refused`, `retired`,
@@ -65,7 +65,7 @@ class Stats(JoinCounts):
 
     @property
     def given_up(self) -> int:
-        """Rows that were given up to stay within the budget, or not all of whose work was done."""
+        """Rows lost to stay within the budget: evicted, refused, or not fully processed."""
         return sum(int(getattr(self, name)) for name in GIVEN_UP)
 
     @property

@@ -78,4 +78,4 @@ def _importance(table: JobSection, side: str) -> str | float | Importance | None
         return Categories(found["column"], found["values"], found.get("default", 0.0))
     if found.keys() == {"column", "edges", "importance"}:
         return Histogram(**found)
-    raise SpecError(f"{side} is a table, and not one of the two kinds there are: {wanted}")
+    raise SpecError(f"{side} is a table of an unknown kind: {wanted}")

@@ -47,7 +47,7 @@ def why_unseen(job: Job) -> str | None:
         if not source.is_bounded:
             return f"the {side} side is {source.format}, which has no end to be read to"
         if isinstance(getattr(job.join, side).window, RowWindow):
-            return f"the {side} window is in rows, and a profile tells ages in time"
+            return f"the {side} window is in rows, and a profile measures ages in time"
     if not job.join.keys.left:
         return "the join has no keys, and a profile goes by them"
     return None
@@ -77,7 +77,7 @@ def verdict(job: Job, found: Profile) -> str:
         return f"The exact join would hold {needed}, and the budget of {limit} has room for it."
     return (
         f"The exact join would hold {needed}; the budget of {limit} is {100 * share:.3g} % of "
-        f"that, so rows will be given up."
+        f"that, so rows will be evicted."
     )
 
 

@@ -59,7 +59,7 @@ class JobView:
         ]
         return [
             *rows,
-            ("given up", _given_up(figures)),
+            ("lost", _given_up(figures)),
             ("late", f"{total['late']:,} rows behind the watermark, dropped"),
             (
                 "batch",
@@ -74,7 +74,7 @@ def batch_line(job: Job, batch: Batch) -> str:
     recall = "" if batch.recall is None else f", recall {batch.recall}"
     return (
         f"batch {batch.number}: {batch.rows:,} rows in, {batch.pairs:,} result rows{recall}, "
-        f"{spent}, {batch.given_up:,} given up, {batch.seconds:.1f} s"
+        f"{spent}, {batch.given_up:,} lost, {batch.seconds:.1f} s"
     )
 
 
@@ -89,7 +89,7 @@ def summary(figures: BatchFigures) -> str:
         f"{total['left_rows']:,} left and {total['right_rows']:,} right rows in "
         f"{figures.batches:,} {batches} made {total['pairs']:,} result rows{recall}; at most "
         f"{figures.most_rows:,} rows ({format_bytes(figures.most_bytes)}) were stored, "
-        f"{figures.given_up:,} given up, {total['late']:,} came late"
+        f"{figures.given_up:,} lost, {total['late']:,} came late"
     )
 
 

@@ -154,7 +154,7 @@ def _read_where(section: JobSection) -> Predicate | None:
         sides = {"left": named[0], "right": named[-1]}
         strange = given.keys() & ({"op"} if band else {"lower", "upper"})
         if strange:
-            raise SpecError(f"{', '.join(sorted(strange))} does not go with it: leave it out")
+            raise SpecError(f"{', '.join(sorted(strange))} does not fit here: leave it out")
         return Band(**sides, **given) if band else Compare(**sides, **given)
 
     return table.problems.attempt(table.path, made)

@@ -11,7 +11,7 @@ from headgate.metrics.metric_groups import LookupCounts
 
 @dataclass(frozen=True)
 class LookupStats(LookupCounts):
-    """Counts of a lookup so far; add the stats of two stretches to have those of both.
+    """Counts of a lookup so far; the stats of two stretches add up.
 
     Every stream row is a hit, a miss, one with an unknown key, or one with a null key.
     """

@@ -13,39 +13,39 @@ from headgate.metrics.metric import LAST, MAX, RATIO, metric, names_of
 class JoinCounts:
     """What the join did with its rows."""
 
-    left_rows: int = metric("rows", "Rows that came on the left side.")
-    right_rows: int = metric("rows", "Rows that came on the right side.")
+    left_rows: int = metric("rows", "Rows that arrived on the left side.")
+    right_rows: int = metric("rows", "Rows that arrived on the right side.")
     pairs: int = metric("result rows", "Result rows, except undecided ones.")
     unmatched: int = metric("result rows", "Of them, rows that certainly have no partner.")
     undecided: int = metric(
         "rows",
         'Outer and anti joins: rows without a partner that may have one; with `unmatched="all"` '
-        "they are put out.",
+        "they are returned.",
     )
     satisfied: int = metric(
         "rows",
-        "Semi and anti joins: left rows let go, or not stored, since they have met a partner.",
+        "Semi and anti joins: left rows removed, or not stored, after their first partner.",
         leaves=True,
     )
     admitted: int = metric("rows", "Arrivals that were stored.")
     shed: int = metric(
-        "rows", "Stored rows given up within their window.", leaves=True, given_up=True
+        "rows", "Stored rows evicted within their window.", leaves=True, given_up=True
     )
     refused: int = metric(
         "rows",
-        "Arrivals not stored, since all stored rows were worth more.",
+        "Arrivals not stored, because all stored rows had higher scores.",
         leaves=True,
         given_up=True,
     )
     retired: int = metric(
         "rows",
-        "Rows given up past their window, while a row out of order could still have met them.",
+        "Rows evicted after their window, which a row out of order could still have matched.",
         leaves=True,
         given_up=True,
     )
     expired: int = metric("rows", "Stored rows whose window passed.", leaves=True)
     unneeded: int = metric(
-        "rows", "Arrivals that could bring nothing more: not stored, nothing lost."
+        "rows", "Arrivals that could match nothing more: not stored, nothing lost."
     )
     unchosen: int = metric(
         "rows",
@@ -71,7 +71,7 @@ class JoinCounts:
     peak_rows: int = metric("rows", "Most rows stored after any arrival.", MAX)
     peak_bytes: int = metric("bytes", "Most bytes stored after any arrival.", MAX)
     importance: float = metric(
-        "", "Of all result rows together; their number where all count alike.", default=0.0
+        "", "Total of all result rows; their number if all are equally important.", default=0.0
     )
     recomputed: int = metric("times", "How often IJOIN computed all priorities anew.")
     redefined: int = metric("times", "How often importance was redefined.")
@@ -97,7 +97,7 @@ class LookupCounts:
     queries: int = metric("queries", "Queries that the table was sent.")
     retries: int = metric("times", "How often a query was tried again, as the connection was lost.")
     admitted: int = metric("rows", "Table rows that were stored in the cache.")
-    evictions: int = metric("rows", "Cached rows given up for others.")
+    evictions: int = metric("rows", "Cached rows evicted for others.")
     refused: int = metric(
         "rows",
         "Table rows not stored, since all cached rows were worth more, or they would never fit.",
@@ -182,7 +182,7 @@ class TotalFigures:
     """Since the query began."""
 
     total_pairs: int = metric("result rows", "Result rows so far; zero without a monitor.", LAST)
-    total_lost: int = metric("rows", "What was given up so far; zero without a monitor.", LAST)
+    total_lost: int = metric("rows", "Rows lost so far; zero without a monitor.", LAST)
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class Qualities:
     )
     recall_unmatched: float | None = metric(
         "share",
-        "Of the exact result's rows without a partner, put out in this batch as certain.",
+        "Of the exact result's rows without a partner, returned in this batch as certain.",
         RATIO,
         default=None,
     )

@@ -17,17 +17,18 @@ INTRODUCTION = """\
 
 After this page you can read every figure that a batch reports.
 
-`hg.progress(query).figures` has these of the last batch, and `hg.progress(report)` of any report in
-`query.recentProgress` or of a `StreamingQueryListener`, summed up over the shards. The report
-itself, `report["observedMetrics"][name]`, has a few counts by name and, in `shards`, all figures of
-each shard in an array, from which the others are computed when they are read: Spark plans every sum
-anew in every batch, and a hundred of them took a fifth of the processor time of a small one. Ratios
-are computed from sums; peaks are sums of the shards' peaks, so the true peak is no greater. The
-last column says how batches combine: add up (sum), take the last or the greatest (max), or neither
-(ratio). Beside them are `by_shard`, an array a shard of the figures in
-`headgate.metrics.metric_groups.BY_SHARD`, and `about`, which says as JSON what the join or lookup
-is; `headgate watch` shows both ([how to watch](../guides/watching.md)). `Outcome.stats` of a
-join in process has the first group.
+- `hg.progress(query).figures` has the figures of the last batch, over all shards.
+  `hg.progress(report)` has those of any report in `query.recentProgress` or of a
+  `StreamingQueryListener`.
+- `figures["by_shard"]` has an array per shard; `figures["about"]` describes the join or lookup as
+  JSON. The [live page](../guides/watching.md) shows both.
+- `Outcome.stats` of a join in process has the first group.
+- The last column says how batches combine: add them (sum), take the last or the greatest (max), or
+  neither (ratio). Ratios are computed from sums. A peak is the sum of the shards' peaks, so the
+  true peak may be lower.
+- `report["observedMetrics"][name]`, Spark's own report, has a few counts by name and the figures of
+  every shard as arrays. The others are computed when they are read, because Spark would plan every
+  sum again in every batch.
 
 This page is written by `make docs`.
 """

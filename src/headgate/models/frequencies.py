@@ -129,8 +129,8 @@ class Frequencies:
     left, right
         How often keys occur on each side.
     rows_per_second
-        How many rows of each side come in a second, where that is known: with it policies can tell
-        how likely a row of an outer or semi join is to stay without a partner.
+        How many rows of each side arrive per second, if known. Policies then know how likely a row
+        of an outer or semi join is to stay without a partner.
 
     Examples
     --------

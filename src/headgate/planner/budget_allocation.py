@@ -140,7 +140,7 @@ def _checked(
     measures = {curve.measure for curve in curves.values()}
     if len(measures) > 1:
         raise SpecError(
-            "some joins are measured by recall and some by error: which is worse cannot be told, "
+            "some joins are measured by recall and some by error: they cannot be compared, "
             "so give curves of one measure"
         )
     if not (isfinite(memory) and memory >= 0):

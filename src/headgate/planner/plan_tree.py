@@ -168,7 +168,7 @@ def _expect(case: PlanningCase, draft: Draft, expect: Expectation) -> str:
     elif isinstance(draft.goal, Sample):
         parts.append("a sample whose error its weights tell")
     elif expect.recall is None:
-        parts.append("a recall that cannot be told beforehand")
+        parts.append("a recall that cannot be predicted")
     else:
         parts.append(_recall(expect))
     if expect.fifo is not None and label_of(draft) != "FIFO" and not case.fits:

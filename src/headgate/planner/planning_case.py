@@ -199,7 +199,7 @@ def _check_same_streams(request: Request, profile: Profile) -> None:
     if request.where is not None:
         raise SpecError(
             f"the join has where={request.where!r}, and a profile knows of keys alone: what such "
-            f"a join makes of a budget cannot be foretold from it"
+            f"a join makes of a budget cannot be predicted from it"
         )
     if request.keys != profile.keys:
         raise SpecError(
@@ -216,13 +216,13 @@ def _check_same_streams(request: Request, profile: Profile) -> None:
             )
         if isinstance(side.window, RowWindow) and side.window.rows:
             raise SpecError(
-                f"the {name} window is {side.window}, and a profile tells of windows in time: give "
+                f"the {name} window is {side.window}, and a profile covers windows in time: give "
                 f'one such as "10 minutes"'
             )
         if side.window.span > seen.window.span:
             raise SpecError(
-                f"the {name} window is {side.window} and was profiled as {seen.window}: what comes "
-                f"of longer windows is not known, profile the longest you would consider"
+                f"the {name} window is {side.window} and was profiled as {seen.window}: nothing "
+                f"is known beyond it, profile the longest you would consider"
             )
         if side.window.span < seen.window.span and profile.trace is None:
             raise SpecError(

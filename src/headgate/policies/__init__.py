@@ -108,7 +108,7 @@ def make_policy(
     by_name = {policy.name: policy for policy in ALL_POLICIES}
     if given in (policy.name for policy in FOLLOWING):
         raise SpecError(
-            f'policy "{given}" must be told how values move: give '
+            f'policy "{given}" needs a model of how values move: give '
             f"hg.policies.Heeb(left, right) with a process each, or hg.policies.Hist(form)"
         )
     if not isinstance(given, str) or given not in by_name:

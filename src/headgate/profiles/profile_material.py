@@ -38,7 +38,7 @@ class Question:
                 raise SpecError(f"{name}={side!r} is not accepted: give a Side")
             if isinstance(side.window, RowWindow) and side.window.rows:
                 raise SpecError(
-                    f"the {name} window is {side.window}: a profile tells ages in time, give a "
+                    f"the {name} window is {side.window}: a profile measures ages in time, give a "
                     f'window in time (such as "10 minutes")'
                 )
         for name, given in (("most_rows", self.most_rows), ("heavy_keys", self.heavy_keys)):

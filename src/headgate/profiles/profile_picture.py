@@ -43,7 +43,7 @@ def draw(profile: "Profile") -> "Figure":
 def _headline(profile: "Profile") -> str:
     found = profile.explains
     if found.better is None:
-        return "Which model explains the matches cannot be told from this data"
+        return "Which model explains the matches is unknown from this data"
     if found.better == "neither":
         return "Neither age nor key frequency explains the matches"
     what = "Age" if found.better == "age" else "Key frequency"

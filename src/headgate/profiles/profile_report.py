@@ -109,9 +109,7 @@ def _matches(profile: "Profile") -> ReportSection:
 def _models(profile: "Profile") -> ReportSection:
     found = profile.explains
     if found.better is None:
-        return ReportSection(
-            "Which model explains the matches: cannot be told", below=(found.why_not,)
-        )
+        return ReportSection("Which model explains the matches: unknown", below=(found.why_not,))
     title = f"Which model explains the matches: {found.better}"
     if found.better != "neither":
         title += f", by {found.by:.2f} nats a match"

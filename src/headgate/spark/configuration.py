@@ -71,7 +71,7 @@ def settings_for(session: SparkSession) -> list[SparkSetting]:
 def configure(session: SparkSession) -> Configured:
     """Set what Headgate needs on Spark and what makes it faster, for queries started from now on.
 
-    Settings that somebody has set, in the session or where it was built, stay as they are.
+    Settings that you have set yourself, in the session or its builder, stay as they are.
 
     Parameters
     ----------

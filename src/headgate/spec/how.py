@@ -109,17 +109,17 @@ def parse_unmatched(given: object, how: How) -> Unmatched:
     >>> parse_unmatched("all", How.INNER)
     Traceback (most recent call last):
     ...
-    headgate.spec.errors.SpecError: unmatched="all" is for joins that put out rows without a \
+    headgate.spec.errors.SpecError: unmatched="all" is for joins that return rows without a \
 partner: give how="left", "right", "full" or "anti", or leave unmatched out
     """
     if not (isinstance(given, str) and given in list(Unmatched)):
         raise SpecError(
-            f'unmatched={given!r} is not accepted: give "certain" (rows are put out as unmatched '
+            f'unmatched={given!r} is not accepted: give "certain" (rows are returned as unmatched '
             f'only where that is sure) or "all" (undecided rows too, marked in a column "certain")'
         )
     if Unmatched(given) == Unmatched.ALL and not any(how.outer):
         raise SpecError(
-            'unmatched="all" is for joins that put out rows without a partner: give how="left", '
+            'unmatched="all" is for joins that return rows without a partner: give how="left", '
             '"right", "full" or "anti", or leave unmatched out'
         )
     return Unmatched(given)

@@ -141,7 +141,7 @@ def _limit(given: Any, what: str) -> Limit:
             f'as "5 seconds"'
         )
     if not math.isfinite(given):
-        raise SpecError(f"{what}={given!r} is no limit: leave it out where there is none")
+        raise SpecError(f"{what}={given!r} is not a finite limit: leave it out for no limit")
     # NumPy's numbers become plain ones, so that a join is described alike whichever was given.
     if isinstance(given, Decimal):
         return given

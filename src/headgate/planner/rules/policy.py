@@ -19,7 +19,7 @@ def plan_policy(case: PlanningCase, draft: Draft) -> Draft:
         return draft
     if asked.is_offline or isinstance(asked, Planned):
         raise SpecError(
-            f'policy "{asked.label.lower()}" is a plan itself, made with every row at hand: '
+            f'policy "{asked.label.lower()}" is itself a plan of the whole input: '
             f'give policy="auto" to have one chosen'
         )
     if isinstance(case.request.goal, MaxImportance):

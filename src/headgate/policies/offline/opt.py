@@ -199,7 +199,7 @@ class Opt(Planned):
         if importance is None and isinstance(join.goal, MaxImportance):
             if join.goal.fairness:
                 raise SpecError(
-                    f"fairness={join.goal.fairness} gives up rows by age, and a plan does not: "
+                    f"fairness={join.goal.fairness} evicts rows by age, and a plan does not: "
                     f"give MaxImportance(...) without fairness"
                 )
             importance = _of_goal(join.goal, tables, (join.left, join.right))

@@ -108,9 +108,9 @@ class GonePartners:
         missing = lonely.count() - found.count()
         if missing:
             raise SpecError(
-                f"{missing:,} stored {SIDES[self.side]} rows of this outer join have met a partner "
-                f"that was given up, and Spark's buffers cannot be told so: let the query run with "
-                f"a budget that gives up no rows until its windows have passed"
+                f"{missing:,} stored {SIDES[self.side]} rows of this outer join have found a "
+                f"partner that was evicted, which Spark's buffers cannot express: let the query "
+                f"run with a budget that evicts no rows until its windows have passed"
             )
         return found
 
@@ -142,7 +142,7 @@ def partners_of(state: StoredState, side: int, schemas: Sequence[StructType]) ->
 
 
 def check_settled(state: StoredState) -> None:
-    """Raise where rows that were given up leave it open which rows have a partner."""
+    """Raise where evicted rows leave it open which rows have a partner."""
     if state.join.how not in OUTER:
         return
     spans, watermark = _spans(state), state.watermark_us
@@ -152,14 +152,14 @@ def check_settled(state: StoredState) -> None:
     open_until = None if latest is None else latest + sum(spans)
     if open_until is not None and (watermark is None or open_until > watermark):
         raise SpecError(
-            "this outer join has given up rows, and Spark's own would take those that they have "
-            "met, or would meet, for rows without a partner: let the query run with a budget that "
-            f"gives up no rows until its windows have passed ({sum(spans) / 1e6:,.0f} s)"
+            "this outer join has evicted rows, and Spark's own would report their partners as rows "
+            "without a partner: let the query run with a budget that "
+            f"evicts no rows until its windows have passed ({sum(spans) / 1e6:,.0f} s)"
         )
     if any(shard.head.unsettled is not None for shard in state.shards):
         raise SpecError(
-            "a change at the last restart has left open which rows have a partner: let the query "
-            "run until its windows have passed (shards_unsettled is 0)"
+            "after a change at the last restart it is unknown which rows have a partner: let the "
+            "query run until its windows have passed (shards_unsettled is 0)"
         )
 
 

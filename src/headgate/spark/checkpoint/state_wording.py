@@ -119,7 +119,7 @@ def _keys(state: "CheckpointState") -> ReportSection:
 def _learned(state: "CheckpointState") -> ReportSection:
     return ReportSection(
         "Learned",
-        heads=("shard", "policy followed", "arrivals watched", "pairs", "given up", "bytes"),
+        heads=("shard", "policy followed", "arrivals watched", "pairs", "lost", "bytes"),
         rows=tuple(
             (
                 str(shard.number),
@@ -131,7 +131,7 @@ def _learned(state: "CheckpointState") -> ReportSection:
             )
             for shard in sorted(state.shards, key=lambda shard: shard.number)
         ),
-        below=("Pairs, and rows given up, since the join began to learn.",),
+        below=("Pairs, and rows lost, since the join began to learn.",),
     )
 
 

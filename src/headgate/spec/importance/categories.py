@@ -75,7 +75,7 @@ class Categories(Importance):
         importance: str = "importance",
         default: float = 0.0,
     ) -> "Categories":
-        """A lookup table that is at hand as an Arrow table or a pandas frame.
+        """A lookup table from an Arrow table or a pandas frame.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Categories(Importance):
         column
             The column of the stream.
         category, importance
-            The columns of `table` with the categories, and what they are worth.
+            The columns of `table` with the categories and their importance.
         default
             The importance of all other categories, and of null.
 

@@ -26,11 +26,11 @@ class Expression(Importance):
     """The importance of a row is the value of a Spark SQL expression over its columns.
 
     Users give the text itself: ``hg.MaxImportance(left="price * quantity")``. The name of a column
-    is read as it is, from numbers, decimals or booleans. All else is computed by DuckDB
-    (``pip install "headgate[importance]"``) with the meaning it has in Spark: what has no value,
-    as ``1 / 0``, ``ln(0)`` or ``cast("x" as int)``, is null rather than an error, also where
-    Spark's ANSI mode would raise one, and a number too large for its type is null as well. Null
-    counts for nothing.
+    is read as it is, from numbers, decimals or booleans. Everything else is computed by DuckDB
+    (``pip install "headgate[importance]"``) with Spark's meaning. Expressions without a
+    value, such as ``1 / 0``, ``ln(0)`` or ``cast("x" as int)``, are null rather than an error, even
+    where Spark's ANSI mode would raise one; so are numbers too large for their type. Null counts
+    as 0.
 
     Parameters
     ----------

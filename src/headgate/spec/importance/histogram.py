@@ -42,7 +42,7 @@ class Histogram(Importance):
         Where bins begin and end, ascending, one more than there are bins. A bin has its lower edge
         and not its upper one. The first may be ``-inf`` and the last ``inf``: bins without end.
     importance
-        What each bin is worth. Rows below the first edge, and rows at or above the last, count 0.
+        The importance of each bin. Rows below the first edge, and at or above the last, have 0.
 
     Examples
     --------

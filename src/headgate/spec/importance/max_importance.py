@@ -37,11 +37,11 @@ class MaxImportance(Goal):
     ----------
     left, right
         How much rows of each side matter: a column or a Spark SQL expression as text, a number for
-        all rows of the side, `Categories` or a `Histogram`. One side may be left out: a pair is
-        then worth what the other side's row is.
+        all rows of the side, `Categories` or a `Histogram`. If one side is left out, the importance
+        of a pair is that of the other side's row.
     combine
-        What a pair is worth where both sides are given: the ``"min"`` (as in iJoin), ``"product"``,
-        ``"sum"`` or ``"max"`` of what its rows are.
+        The importance of a pair if both sides are given: the ``"min"`` (as in iJoin),
+        ``"product"``, ``"sum"`` or ``"max"`` of its rows'.
     column
         Name of the column added to the result: the importance of each result row.
     fairness

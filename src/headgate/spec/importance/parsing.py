@@ -44,6 +44,6 @@ categories: give hg.Categories("column", {'sports': 1})
         except SpecError as error:
             raise SpecError(f"{which}: {error}") from None
     raise SpecError(
-        f"{which}={given!r} does not tell importance: give a column or expression as text, a "
+        f"{which}={given!r} is not an importance: give a column or expression as text, a "
         f"number for all rows of the side, hg.Categories(...) or hg.Histogram(...)"
     )

@@ -11,7 +11,7 @@ from headgate.spec.importance.importance import Importance, parse_amount
 
 @dataclass(frozen=True)
 class Source(Importance):
-    """Every row of the side counts `value`, whatever it says: source-based importance.
+    """Every row of the side has importance `value`: source-based importance.
 
     Users give the number itself: ``hg.MaxImportance(left=3, right=1, combine="sum")``.
 

@@ -129,7 +129,7 @@ def _translated(sql: str) -> Translation:
     columns = _numbered(root)
     if not columns:
         raise SpecError(
-            f"importance {sql!r} reads no column, so all rows would count the same: name a "
+            f"importance {sql!r} reads no column, so all rows would be equally important: name a "
             f"column, or give the number itself"
         )
     counted = [_as_duckdb(_mended(exp.paren(node.this.copy())), sql) for node in casts]
@@ -179,8 +179,8 @@ def _refuse(root: Node, sql: str) -> None:
         unknown = isinstance(node, exp.Anonymous) and _name_of(node) not in (*ADDED, *CASTS)
         if kind in CHANGING or kind.startswith("Current") or _name_of(node) == "now":
             raise SpecError(
-                f"importance {sql!r} has another value each time it is computed "
-                f"({node.sql('spark')}), and rows are judged again after a restart: use what is "
+                f"importance {sql!r} changes every time it is computed "
+                f"({node.sql('spark')}), and rows are evaluated again after a restart: use what is "
                 f"in the row"
             )
         if _name_of(node) in ADDED:

@@ -73,6 +73,6 @@ def exact_max_subset(
     if solved.status != 0:
         raise SpecError(
             f"no exact answer for {rows:,} rows and {pairs:,} pairs within {patience_s:g} s "
-            f"({solved.message}): give a smaller graph, or more patience"
+            f"({solved.message}): give a smaller graph, or more time"
         )
     return Subset.of_pairs(graph, solved.x[rows:] > 0.5, work)
