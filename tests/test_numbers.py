@@ -32,7 +32,7 @@ WRITTEN = {
     "docs/reference/campaigns.md": "tests/campaigns.py",
     "docs/reference/kinds.md": "headgate bench --part kinds",
 }
-MOST = {"printed by": 6, "noted": 0}
+MOST = {"printed by": 5, "noted": 0}
 """How many comments may say that there is no file. Lower it as files are kept."""
 
 COMMENT = re.compile(r"<!-- numbers (from|printed by|noted|set): (.+?) -->", re.DOTALL)

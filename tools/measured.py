@@ -1,12 +1,17 @@
-"""Writes docs/measured/: what commands print that pages quote, one file a command.
+"""Writes docs/measured/: the output of commands that pages quote, one file per command.
 
-tests/test_numbers.py holds pages to these files. Run it:  python tools/measured.py [NAME...]
+tests/test_numbers.py looks numbers up in these files. Run it:  python tools/measured.py [NAME...]
+Without names it runs `COMMANDS`; studies take minutes each and are run by name.
 """
 
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "measured"
@@ -19,6 +24,15 @@ COMMANDS = {
     "whatif-flights": ("python examples/flight_files.py", FLIGHTS),
 }
 """Commands a reader could type; the last one's output is kept."""
+STUDIES = {
+    "learned-intervals": (),
+    "planned-intervals": (),
+    "sampled-learned": (),
+    "sampled-estimates": (),
+    "kinds-intervals": (),
+    "ijoin-rivals": ("--seeds", "1,2"),
+}
+"""Studies whose verdicts are kept, with their options."""
 
 
 def written(commands: tuple[str, ...], folder: Path) -> str:
@@ -39,9 +53,32 @@ def written(commands: tuple[str, ...], folder: Path) -> str:
     return f"$ {commands[-1]}\n{printed.rstrip()}\n"
 
 
+def keep_verdicts(name: str) -> None:
+    """Run a study; keep its verdicts, or for rivals their importance relative to FIFO."""
+    program = Path(sys.executable).with_name("headgate")
+    with TemporaryDirectory() as folder:
+        # Its exit code is 1 if a claim fails, which the verdicts say too.
+        subprocess.run([program, "reproduce", name, *STUDIES[name], "--out", folder], check=False)
+        if name == "ijoin-rivals":
+            relative_to_fifo(Path(folder) / f"{name}.csv", FOLDER / f"{name}.csv")
+        else:
+            shutil.copyfile(Path(folder) / "verdicts.csv", FOLDER / f"{name}.csv")
+
+
+def relative_to_fifo(results: Path, to: Path) -> None:
+    """Importance by stream and policy, where importance depends on the value; FIFO is 1."""
+    found = pd.read_csv(results).query("by == 'by value'")
+    table = found.groupby(["stream", "scheme"])["importance"].mean().unstack()
+    table.div(table["FIFO"], axis=0).round(3).to_csv(to)
+
+
 def main(names: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     for name in names:
+        if name in STUDIES:
+            keep_verdicts(name)
+            print(f"docs/measured/{name}.csv")
+            continue
         (FOLDER / f"{name}.txt").write_text(written(COMMANDS[name], ROOT))
         print(f"docs/measured/{name}.txt")
 
