@@ -14,9 +14,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from headgate.compiling.kernel_mode import MODE, PYTHON
 from tests.campaigns import add_campaign
 from tests.fuzzing import hostile_inputs, join_cases, kernel_cases
 from tests.slices import Bounds, Slice, run_slices
+from tests.uncompiled import run_uncompiled
 
 RUNNERS: dict[str, Callable[[int], Counter[str]]] = {
     "kernel": kernel_cases.run_case,
@@ -91,4 +93,6 @@ def _tell(more: Slice, done: range) -> None:
 
 
 if __name__ == "__main__":
+    if MODE == PYTHON:
+        run_uncompiled()
     main()

@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.campaigns import add_campaign
+from tests.campaigns import add_campaign, commit
 from tests.kills.strikes import Database, Processes, SmallDisk, Strike
 from tests.spark.killed_query import TIMES
 from tests.spark.own_processes import log_of, own_process, spark_home
@@ -35,7 +35,7 @@ from tests.spark.streams import START_US, timestamps, write_side
 
 SCRIPT = Path(__file__).with_name("sunk_query.py")
 POLICIES = ("random", "auto", "sample", "full", "prob")
-MOST_KILLS = {"driver": 3, "worker": 8, "executor": 5, "postgres": 6, "disk": 4}
+MOST_KILLS = {"worker": 16, "postgres": 12, "driver": 2, "executor": 8, "disk": 6}
 """Of a query, by victim: with the driver all of it dies and starts again, which takes long."""
 BATCHES, ROWS = 8, 300
 ROUNDS_WITH_AN_INPUT = 30
@@ -109,12 +109,15 @@ class Alone:
 class Rounds:
     """Rounds, which share the queries that are left alone."""
 
-    def __init__(self) -> None:
-        self._alone: dict[tuple[str, str, int], Alone] = {}
-        self.kills: Counter[str] = Counter()
+    def __init__(self, known: Path | None) -> None:
+        self._file = known
+        self._alone: dict[str, Alone] = {}
+        if known is not None and known.exists():
+            for key, (rows, seconds) in json.loads(known.read_text()).items():
+                self._alone[key] = Alone(Counter(rows), seconds)
 
-    def run(self, seed: int) -> bool:
-        """One round: whether the output is right."""
+    def run(self, seed: int) -> tuple[Counter[str], bool]:
+        """One round: strikes by victim, and whether the output is right."""
         rng = random.Random(seed)
         query, sink = rng.choice(POLICIES), rng.choice(("parquet", "sqlite"))
         victim = list(MOST_KILLS)[seed % len(MOST_KILLS)]
@@ -128,20 +131,25 @@ class Rounds:
                 query = f"lookup {strike.dsn}"
             elif victim == "disk":
                 strike = stack.enter_context(SmallDisk(folder / "checkpoint"))
-            key = (query.split()[0], sink, given)
-            if key not in self._alone:
-                self._alone[key] = _left_alone(query, sink, given)
-            alone = self._alone[key]
+            alone = self._left_alone(query, sink, given)
             strikes = _run_struck(folder, (query, sink), strike, rng, (victim, alone.seconds))
             found = output(folder, sink)
-        self.kills[victim] += strikes
         said = "same rows" if found == alone.rows else "OTHER ROWS"
         sys.stdout.write(
             f"seed {seed}: {query.split()[0]} into {sink}, the {victim} {strikes} times: "
             f"{found.total():,} rows, {said}\n"
         )
         sys.stdout.flush()
-        return found == alone.rows
+        return Counter({victim: strikes}), found == alone.rows
+
+    def _left_alone(self, query: str, sink: str, given: int) -> Alone:
+        key = f"{commit()} {query.split()[0]} {sink} {given}"
+        if key not in self._alone:
+            self._alone[key] = _left_alone(query, sink, given)
+            if self._file is not None:
+                known = {name: (each.rows, each.seconds) for name, each in self._alone.items()}
+                self._file.write_text(json.dumps(known))
+        return self._alone[key]
 
 
 def _left_alone(query: str, sink: str, given: int) -> Alone:
@@ -195,23 +203,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make kill", description=__doc__)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--known", type=Path, help="keeps what queries left alone put out")
+    parser.add_argument("--out", type=Path, help="JSON file of campaigns to add to")
     asked = parser.parse_args()
-    before, rounds = children_cpu_s(), Rounds()
-    seeds = range(asked.first, asked.first + asked.rounds)
-    failed = [str(seed) for seed in seeds if not rounds.run(seed)]
-    kills = rounds.kills.total()
+    rounds, kills, failed = Rounds(asked.known), 0, []
+    for seed in range(asked.first, asked.first + asked.rounds):
+        before = children_cpu_s()
+        strikes, is_right = rounds.run(seed)
+        kills += strikes.total()
+        failed += [] if is_right else [str(seed)]
+        if asked.out:
+            by_victim = {f"of the {name}": count for name, count in strikes.items()}
+            add_campaign(
+                asked.out,
+                "kills",
+                seeds=f"{seed}:{seed + 1}",
+                counts={"kills": strikes.total(), "rounds": 1, **by_victim},
+                failed=[] if is_right else [str(seed)],
+                seconds=children_cpu_s() - before,
+            )
     sys.stdout.write(f"{asked.rounds} rounds, {kills} kills, {len(failed)} with other rows\n")
-    if asked.out:
-        by_victim = {f"of the {name}": count for name, count in rounds.kills.items()}
-        add_campaign(
-            asked.out,
-            "kills",
-            seeds=f"{seeds.start}:{seeds.stop}",
-            counts={"kills": kills, "rounds": asked.rounds, **by_victim},
-            failed=failed,
-            seconds=children_cpu_s() - before,
-        )
     with contextlib.suppress(OSError):
         shutil.rmtree(_home().parent)
     sys.exit(1 if failed else 0)

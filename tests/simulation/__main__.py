@@ -10,10 +10,12 @@ import os
 import sys
 from pathlib import Path
 
+from headgate.compiling.kernel_mode import MODE, PYTHON
 from tests.campaigns import add_campaign
 from tests.simulation.shrinking import Schedule, shrunk
 from tests.simulation.simulation import SCHEDULES, faults_of, prepared
 from tests.slices import Bounds, Slice, run_slices
+from tests.uncompiled import run_uncompiled
 
 WHOLE = 24
 """Of so many schedules, one is run from the first batch to the last."""
@@ -104,4 +106,6 @@ def _tell(more: Slice, done: range) -> None:
 
 
 if __name__ == "__main__":
+    if MODE == PYTHON:
+        run_uncompiled()
     main()

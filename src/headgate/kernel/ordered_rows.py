@@ -18,6 +18,8 @@ class OrderedRows(NamedTuple):
     """The rows of a step, group after group, and the position of each in event order."""
 
     groups: tuple[Rows, ...]
+    lengths: np.ndarray
+    """Rows of each group."""
     ends: np.ndarray
     """End of each group among the rows in the order given."""
     time: np.ndarray
@@ -49,10 +51,11 @@ class OrderedRows(NamedTuple):
             sequence[ends[1] : ends[3]] = np.concatenate(given.numbers)
         return cls(
             groups,
+            lengths,
             ends,
             time,
             side,
-            sequence,
+            sequence=sequence,
             order=order,
             place=place,
             seen=(int(seen[0]), int(seen[1])),
@@ -62,11 +65,6 @@ class OrderedRows(NamedTuple):
     def total(self) -> int:
         """Rows of all groups."""
         return len(self.time)
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Rows of each group."""
-        return np.diff(self.ends, prepend=0)
 
     @property
     def left_rows(self) -> int:
@@ -89,8 +87,7 @@ class OrderedRows(NamedTuple):
 
     def of_side(self, values: np.ndarray, side: int) -> np.ndarray:
         """The entries of a side's rows, by number, from an array over all rows as given."""
-        parts = np.split(values, self.ends[:-1])
-        return np.concatenate(parts[side::2])
+        return np.concatenate([values[self.own(group)] for group in range(side, len(SIDES), 2)])
 
     def without_ghosts(self, side: int) -> int:
         """Stored rows and arrivals of a side."""
