@@ -1,10 +1,12 @@
 """Runs seeds in slices, in one process or several, until they are done or time is up."""
 
 import multiprocessing
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 
@@ -22,6 +24,22 @@ class Slice:
         self.counts.update(other.counts)
         self.failed += other.failed
         self.cpu_s += other.cpu_s
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """What is inside takes at most so long by the clock, or fails: a loop without end is found."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"no end within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 Work = Callable[[range], Slice]

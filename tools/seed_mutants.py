@@ -111,7 +111,9 @@ def found_in(tree: Path, fault: Fault) -> str | None:
         ).stdout
         found = re.search(r"FAILED seed '?([\w/ ]+)'?:?(.*)", said)
         if found:
-            rule = found[2].strip() or re.findall(r"^\w*(?:Error|Failure).*$", said, re.M)[-1]
+            errors = re.findall(r"^\w*(?:Error|Failure).*$", said, re.M)
+            notes = re.findall(r"^\w+ seed \d+: ([^,]*, [^,]*)", said, re.M)
+            rule = found[2].strip() or ", ".join((*errors[-1:], *notes[-1:]))
             return f"{program[0].removeprefix('tests.')} seed {found[1]}: {rule[:110]}"
         if " failed" not in said:
             return f"{program[0]} ended: {said[-300:]}"

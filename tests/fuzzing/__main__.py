@@ -17,7 +17,7 @@ from pathlib import Path
 from headgate.compiling.kernel_mode import MODE, PYTHON
 from tests.campaigns import add_campaign
 from tests.fuzzing import hostile_inputs, join_cases, kernel_cases
-from tests.slices import Bounds, Slice, run_slices
+from tests.slices import Bounds, Slice, run_slices, within
 from tests.uncompiled import run_uncompiled
 
 RUNNERS: dict[str, Callable[[int], Counter[str]]] = {
@@ -26,6 +26,8 @@ RUNNERS: dict[str, Callable[[int], Counter[str]]] = {
     "input": hostile_inputs.run_case,
     "parser": hostile_inputs.run_later_case,
 }
+MOST_SECONDS = 60
+"""Of a seed, by the clock: most take a hundredth of a second."""
 TURNS = ("kernel",) * 15 + ("join",) * 2 + ("input", "input", "parser")
 
 
@@ -41,7 +43,8 @@ def run_seeds(numbers: range) -> Slice:
     for number in numbers:
         seed = f"{TURNS[number % len(TURNS)]} {number}"
         try:
-            passed = run_named(seed)
+            with within(MOST_SECONDS):
+                passed = run_named(seed)
             found.counts.update({"cases": passed.total(), "seeds": 1}, **passed)
         except Exception:
             story = f"FAILED seed {seed!r}\n{traceback.format_exc()[-2000:]}\n"

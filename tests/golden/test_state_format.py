@@ -66,4 +66,4 @@ def test_a_shard_is_read_as_the_page_says(kind: str) -> None:
 def test_the_page_has_the_variables_and_formats_of_the_code() -> None:
     assert names_in("State variables") == {name for name, *_ in VARIABLES} | {"control"}
     assert f"The current format is **{FORMAT}**" in PAGE
-    assert f"reads formats {OLDEST} and {FORMAT}, and writes {FORMAT}" in PAGE
+    assert f"reads formats {OLDEST} and {FORMAT} and writes {FORMAT}" in PAGE

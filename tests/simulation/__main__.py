@@ -14,9 +14,11 @@ from headgate.compiling.kernel_mode import MODE, PYTHON
 from tests.campaigns import add_campaign
 from tests.simulation.shrinking import Schedule, shrunk
 from tests.simulation.simulation import SCHEDULES, faults_of, prepared
-from tests.slices import Bounds, Slice, run_slices
+from tests.slices import Bounds, Slice, run_slices, within
 from tests.uncompiled import run_uncompiled
 
+MOST_SECONDS = 120
+"""Of a schedule, by the clock: most take a twentieth of a second."""
 WHOLE = 24
 """Of so many schedules, one is run from the first batch to the last."""
 
@@ -26,15 +28,17 @@ def run_workload(number: int, schedules: int = SCHEDULES) -> list[tuple[str, Sch
     ready = prepared(number)
     plain = Schedule(ready.workload, ready.switches, ())
     try:
-        ready.check()
-        ready.check_plain()
+        with within(MOST_SECONDS):
+            ready.check()
+            ready.check_plain()
     except Exception:
         return [(str(number), plain)]
     failed = []
     for place in range(schedules):
         faults = faults_of(number, place, ready.undisturbed.ticks)
         try:
-            ready.disturbed(faults, whole=place % WHOLE == 0)
+            with within(MOST_SECONDS):
+                ready.disturbed(faults, whole=place % WHOLE == 0)
         except Exception:
             found = Schedule(ready.workload, ready.switches, faults, whole=place % WHOLE == 0)
             failed.append((f"{number}/{place}", found))
