@@ -111,8 +111,9 @@ def found_in(tree: Path, fault: Fault) -> str | None:
         ).stdout
         found = re.search(r"FAILED seed '?([\w/ ]+)'?:?(.*)", said)
         if found:
-            errors = re.findall(r"^\w*(?:Error|Failure).*$", said, re.M)
-            notes = re.findall(r"^\w+ seed \d+: ([^,]*, [^,]*)", said, re.M)
+            first = said[found.start() :].partition("\nFAILED")[0]
+            errors = re.findall(r"^\w*(?:Error|Failure).*$", first, re.M)
+            notes = re.findall(r"^\w+ seed \d+: ([^,]*, [^,]*)", first, re.M)
             rule = found[2].strip() or ", ".join((*errors[-1:], *notes[-1:]))
             return f"{program[0].removeprefix('tests.')} seed {found[1]}: {rule[:110]}"
         if " failed" not in said:
