@@ -25,8 +25,8 @@ HEADINGS = {
 """By kind, and what is counted."""
 INTRODUCTION = """# Test campaigns
 
-This page lists how many generated joins, simulated failures and kills of real queries were
-run, and the defects they found.
+After this page you know how many generated joins, simulated failures and kills of real queries
+were run, and which defects they found.
 
 Written by `make simulate`, `make fuzz`, `make kill`, `make soak` and `make mutants` with
 `PUBLISH=1`, from `tests/campaigns.json`. Runs of one commit are added up. A plus after a
