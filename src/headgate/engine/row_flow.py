@@ -10,7 +10,7 @@ FATES = {
     "refused": "not stored, worth less than those stored",
     "retired": "evicted after their window",
     "expired": "expired",
-    "unneeded": "not stored, nothing more to bring",
+    "unneeded": "not stored, nothing left to match",
     "unchosen": "not chosen for the sample",
     "unprobed": "not probed, for want of CPU time",
     "unstored": "not stored, for want of CPU time",

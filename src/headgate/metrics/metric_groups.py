@@ -73,7 +73,7 @@ class JoinCounts:
     importance: float = metric(
         "", "Total of all result rows; their number if all are equally important.", default=0.0
     )
-    recomputed: int = metric("times", "How often IJOIN computed all priorities anew.")
+    recomputed: int = metric("times", "How often IJOIN recomputed all priorities.")
     redefined: int = metric("times", "How often importance was redefined.")
     lifetimes: float = metric(
         "s",
@@ -116,7 +116,7 @@ class StateFigures:
     dead_bytes: int = metric("bytes", "Rows that have left and are not yet reclaimed.", LAST)
     segments: int = metric("segments", "Pieces that rows are stored in.", LAST)
     written_bytes: int = metric("bytes", "Written to the state store.")
-    rebuilt: int = metric("shards", "Shards read anew from the state store.")
+    rebuilt: int = metric("shards", "Shards read again from the state store.")
     compacted: int = metric("segments", "Segments rewritten to reclaim dead rows.")
     copied: int = metric(
         "rows", "Rows of split keys sent to further shards, each of which stores its own."
@@ -160,12 +160,12 @@ class MonitorFigures:
     shards_neutral: int = metric("shards", "Ranked by RANDOM, or what stands for it.", LAST)
     shards_by_age: int = metric("shards", "Ranked by age.", LAST)
     shards_by_key: int = metric("shards", "Ranked by key.", LAST)
-    shards_by_residence: int = metric("shards", "Ranked by what rows brought of late.", LAST)
+    shards_by_residence: int = metric("shards", "Ranked by what rows produced recently.", LAST)
     shards_by_recency: int = metric(
         "shards", "Ranked by how recent rows or their last match are (FIFO, LRU).", LAST
     )
     shards_by_importance: int = metric(
-        "shards", "Shards that go by importance: their recall is the share of importance.", LAST
+        "shards", "Shards that rank by importance: their recall is the share of importance.", LAST
     )
     shards_settling: int = metric(
         "shards",
@@ -301,7 +301,7 @@ class ShardFigures:
     batch_made_made: float = metric("", "Spread of the second.", default=0.0)
     weights: float = metric(
         "result rows",
-        "Samples: the sum of weights, what the exact result is told to have.",
+        "Samples: the sum of weights, the estimated size of the exact result.",
         default=0.0,
     )
     weights_variance: float = metric(
