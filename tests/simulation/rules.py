@@ -147,6 +147,25 @@ def check_budget(workload: Workload, sink: dict[int, BatchOutput]) -> None:
                 raise Failure(f"batch {batch}: a shard's peak is over its limit")
 
 
+def check_kept(workload: Workload, sink: dict[int, BatchOutput]) -> None:
+    """What shards keep from batch to batch is told by the next: totals, and limits in force."""
+    if any(batch.changes for batch in workload.batches):
+        return
+    limits: dict[int, float] = {}
+    pairs = 0
+    for number, output in sink.items():
+        batch = workload.batches[number]
+        learns = all(shard["shards_monitored"] for shard in output.by_shard)
+        pairs += output.figures["pairs"]
+        total = sum(shard["total_pairs"] for shard in output.by_shard)
+        if learns and total != pairs:
+            raise Failure(f"after batch {number} a total of {total} rows is told, not {pairs}")
+        now = {int(shard["shard"]): shard["limit"] for shard in output.by_shard}
+        if limits and not batch.limits and now != limits:
+            raise Failure(f"batch {number} has limits {now}; those before it were {limits}")
+        limits = now
+
+
 def check_leaks(cluster: Cluster) -> None:
     """The store has the tables that heads list and no others, and so have the executors."""
     cluster.damages.undo()

@@ -64,6 +64,7 @@ class Prepared:
         rules.check_definition(self.workload, sink)
         rules.check_counts(self.workload, sink)
         rules.check_budget(self.workload, sink)
+        rules.check_kept(self.workload, sink)
 
     def check_plain(self) -> None:
         """Without switches the output is the same.
