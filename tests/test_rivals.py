@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 import headgate as hg
-from headgate.engine.limits import room_for
+from headgate.engine.limits import room_for, terms_for
+from headgate.engine.replay import Replay
 from headgate.learning import room as rooms
+from headgate.learning.key_counts import COUNT_BYTES
+from headgate.learning.learner import Learner, new_monitor
 from headgate.learning.rival_round import RivalRound, RivalRows
+from headgate.learning.room import ALWAYS, TRIED_BYTES, WATCHED_BYTES
 from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
 from headgate.policies import Learned, Policy
 from headgate.studies.streams import Streams, aging, zipf
+from headgate.trials.trace import Trace
 
 ROWS = 4_000
 
@@ -78,7 +83,7 @@ def test_auto_follows_who_makes_the_most_and_stays_near_it(
 
 def test_stored_rows_and_what_is_learned_stay_within_the_budget() -> None:
     streams = zipf(40_000, 400, seed=2, keys=20_000, window=60)
-    request = streams.request("auto", hg.Budget(rows=ROWS))
+    request = streams.request("auto", hg.Budget(rows=ROWS, monitor=0.05))
     outcome = request.run(*streams.tables)
     room = room_for(request.budget, request.policy, 1, request.monitor_share(live=False))
     assert room.rows == 200
@@ -87,10 +92,44 @@ def test_stored_rows_and_what_is_learned_stay_within_the_budget() -> None:
     assert outcome.stats.peak_rows <= ROWS - least.rows
 
 
-def test_small_budgets_try_nothing_and_go_by_the_models() -> None:
-    room = room_for(hg.Budget(rows=500), Learned("auto"), 1, 0.05)
-    assert room.tried.rows == 0
-    assert room.watched.rows == 12
+def test_small_budgets_of_bytes_try_nothing_and_go_by_the_models() -> None:
+    room = room_for(hg.Budget(memory="60 kB"), Learned("auto"), 1, 0.05)
+    assert room.most_tried(key_bytes=8) == 0
+    asked = room_for(hg.Budget(rows=500, monitor=0.05), Learned("auto"), 1, 0.05)
+    assert (asked.most_tried(8), asked.rows, asked.watched.rows) == (0, 24, 12)
+
+
+def test_budgets_of_rows_have_room_to_learn_beside_them() -> None:
+    small, large = (
+        room_for(hg.Budget(rows=rows), Learned("auto"), 1, 0.05) for rows in (40, 100_000)
+    )
+    assert small.rows == 0
+    assert (small.most_watched(8), small.most_keys, small.most_tried(8)) == (128, 768, 768)
+    told = 128 * (WATCHED_BYTES + 8) + 768 * COUNT_BYTES + 768 * (TRIED_BYTES + 8)
+    assert told <= 64_000, "what is said of it"
+    # Of large budgets it takes a twentieth but for that, and gives back what it does not need.
+    assert large.rows == 5000 - sum(ALWAYS)
+    assert large.needed(by_key=False).rows == 500 + 500 + 750 - sum(ALWAYS)
+
+
+def test_auto_finds_the_best_policy_within_forty_rows() -> None:
+    streams = aging(4000, seconds=2000, window=20, shapes=["rising"], seed=3)
+    budget = hg.Budget(rows=8)
+    best = streams.join("age", budget).stats.pairs
+    assert streams.join("auto", budget).stats.pairs > 0.95 * best
+    assert streams.join("random", budget).stats.pairs < 0.9 * best
+
+
+def test_a_trial_that_memory_for_all_rows_makes_needless_ends() -> None:
+    streams = zipf(4_000, 400, seed=2, keys=2_000, window=2)
+    request = streams.request("auto", hg.Budget(rows=10_000))
+    trace = Trace.of_tables(request, *streams.tables)
+    room = room_for(request.budget, request.policy, 1, 0.05)
+    learner = Learner(new_monitor(trace.windows, room), hashes=trace.key_hashes)
+    terms = terms_for(request.budget, trace.windows, request.policy, monitor=0.05)
+    Replay(terms, *trace.rows, trace.codes, learner=learner, hashes=trace.key_hashes).total()
+    assert learner.monitor.tried == 0
+    assert learner.rows.rivals is None
 
 
 def test_the_leader_is_left_only_for_one_that_is_surely_better() -> None:

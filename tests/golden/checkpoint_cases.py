@@ -32,11 +32,13 @@ SCHEMAS = (
 )
 TIMES = ("opened_at", "bid_at")
 FULL = {"how": "full", "unmatched": "all"}
+COUNTED = hg.Budget(rows=60, monitor=0.05)
+"""All of what is learned counts as rows, as it did when the oldest checkpoints were written."""
 KINDS: dict[str, dict[str, Any]] = {
     "ample": {"policy": "lru", "budget": hg.Budget(rows=10_000), "how": "left"},
-    "auto": {"policy": "auto"},
+    "auto": {"policy": "auto", "budget": COUNTED},
     "full": {"policy": "random", **FULL},
-    "importance": {"goal": hg.MaxImportance(left="coalesce(price, 0)")},
+    "importance": {"goal": hg.MaxImportance(left="coalesce(price, 0)"), "budget": COUNTED},
     "lru": {"policy": "lru"},
     "sample": {"goal": hg.Sample()},
     "semi": {"policy": "random", "how": "semi"},

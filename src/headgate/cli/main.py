@@ -281,7 +281,7 @@ def bench(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="With batches: continue an interrupted run."),
+        typer.Option("--resume", help="With batches or real: continue an interrupted run."),
     ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="With real: three short streams, fewer policies.")
@@ -293,7 +293,7 @@ def bench(
         if "real" in chosen:
             from headgate.studies.real.real_tables import show_real
 
-            show_real(Console(), quick)
+            show_real(Console(), quick, resume)
             chosen = tuple(name for name in chosen if name != "real")
             if not chosen:
                 return

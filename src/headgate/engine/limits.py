@@ -8,6 +8,7 @@ from headgate.kernel.terms import Terms
 from headgate.learning import BudgetPart, Room
 from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.room import (
+    ALWAYS,
     KEYS_A_ROW,
     MOST_KEYS,
     MOST_TRIED,
@@ -15,6 +16,7 @@ from headgate.learning.room import (
     TRIED_A_ROW,
     WATCHED_A_ROW,
     WATCHED_BYTES,
+    FreeRows,
 )
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
@@ -205,28 +207,36 @@ def room_for(
     """
     watched = HALF if policy.watches_ages else 0.0 if policy.samples else A_FIFTH
     keys = HALF if policy.counts_keys else 0.0
-    tried = 0.0
-    if policy.tries_others and budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED:
+    tried, free = 0.0, FreeRows()
+    if policy.learned is not None and budget.monitor is None and budget.memory is None:
+        free = ALWAYS
+    enough = free.tried or budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED
+    if policy.tries_others and enough:
         watched, keys, tried = TRYING
     if follows_keys and budget.monitor is None:
         watched *= 2
 
-    def part(share: float, most_rows: int, most_bytes: int) -> BudgetPart:
-        rows, size = budget.rows, budget.memory
+    def part(share: float, least: int, most_rows: int, most_bytes: int) -> BudgetPart:
+        rows, size, least = budget.rows, budget.memory, least if share else 0
         return BudgetPart(
-            None if rows is None else min(int(rows // shards * monitor * share), most_rows),
+            None
+            if rows is None
+            else min(max(int(rows // shards * monitor * share), least), most_rows),
             None if size is None else min(int(size // shards * monitor * share), most_bytes),
         )
 
-    watching = part(watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES)
+    watching = part(
+        watched, free.watched, MOST_WATCHED // WATCHED_A_ROW, MOST_WATCHED * USUAL_ENTRY_BYTES
+    )
     both_wait = windows is not None and all(each.span for each in windows)
     if policy.watches_ages and not tried and budget.monitor is None and both_wait:
         watching = _enough_for_ages(watching, budget, shards, policy.counts_keys)
     return Room(
         watching,
-        part(keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES),
+        part(keys, free.keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES),
         seed,
-        part(tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
+        part(tried, free.tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
+        free,
     )
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from headgate.kernel.terms import Terms
 from headgate.spec.budget import UNLIMITED
 
-LEAST_ROWS = 1 << 11
-"""Arrivals of an epoch at least."""
+LEAST_ROWS, FIRST = 1 << 11, 0.625
+"""Arrivals of an epoch at least, and the part of them that the first has, knowing nothing."""
 BUCKETS = 120
 """Buckets of age."""
 

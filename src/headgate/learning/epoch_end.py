@@ -11,7 +11,7 @@ from headgate.learning.key_counts import most_frequent, padded, short
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import Monitor
 from headgate.learning.observation import Observation
-from headgate.learning.trial import begin_trial, fitting
+from headgate.learning.trial import begin_trial, end_trial, fitting
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
@@ -57,8 +57,9 @@ class Ended(NamedTuple):
         began = self.epoch.began_us
         return 0 if began is None else (self.after.clock >> 1) - began
 
-    def is_full(self, until: int) -> bool:
-        """Whether memory has run full, or may before so many rows have come."""
+    @property
+    def is_pressed(self) -> bool:
+        """Whether memory has run full, or will at the present rate."""
         if self.epoch.lost:
             return True
         lived = max(self.lived_us, 1)
@@ -67,7 +68,7 @@ class Ended(NamedTuple):
             came = self.after.seen[side] - self.epoch.seen[side]
             by_rows = isinstance(window, RowWindow)
             held += window.span if by_rows else came * window.span / lived
-        return until > self.capacity and held > NEARLY * self.capacity
+        return held > NEARLY * self.capacity
 
     def windows_passed(self, by_rows: tuple[bool, bool]) -> float:
         """How many windows have passed, by the longer of the two."""
@@ -81,6 +82,7 @@ class Ended(NamedTuple):
 
 def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) -> LearnedRows:
     """Learn from an epoch, and begin the next; the rows and keys that are kept for it."""
+    had_models = monitor.knows_keys or monitor.curves() is not None
     is_open = ~seen.spans.are_past(rows.watched, ended.after)
     still_open = rows.watched.where(is_open).in_order()
     for side in (0, 1):
@@ -106,18 +108,28 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     watched = limits.resampled(rows.watched, is_open, ended.after.clock)
     rivals = rows.rivals
     if policy.learned is not None:
-        if trying and (monitor.tried > 0 or ended.is_full(monitor.epoch.until)):
+        if trying and (monitor.standing.made.any() or ended.is_pressed):
             begin_trial(monitor, policy.learned, ended.terms, ended.capacity, key_bytes)
+        elif not monitor.standing.made.any():
+            end_trial(monitor)  # there is memory for all rows
+            rivals = None
         if rivals is not None:
             rivals = fitting(rivals, monitor, monitor.room_now.most_tried(key_bytes))
-        follow(monitor, policy.learned)
+        follow(monitor, policy.learned, had_models)
     return LearnedRows(watched._replace(before=watched.met), tracked, rivals)
 
 
-def follow(monitor: Monitor, policy: Learned) -> None:
-    """Choose the policy to follow in the epoch that begins."""
+def follow(monitor: Monitor, policy: Learned, had_models: bool = True) -> None:
+    """Choose the policy to follow in the epoch that begins.
+
+    ``had_models`` is whether rivals that go by a model had one in the epoch that ended.
+    """
     before = monitor.followed
-    settled = chosen(monitor, policy)
+    if monitor.standing.tells and not had_models:
+        settled = policy.named(monitor.standing.leader(policy.neutral.name), None, None)
+        monitor.standing.forget(0.0)  # it says nothing of those that had no model
+    else:
+        settled = chosen(monitor, policy)
     switched = bool(before) and before != settled.name
     monitor.switched += int(switched)
     monitor.steady *= not switched

@@ -26,7 +26,7 @@ from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.observation import Observation
 from headgate.learning.result_rows import ResultRows
-from headgate.learning.trial import Trial
+from headgate.learning.trial import Trial, begin_at_once
 from headgate.learning.watch_limits import WatchLimits
 from headgate.learning.watch_room import Coming, Spans
 from headgate.learning.watched_rows import Beginning, Observed, WatchedRows
@@ -149,6 +149,7 @@ class Learner:
         self._trial: Trial | None = None
         self.switched = False
         if policy.learned is not None:
+            begin_at_once(monitor, given, self.key_bytes)
             if policy.tries_others and monitor.tried > 0:
                 self._trial = Trial(given, policy.learned, self.rows.rivals)
             given = self._settled(given, policy.learned)

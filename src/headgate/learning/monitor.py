@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
-from headgate.learning.epoch import BUCKETS, LEAST_ROWS, Epoch, as_text, from_text
+from headgate.learning.epoch import BUCKETS, FIRST, LEAST_ROWS, Epoch, as_text, from_text
 from headgate.learning.evidence import Evidence
 from headgate.learning.followed_keys import FollowedKeys
 from headgate.learning.key_counts import Sketch
@@ -107,7 +107,7 @@ class Monitor:
             0 if rows else span for span, rows in zip(self.spans, self.by_rows, strict=True)
         )
         self.ages = AgeLearner((windows[0], windows[1]), self.widths_us, BUCKETS)
-        self.epoch = Epoch(until=self.least_rows)
+        self.epoch = Epoch(until=int(FIRST * self.least_rows))
         self.followed_keys = FollowedKeys(self.spans, self.seed)
 
     @property
@@ -169,7 +169,8 @@ class Monitor:
         """
         self.ages.add(epoch.matches, epoch.watched_us)
         self.fit.add(epoch.judged)
-        if epoch.made is not None:
+        if epoch.made is not None and epoch.lost:
+            # Before memory has run full, all policies make the same.
             self.standing.add(epoch.made)
         self.standing.made = _single(self.standing.made)
 
@@ -225,8 +226,8 @@ class Monitor:
         self.key_bytes, self.epoch = given["key_bytes"], Epoch.of(given["epoch"])
         left, right = (Evidence(**side) for side in given["finished"])
         self.passed, self.alone = (left, right), Evidence(**given.get("alone", {}))
-        if given["room"] != asdict(self.room):
-            self.epoch.until = 0  # the budget has changed: what is kept must fit the new room
+        if not self.room.holds(given["room"]):
+            self.epoch.until = 0  # the budget is smaller: what is kept must fit the new room
         if "followed_keys" in given:
             self.followed_keys.recall_facts(given["followed_keys"])
         else:

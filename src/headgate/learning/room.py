@@ -1,7 +1,8 @@
 """The monitor's share of a budget, and what fits into it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 from headgate.learning.key_counts import COUNT_BYTES, KeyRoom
 
@@ -29,15 +30,34 @@ class BudgetPart:
         by_bytes = MOST_ENTRIES if self.bytes is None else self.bytes // entry_bytes
         return min(by_rows, by_bytes)
 
-    def shrunk(self, share: float) -> "BudgetPart":
-        """So much of it."""
+    def shrunk(self, share: float, least_rows: int = 0) -> "BudgetPart":
+        """So much of it; of rows, no fewer than ``least_rows`` unless there are."""
         rows, size = self
         return BudgetPart(
-            None if rows is None else int(rows * share), None if size is None else int(size * share)
+            None if rows is None else max(int(rows * share), min(rows, least_rows)),
+            None if size is None else int(size * share),
         )
+
+    def counted(self, free: int) -> int:
+        """Rows of it that count, where so many do not."""
+        return max((self.rows or 0) - free, 0)
 
     def __iter__(self) -> Iterator[int | None]:
         return iter((self.rows, self.bytes))
+
+
+class FreeRows(NamedTuple):
+    """Rows of a monitor's parts that do not count where a budget is in rows."""
+
+    watched: int = 0
+    keys: int = 0
+    tried: int = 0
+
+
+NONE_FREE = FreeRows()
+ALWAYS = FreeRows(watched=64, keys=128, tried=256)
+"""128 watched rows, 768 counted keys and 768 rows of trials, at most 64 kB a shard: little beside a
+process, and enough to learn from whatever the budget."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +74,13 @@ class Room:
     keys: BudgetPart
     seed: int = 0
     tried: BudgetPart = BudgetPart(rows=0)
+    free: FreeRows = NONE_FREE
 
     @property
     def rows(self) -> int:
         """Rows of a budget that it takes."""
-        return sum(part.rows or 0 for part in (self.watched, self.keys, self.tried))
+        parts = (self.watched, self.keys, self.tried)
+        return sum(part.counted(free) for part, free in zip(parts, self.free, strict=True))
 
     @property
     def bytes(self) -> int:
@@ -67,8 +89,31 @@ class Room:
 
     def needed(self, by_key: bool) -> "Room":
         """What is needed of it once a policy has been settled on; by key, counts must be good."""
-        keys = self.keys if by_key else self.keys.shrunk(0.2)
-        return Room(self.watched.shrunk(0.5), keys, self.seed, self.tried.shrunk(0.5))
+        free = self.free
+        return Room(
+            self.watched.shrunk(0.5, free.watched),
+            self.keys if by_key else self.keys.shrunk(0.2, free.keys),
+            self.seed,
+            self.tried.shrunk(0.5, free.tried),
+            free,
+        )
+
+    @property
+    def key_rows(self) -> float:
+        """What counts of keys take, in rows of the budget."""
+        if self.keys.rows is not None:
+            return self.keys.counted(self.free.keys)
+        return self.most_keys / KEYS_A_ROW
+
+    def holds(self, facts: dict[str, Any]) -> bool:
+        """Whether all that a room takes fits in it, which is given as `asdict` told it."""
+        own = asdict(self)
+        return own["seed"] == facts["seed"] and all(
+            own[part][unit] is None
+            or (facts[part][unit] is not None and facts[part][unit] <= own[part][unit])
+            for part in ("watched", "keys", "tried")
+            for unit in ("rows", "bytes")
+        )
 
     def most_watched(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes may be watched at once."""

@@ -6,7 +6,7 @@ import numpy as np
 
 GROUPS = 16
 """Rows tried fall into so many groups at random; how the groups differ says what is chance."""
-SURE = 2.0
+SURE = 1.0
 """Standard errors by which a policy must lead to replace the one followed."""
 LEAST_GAIN = 0.02
 """And by how much of what the present one makes: changing one's mind is not free, since what is

@@ -11,9 +11,9 @@ from headgate.kernel.terms import Terms
 from headgate.learning import Monitor
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.rival_round import BothRows, RivalRound, RivalRows, coins
-from headgate.learning.room import KEYS_A_ROW
 from headgate.learning.standing import Standing
 from headgate.policies.learned import BY_KEY, Learned
+from headgate.spec.budget import UNLIMITED
 
 DOUBTFUL = np.uint8(Fate.DOUBTFUL)
 LAST_ROWS_WORTH = 0.3
@@ -77,19 +77,36 @@ class Trial:
         )
 
 
+def begin_at_once(monitor: Monitor, given: StepInput, key_bytes: int) -> None:
+    """Try the rivals from the first arrival on, where it is known how many rows can be stored."""
+    terms = given.terms
+    rows, size = terms.limits
+    policy = terms.policy.learned
+    if policy is None or not policy.tries_others or size < UNLIMITED or any(given.progress.seen):
+        return
+    if monitor.tried == 0 and monitor.room.most_tried(key_bytes) > 0:
+        begin_trial(monitor, policy, terms, max(rows, 1), key_bytes)
+
+
+def end_trial(monitor: Monitor) -> None:
+    """Try no rivals for now."""
+    monitor.standing, monitor.tried, monitor.epoch.made = Standing(), 0.0, None
+
+
 def begin_trial(
     monitor: Monitor, policy: Learned, terms: Terms, capacity: int, key_bytes: int
 ) -> None:
     """Try the rivals from now on, if they are not tried yet.
 
-    Nothing is tried before memory first runs full: until then all policies do the same.
+    They begin before memory first runs full, so that what they store is as old as what the join
+    does; what they make counts from then on.
     """
     names = policy.rivals(terms.windows)
     if monitor.standing.names == names and monitor.tried > 0:
         return
-    needs = [monitor.room.needed(by_key).most_keys for by_key in (False, True)]
+    needs = [monitor.room.needed(by_key).key_rows for by_key in (False, True)]
     # What following a policy costs: counts of keys, as a share of what the join stores.
-    part = LAST_ROWS_WORTH * (needs[1] - needs[0]) / KEYS_A_ROW / capacity
+    part = LAST_ROWS_WORTH * (needs[1] - needs[0]) / capacity
     costs = tuple(part if name in BY_KEY else 0.0 for name in names)
     monitor.standing = Standing(names, costs)
     monitor.tried = tried_share(monitor.room.most_tried(key_bytes), len(names), capacity)

@@ -4,41 +4,65 @@ The ceiling is the upper bound of `policies/offline/price_bound.py`, so shares a
 than too large; how far it may be above the optimum is stated by what its plan makes.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
+import pyarrow as pa
 
 from headgate.policies.offline import Ceiling, Events
 from headgate.spec import Budget
+from headgate.spec.quantity import SECOND_US
 from headgate.studies.auto.choice import AUTO, SINGLE
 from headgate.studies.auto.streams import STREAMS
 from headgate.studies.real.real_stream import REAL
-from headgate.studies.streams import Streams
+from headgate.studies.real.results_file import (
+    CEILING,
+    EXACT,
+    PLAN,
+    PolicyResult,
+    ResultsFile,
+    source_hash,
+)
+from headgate.studies.streams import TIMES, Streams
 from headgate.trials.simulation import simulate
 from headgate.trials.stretch_tally import StretchTally
 from headgate.trials.trace import Trace
 
-MEMORIES, QUICK_MEMORIES = (0.05, 0.1, 0.2, 0.5), (0.1,)
-POLICIES = (AUTO, *SINGLE)
-QUICK_POLICIES = (AUTO, "random", "fifo", "prob", "age", "lru")
-ROWS, QUICK_ROWS = 100_000, 20_000
-"""Of a side of a generated stream, in ten windows of a hundred seconds."""
-WINDOWS, START_WINDOWS = 10, 2
+WINDOWS, START_WINDOWS, LEAST_WINDOWS = 10, 2, 8
 SECONDS_A_WINDOW = 100
-QUICK_REAL = ("sea",)
-QUICK_GENERATED = ("Zipf, direct", "mixed")
+SEED = 2
+"""Of the generated streams. Seed 1 is what policies are tuned on, others are to judge them."""
 
 
 @dataclass(frozen=True)
-class PolicyRecall:
-    """A policy on a stream, in pairs: of the whole stream, and after the first two windows."""
+class Form:
+    """How much is measured."""
 
-    made: float
-    settled: float
-    followed: str = ""
-    """The policy that "auto" mostly followed."""
+    name: str
+    memories: tuple[float, ...]
+    policies: tuple[str, ...]
+    rows: int
+    """Of a side of a generated stream, in ten windows of a hundred seconds."""
+    most_rows: int
+    """Of a side of a real stream that has many windows: what comes first of it."""
+    only: tuple[str, ...] = ()
+    """The streams, where not all."""
+
+
+MAIN = (AUTO, "fifo", "random", "lru", "prob", "life", "age")
+STANDARD = Form("standard", (0.05, 0.1, 0.2, 0.5), MAIN, rows=60_000, most_rows=120_000)
+QUICK = Form(
+    "quick",
+    (0.1,),
+    (AUTO, "random", "fifo", "prob", "age", "lru"),
+    rows=20_000,
+    most_rows=120_000,
+    only=("sea", "Zipf, direct", "mixed"),
+)
+LONG = Form("long", STANDARD.memories, (AUTO, *SINGLE), rows=100_000, most_rows=1 << 30)
 
 
 @dataclass(frozen=True)
@@ -49,14 +73,13 @@ class MemoryPoint:
     is_real: bool
     memory: float
     rows: int
-    exact: float
-    settled: float
-    """Pairs of the exact join: all of them, and those after the first two windows."""
+    exact: PolicyResult
+    """Pairs of the exact join."""
     ceiling: float
     """Pairs that no policy can exceed."""
     planned: float
     """Pairs that some plan does make, so that the optimum is between the two."""
-    tried: dict[str, PolicyRecall] = field(default_factory=dict)
+    tried: dict[str, PolicyResult] = field(default_factory=dict)
 
     def share(self, policy: str) -> float:
         """What a policy makes, of what could be made at most."""
@@ -80,72 +103,121 @@ class MemoryPoint:
         return self.tried[AUTO].made / max(self.tried[policy].made, 1.0)
 
 
-def streams(quick: bool, seed: int) -> Iterator[tuple[str, bool, Callable[[], Streams]]]:
+def streams(form: Form, seed: int) -> Iterator[tuple[str, bool, Callable[[], Streams]]]:
     """The streams: name, whether it is real, and how to make it."""
+    rate = form.rows // (WINDOWS * SECONDS_A_WINDOW)
     for real in REAL:
-        if not quick or real.name in QUICK_REAL:
-            yield real.name, True, real.make
-    rows = QUICK_ROWS if quick else ROWS
-    rate = rows // (WINDOWS * SECONDS_A_WINDOW)
+        if not form.only or real.name in form.only:
+            yield real.name, True, partial(_first, real.make, form.most_rows)
     for name, make in STREAMS.items():
-        if not quick or name in QUICK_GENERATED:
-            yield name, False, partial(make, rows, rate, seed)
+        if not form.only or name in form.only:
+            yield name, False, partial(make, form.rows, rate, seed)
+
+
+def _first(make: Callable[[], Streams], most_rows: int) -> Streams:
+    """What comes first of a stream, of at least eight windows where there are so many."""
+    made = make()
+    times = made.left[TIMES[0]].cast(pa.int64()).to_numpy()
+    until = times[0] + LEAST_WINDOWS * max(made.windows) * SECOND_US
+    most_rows = max(most_rows, int(np.searchsorted(times, until)))
+    return Streams(made.left[:most_rows], made.right[:most_rows], made.windows)
 
 
 def measure_real(
-    quick: bool = False,
-    seed: int = 2,
-    policies: tuple[str, ...] = (),
+    form: Form,
+    results: ResultsFile,
+    seed: int = SEED,
     only: tuple[str, ...] = (),
 ) -> Iterator[MemoryPoint]:
     """Try every policy on every stream within every share of memory.
 
     Parameters
     ----------
-    seed
-        Of the generated streams. Seed 1 is what policies are tuned on, others are to judge them.
-    policies, only
-        The policies and the streams to try, where not all.
+    results
+        Where results are kept; those that are there are not measured again.
+    only
+        The streams to try, where not all.
     """
-    policies = policies or (QUICK_POLICIES if quick else POLICIES)
-    for name, is_real, make in streams(quick, seed):
+    for name, is_real, make in streams(form, seed):
         if only and name not in only:
             continue
-        made = make()
-        trace = Trace.of_tables(made.request("fifo", Budget(rows=1)), *made.tables)
-        settled = _settled(trace, made.windows)
-        for memory in QUICK_MEMORIES if quick else MEMORIES:
-            rows = max(1, round(memory * trace.needs.peak_rows))
-            ceiling = _ceiling(trace, rows)
-            planned = simulate(trace, ceiling.plan, Budget(rows=rows, monitor=0))
-            point = MemoryPoint(
-                name,
-                is_real,
-                memory,
-                rows,
-                exact=trace.met.total,
-                settled=settled(trace.met),
-                ceiling=min(ceiling.value, trace.met.total),
-                planned=planned.made.total,
-            )
-            for policy in policies:
-                run = simulate(trace, policy, Budget(rows=rows))
-                most = max(run.followed, key=run.followed.__getitem__, default="")
-                followed = most if policy == AUTO else ""
-                point.tried[policy] = PolicyRecall(run.made.total, settled(run.made), followed)
-            yield point
+        bench = _StreamBench(name, is_real, form, seed if not is_real else 0, make)
+        for memory in form.memories:
+            yield bench.point(memory, results)
 
 
-def _ceiling(trace: Trace, rows: int) -> Ceiling:
-    left, right = (Events(side.time, side.code) for side in trace.rows)
-    return Ceiling.of(left, right, trace.windows, rows)
+@dataclass
+class _StreamBench:
+    """A stream, made when something is to be measured on it."""
 
+    name: str
+    is_real: bool
+    form: Form
+    seed: int
+    make: Callable[[], Streams]
 
-def _settled(trace: Trace, windows: tuple[int, int]) -> Callable[[StretchTally], float]:
-    """Counts pairs made after the first two windows, in whole slices of the trace's time."""
-    times = np.concatenate([side.time for side in trace.rows])
-    first, last = int(times.min()), int(times.max()) + 1
-    parts = len(trace.met.by_time)
-    after = START_WINDOWS * max(windows) * 1_000_000
-    begin = int(np.ceil(min(after / (last - first), 0.5) * parts))
-    return lambda tally: float(tally.by_time[begin:].sum())
+    @cached_property
+    def trace(self) -> Trace:
+        made = self.make()
+        return Trace.of_tables(made.request("fifo", Budget(rows=1)), *made.tables)
+
+    def point(self, memory: float, results: ResultsFile) -> MemoryPoint:
+        exact = self._found(EXACT, memory, results)
+        point = MemoryPoint(
+            stream=self.name,
+            is_real=self.is_real,
+            memory=memory,
+            rows=exact.rows,
+            exact=exact,
+            ceiling=min(self._found(CEILING, memory, results).made, exact.made),
+            planned=self._found(PLAN, memory, results).made,
+        )
+        for policy in self.form.policies:
+            point.tried[policy] = self._found(policy, memory, results)
+        return point
+
+    def _found(self, policy: str, memory: float, results: ResultsFile) -> PolicyResult:
+        asked = (self.name, self.form.name, self.seed, memory)
+        found = results.find(*asked, policy)
+        if found is not None:
+            return found
+        rows = max(1, round(memory * self.trace.needs.peak_rows))
+        began = time.process_time()
+        if policy == EXACT:
+            made = {EXACT: (self.trace.met.total, self._settled(self.trace.met), "")}
+        elif policy in (CEILING, PLAN):
+            made = self._ceiling(rows)
+        else:
+            made = {policy: self._tried(policy, rows)}
+        cpu_s = round(time.process_time() - began, 2)
+        results.add(
+            PolicyResult(*asked, rows, name, source_hash(name), *told, cpu_s)
+            for name, told in made.items()
+        )
+        found = results.find(*asked, policy)
+        assert found is not None
+        return found
+
+    def _tried(self, policy: str, rows: int) -> tuple[float, float, str]:
+        run = simulate(self.trace, policy, Budget(rows=rows))
+        most = max(run.followed, key=run.followed.__getitem__, default="")
+        return run.made.total, self._settled(run.made), most if policy == AUTO else ""
+
+    def _ceiling(self, rows: int) -> dict[str, tuple[float, float, str]]:
+        """The bound, and what its plan makes."""
+        left, right = (Events(side.time, side.code) for side in self.trace.rows)
+        ceiling = Ceiling.of(left, right, self.trace.windows, rows)
+        plan = simulate(self.trace, ceiling.plan, Budget(rows=rows, monitor=0))
+        return {
+            CEILING: (round(ceiling.value, 1), 0.0, ""),
+            PLAN: (plan.made.total, self._settled(plan.made), ""),
+        }
+
+    def _settled(self, tally: StretchTally) -> float:
+        """Pairs made after the first two windows, in whole slices of the trace's time."""
+        times = np.concatenate([side.time for side in self.trace.rows])
+        first, last = int(times.min()), int(times.max()) + 1
+        parts = len(tally.by_time)
+        after = START_WINDOWS * max(window.span for window in self.trace.windows)
+        begin = int(np.ceil(min(after / (last - first), 0.5) * parts))
+        return float(tally.by_time[begin:].sum())
