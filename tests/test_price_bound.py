@@ -24,6 +24,14 @@ def test_no_plan_makes_more_than_the_ceiling(case: Case) -> None:
     assert case.join(ceiling.plan).num_rows <= best
 
 
+@examples(20)
+@given(case=cases(most=30, keys=3))
+def test_no_plan_is_worth_more_than_the_ceiling_where_pairs_differ(case: Case) -> None:
+    worth = [1.0 + np.arange(len(case.events(side).time)) % 5 for side in (0, 1)]
+    asked = (case.events(0), case.events(1), case.windows, case.memory, case.split or "pooled")
+    assert Opt.plan(*asked, worth).value <= Ceiling.of(*asked, worth).value * (1 + 1e-9)
+
+
 def events_of(streams: Streams, side: int) -> Events:
     table = streams.tables[side]
     return Events(

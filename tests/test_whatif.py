@@ -202,16 +202,30 @@ def test_a_report_without_matplotlib_says_how_to_get_its_chart(
     assert "headgate[cli]" in page
 
 
-def test_without_a_flow_solver_the_optimum_is_left_out_with_a_word(
+def test_without_a_flow_solver_the_optimum_is_a_bound_that_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    short = [table.slice(0, 1500) for table in STREAMS.tables]
+    asked = {"join": JOIN, "policies": ["fifo", "prob"], "memory": ["20 %"]}
+    (solved,) = hg.whatif(*short, **asked).optimum
     for name in [name for name in sys.modules if name.partition(".")[0] == "ortools"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ortools", None)
-    short = [table.slice(0, 1500) for table in STREAMS.tables]
-    told = hg.whatif(*short, join=JOIN, policies="fifo", memory=["20 %"])
-    assert told.optimum == ()
-    assert 'OPT needs a flow solver: pip install "headgate[offline]".' in str(told)
+    told = hg.whatif(*short, **asked)
+    (bound,) = told.optimum
+    assert bound.low <= solved.recall <= bound.recall <= 1.1 * solved.recall
+    assert "OPT is an upper bound over 3,000 rows: no policy can make more" in str(told)
+
+
+def test_a_long_input_has_a_bound_over_all_of_it() -> None:
+    streams = zipf(9_000, 300, seed=4, keys=3_000, window=20)
+    join = streams.request("fifo", hg.Budget(rows=1))
+    found = hg.whatif(*streams.tables, join=join, policies=["prob", "lru"], memory=["5 %", "30 %"])
+    assert "OPT is an upper bound over 18,000 rows" in str(found)
+    for best, rows in zip(found.optimum, found.memory, strict=True):
+        tried = [point.recall for point in found.points if point.rows == rows]
+        assert max(tried) <= best.low <= best.recall <= 1.0
+        assert best.low > 0.8 * best.recall
 
 
 @pytest.mark.parametrize("memory", [[300, "10 %"], ["20 kB"]])

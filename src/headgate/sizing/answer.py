@@ -8,7 +8,7 @@ from headgate.engine.limits import room_for
 from headgate.learning import Estimate
 from headgate.policies import Policy
 from headgate.sizing.grid import Cell, CellCount, Report, Run, cells_of, try_cells
-from headgate.sizing.optimum import LABEL, optimum
+from headgate.sizing.optimum import LABEL, is_solved, optimum
 from headgate.sizing.points import budgets_of, policies_of
 from headgate.sizing.sizes_between import tried_between
 from headgate.sizing.trial_material import TrialMaterial
@@ -21,6 +21,10 @@ LIKELY_ROWS = 10_000
 Build = Callable[[Policy, Budget], Any]
 OPTIMUM_NOTE = (
     "{label} was planned over {rows:,} rows{which}: it is a ceiling, and no policy to run."
+)
+BOUND_NOTE = (
+    "{label} is an upper bound over {rows:,} rows{which}: no policy can make more, and at every "
+    "memory something makes at least {reached:.0%} of it."
 )
 
 
@@ -154,26 +158,25 @@ def _by_history(material: TrialMaterial, cells: Sequence[Cell]) -> tuple[str, ..
 def _optimum(
     material: TrialMaterial, budgets: Sequence[Budget], points_tried: Sequence[SizingPoint]
 ) -> tuple[tuple[SizingPoint, ...], tuple[str, ...]]:
-    """The optimum's points, raised to the best policy's result where the small sample it is planned
+    """The optimum's points, raised to the best policy's result where the sample it is planned
     over falls short of that."""
-    small = material.small
-    if small is None:
+    trace = material.planned_over
+    if trace is None:
         return (), ()
     points = []
     for budget in budgets:
         rows = budget.rows or round((budget.memory or 0) / material.needs.row_bytes)
-        try:
-            best = optimum(small, max(rows, 1))
-            made = max((tried.recall for tried in points_tried if tried.rows == rows), default=0.0)
-            best = Estimate(max(best.value, made), max(best.low, made), max(best.high, made))
-            points.append(_point(LABEL, budget, best, material))
-        except SpecError as error:
-            if not isinstance(error.__cause__, ModuleNotFoundError):
-                raise
-            return (), (f'{LABEL} needs a flow solver: pip install "headgate[offline]".',)
-    is_all = (small.is_whole and material.is_whole) or material.rows is not None
+        best = optimum(trace, max(rows, 1))
+        made = max((tried.recall for tried in points_tried if tried.rows == rows), default=0.0)
+        best = Estimate(max(best.value, made), max(best.low, made), max(best.high, made))
+        points.append(_point(LABEL, budget, best, material))
+    is_all = (trace.is_whole and material.is_whole) or material.rows is not None
     which = "" if is_all else " from the middle of the time"
-    return tuple(points), (OPTIMUM_NOTE.format(label=LABEL, rows=small.count, which=which),)
+    if is_solved(trace):
+        return tuple(points), (OPTIMUM_NOTE.format(label=LABEL, rows=trace.count, which=which),)
+    reached = min(point.low / max(point.recall, 1e-300) for point in points)
+    told = BOUND_NOTE.format(label=LABEL, rows=trace.count, which=which, reached=reached)
+    return tuple(points), (told,)
 
 
 def _point(label: str, budget: Budget, recall: Estimate, material: TrialMaterial) -> SizingPoint:

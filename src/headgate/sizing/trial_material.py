@@ -18,6 +18,8 @@ from headgate.trials.trace import Trace
 
 OPTIMUM_ROWS = 12_000
 """Rows that the optimum is planned over: the time it takes grows faster than they do."""
+BOUND_PAIRS = 400_000
+"""Pairs of all rows up to which a bound is found over all of them, in seconds for each memory."""
 OPTIMUM_WINDOWS = 5
 """Windows that those rows cover: with more, each would hold few rows."""
 FEW_HELD = 2000
@@ -67,6 +69,14 @@ class TrialMaterial:
         if self.times is None or not self.times.draw.is_whole:
             return False
         return self.needs.rows * self.keys.scale.rows < FEW_HELD
+
+    @property
+    def planned_over(self) -> Trace | None:
+        """The trace that the optimum is planned over: all rows, where they have few enough pairs;
+        None where it is not planned."""
+        if self.small is None or self.rows is not None or not self.is_whole:
+            return self.small
+        return self.keys if self.keys.met.total <= BOUND_PAIRS else self.small
 
     @property
     def is_whole(self) -> bool:

@@ -59,6 +59,8 @@ def draw_on(found: "WhatIf", axes: "Axes | None" = None) -> "Axes":
         recalls = [point.recall for point in found.optimum]
         rows = [point.rows for point in found.optimum]
         axes.plot(rows, recalls, color="#000000", linestyle="--", linewidth=1.3, label=OPTIMUM)
+        low = [point.low for point in found.optimum]
+        axes.fill_between(rows, low, recalls, color="#000000", alpha=0.08, linewidth=0)
     axes.axvline(found.needs.rows, color=QUIET, linestyle=":", linewidth=1.1)
     _note(axes, "exact join holds", (found.needs.rows, 0.02), (-4, 0))
     _mark_claim(found, axes)

@@ -1,6 +1,6 @@
 """OPT-offline: the best result of any policy that knows the whole input in advance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.policies.offline.course import LEFT, RIGHT, Course, Events, events_of_tables, meetings
+from headgate.policies.offline.pair_benefit import Importance, benefit_of
 from headgate.policies.offline.planned import Planned
 from headgate.policies.offline.queues import plan_queues
 from headgate.policies.offline.row_chains import ChainPlan, plan_chains
@@ -23,8 +24,6 @@ from headgate.spec import (
 )
 from headgate.spec.budget import Split
 from headgate.spec.window import parse_window
-
-Importance = Callable[[np.ndarray, np.ndarray], Any] | Sequence[Any]
 
 
 class JoinLike(Protocol):
@@ -222,16 +221,7 @@ def _plan_pairs(
     course: Course, sides: tuple[int, ...], memory: int, importance: Importance
 ) -> ChainPlan:
     row, partner = meetings(course, sides)
-    from_left = course.side[row] == LEFT
-    left = course.number[np.where(from_left, row, partner)]
-    right = course.number[np.where(from_left, partner, row)]
-    if not callable(importance):
-        importance = _lesser_of(importance, course)
-    benefit = np.asarray(importance(left, right), np.float64)
-    if benefit.shape != row.shape or not np.all((benefit >= 0) & (benefit < np.inf)):
-        raise SpecError(
-            f"importance gave {benefit!r} for {len(row):,} pairs: give a number for each, from 0 on"
-        )
+    benefit = benefit_of(course, row, partner, importance)
     return plan_chains(np.arange(course.events), row, partner, benefit, memory)
 
 
@@ -248,25 +238,6 @@ def _of_goal(
         return goal.pair(worth[LEFT][left], worth[RIGHT][right])
 
     return of_pairs
-
-
-def _lesser_of(
-    given: Sequence[Any], course: Course
-) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    rows = [int((course.side == side).sum()) for side in (LEFT, RIGHT)]
-    worth = [np.asarray(side, np.float64) for side in given]
-    if [side.shape for side in worth] != [(count,) for count in rows]:
-        shapes = " and ".join(str(side.shape) for side in worth)
-        raise SpecError(
-            f"importance has shapes {shapes}: give a number for each of the {rows[0]:,} left and "
-            f"{rows[1]:,} right rows, or a function of pairs"
-        )
-
-    def lesser(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        least: np.ndarray = np.minimum(worth[LEFT][left], worth[RIGHT][right])
-        return least
-
-    return lesser
 
 
 def _as_arrow(given: Any, which: str) -> pa.Table:

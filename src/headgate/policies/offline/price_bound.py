@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.policies.offline.course import LEFT, RIGHT, Course, Events, meetings
+from headgate.policies.offline.pair_benefit import Importance, benefit_of
 from headgate.policies.offline.planned import NOT_KEPT, Planned
 from headgate.spec import Budget, Window
 from headgate.spec.budget import Split
@@ -37,7 +38,7 @@ class Ceiling:
     Attributes
     ----------
     value
-        Pairs that no policy can exceed within the budget.
+        Pairs, or their importance, that no policy can exceed within the budget.
     plan
         A policy for the real join, whose result is a lower bound of the optimum.
     """
@@ -53,12 +54,13 @@ class Ceiling:
         windows: "tuple[Window | str, Window | str]",
         rows: int,
         split: Split = "pooled",
+        importance: Importance | None = None,
     ) -> "Ceiling":
         """Bound what a join within a budget can make. O(pairs), some hundred times.
 
         Parameters
         ----------
-        left, right, windows, rows, split
+        left, right, windows, rows, split, importance
             As in `Opt.plan`.
 
         Examples
@@ -78,7 +80,7 @@ class Ceiling:
             pools = [((side,), int(rows * share)) for side, share in enumerate(shares)]
         value, end = 0.0, np.full(course.events, NOT_KEPT, np.int64)
         for sides, memory in pools:
-            stays = Stays.of(course, sides)
+            stays = Stays.of(course, sides, importance)
             best = cheapest(stays, memory)
             value += best.value
             end[best.row] = best.end
@@ -97,18 +99,31 @@ class Stays(NamedTuple):
     """Of each match: which of the rows it is of."""
     partner: np.ndarray
     made: np.ndarray
-    """Of each match: how many the row has made with it."""
+    """Of each match: how many the row has made with it, or what they are worth."""
     events: int
 
     @classmethod
-    def of(cls, course: Course, sides: tuple[int, ...]) -> "Stays":
+    def of(
+        cls, course: Course, sides: tuple[int, ...], importance: Importance | None = None
+    ) -> "Stays":
         """The matches of rows of some sides."""
         row, partner = meetings(course, sides)
         is_first = np.append(True, row[1:] != row[:-1])[: len(row)]
         first = np.flatnonzero(is_first)
         owner = np.cumsum(is_first) - 1
         made = np.arange(len(row)) - first[owner] + 1.0
+        if importance is not None:
+            benefit = benefit_of(course, row, partner, importance)
+            total = np.append(0.0, np.cumsum(benefit))
+            made = total[1:] - total[first[owner]]
         return cls(row[first], first, owner, partner, made, course.events)
+
+    @property
+    def most(self) -> float:
+        """The most that a single match brings: no row stays where an event costs more."""
+        single = np.diff(self.made, prepend=0.0)
+        single[self.first] = self.made[self.first]
+        return float(single.max())
 
 
 class PricedChoice(NamedTuple):
@@ -142,10 +157,11 @@ def cheapest(stays: Stays, memory: int) -> PricedChoice:
     best = choose(same * 0.0)
     if best.surplus.min() >= 0:
         return best  # everything fits
-    price = _one_price(choose, same)
+    price = _one_price(choose, same, stays.most)
     prices = same * price
+    last = np.append(stays.first[1:], len(stays.partner)) - 1
     longest = np.maximum.reduceat(stays.partner, stays.first) - stays.row
-    step = max(price / 2, len(stays.partner) / float(longest.sum()) / 8)
+    step = max(price / 2, float(stays.made[last].sum()) / float(longest.sum()) / 8)
     usual = np.zeros(len(same))
     for number in range(ROUNDS):
         now = choose(prices)
@@ -157,9 +173,11 @@ def cheapest(stays: Stays, memory: int) -> PricedChoice:
     return best
 
 
-def _one_price(choose: Callable[[np.ndarray], PricedChoice], same: np.ndarray) -> float:
+def _one_price(
+    choose: Callable[[np.ndarray], PricedChoice], same: np.ndarray, most: float
+) -> float:
     """The least single price at which no more rows stay than there are places, on average."""
-    low, high = 0.0, 1.0
+    low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if choose(same * middle).surplus.sum() > 0:
