@@ -48,10 +48,8 @@ def line_of(point: MemoryPoint) -> str:
 OPENING = """\
 # Policies on real streams
 
-<!-- written by `headgate bench --part real`; do not edit -->
-
-How near does each policy come to what memory allows, on streams that nobody made for it? After
-this page you know what to expect of `policy="auto"`, and when another policy does better.
+After this page you know how near each policy comes to what memory allows, on streams that nobody
+made for it; what to expect of `policy="auto"`, and when another policy does better.
 
 A row waits in memory for later rows of its key. Real streams come from data sets in Python
 packages, which the command fetches; of long ones the first {rows:,} rows a side are taken.
