@@ -70,7 +70,9 @@ in ten windows, and seed {seed}. What "auto" goes by was tuned on seed 1, and on
 
 `headgate bench --part real` writes this page; with `--resume` it measures only what has changed.
 
-Memory is a share of what the exact join stores at most, and a budget in rows. The *ceiling* is the
+Memory is a share of what the exact join stores at most, and a budget in rows; what auto, PROB, LIFE
+and AGE learn takes up to 64 kB beside it, more than the rows themselves where these are few. The
+*ceiling* is the
 share of all pairs that no policy can exceed with that memory, told from the whole stream in
 advance. Every policy's pairs are given as a share of the ceiling, the best single one in bold.
 *plan* is what a plan made in advance reaches, so the best possible lies between it and 1. The last
