@@ -31,6 +31,7 @@ def run_workload(number: int, schedules: int = SCHEDULES) -> list[tuple[str, Sch
         with within(MOST_SECONDS):
             ready.check()
             ready.check_plain()
+            ready.check_cut()
     except Exception:
         return [(str(number), plain)]
     failed = []

@@ -35,6 +35,7 @@ class Schedule:
             else:
                 prepared.check()
                 prepared.check_plain()
+                prepared.check_cut()
         except Exception as error:
             return error
         return None

@@ -3,9 +3,10 @@
 import random
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from tests.simulation.cluster import Cluster
 from tests.simulation.executors import forget_verified
 from tests.simulation.faults import Fault, drawn_faults
 from tests.simulation.inputs import BatchInput, packed_inputs
-from tests.simulation.outputs import BatchOutput
+from tests.simulation.outputs import BatchOutput, Failure
 from tests.simulation.switches import STEPS, drawn_switches, switched
-from tests.simulation.workload import Workload, drawn_workload
+from tests.simulation.workload import FAR, LEARN, Workload, drawn_workload, in_order
 
 SCHEDULES = 24
 """Of one workload."""
@@ -76,6 +77,30 @@ class Prepared:
             return
         plain = Prepared(self.workload, kept).undisturbed
         rules.check_same(plain, _without_layout(self.undisturbed.sink))
+
+    def check_cut(self) -> None:
+        """Rows that come in order give the same result in one batch as in many.
+
+        What shards keep between batches, such as when a row last met a partner, is then compared
+        with what one step knows by itself. For policies that do not learn.
+        """
+        work = self.workload
+        plain = not work.shared and not any(b.changes or b.definitions for b in work.batches)
+        if not plain or work.asked.policy in LEARN or work.asked.goal != "subset":
+            return
+        cut, whole = (
+            Prepared(replace(work, batches=batches, delay=FAR), self.switches).undisturbed
+            for batches in in_order(work)
+        )
+        one, other = (
+            Counter(repr(row) for output in each.sink.values() for row in output.rows)
+            for each in (cut, whole)
+        )
+        if one != other:
+            raise Failure(
+                f"cut into batches the result has {list((one - other).elements())[:3]} more and "
+                f"lacks {list((other - one).elements())[:3]}"
+            )
 
     def disturbed(self, faults: tuple[Fault, ...], whole: bool = False) -> Cluster:
         """The query with these faults, held to the undisturbed one.

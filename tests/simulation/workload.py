@@ -172,6 +172,17 @@ def table_of(rows: list[Row], side: int) -> pa.Table:
     return pa.table(columns, schema=SCHEMAS[side])
 
 
+def in_order(work: Workload) -> tuple[tuple[Batch, ...], tuple[Batch, ...]]:
+    """All rows with a time in order, in batches of the same sizes, and all in one batch."""
+    rows = [row for batch in work.batches for row in batch.rows if row.second is not None]
+    rows.sort(key=lambda row: (row.second, row.side, row.number))
+    cut, at = [], 0
+    for batch in work.batches[:-2]:
+        cut.append(Batch(tuple(rows[at : at + len(batch.rows)])))
+        at += len(batch.rows)
+    return (*cut, *work.batches[-2:]), (Batch(tuple(rows)), *work.batches[-2:])
+
+
 def drawn_workload(seed: int) -> Workload:
     """A join and its input."""
     rng = random.Random(f"workload {seed}")
