@@ -33,7 +33,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "auto": {"policy": "auto"},
 }
 """What a join may be asked for: every policy and sampler, with a model or learning it."""
-LEARNED = ("learned sample", "auto")
+LEARNED = ("learned sample", "auto", "density")
 WITHOUT_MODELS = (*LEARNED, "equal sample")
 
 

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from headgate.kernel.given_up import hashes_of_codes
 from headgate.kernel.key_draw import KeyDraw
+from headgate.kernel.meeting_classes import MeetingClasses
 from headgate.kernel.relation import Bound, Relation
 from headgate.kernel.step_progress import NO_WATERMARK
 from headgate.kernel.terms import Terms
@@ -28,13 +30,14 @@ from headgate.models import (
     RandomWalk,
     Stationary,
 )
-from headgate.policies import Age, Heeb, Ijoin, JoinToLive, Policy, Random, Ttl
+from headgate.policies import Age, Density, Heeb, Ijoin, JoinToLive, Policy, Random, Ttl
 from headgate.sampling import Uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
 from tests.checks.arrivals import NULL, Arrival, Case, keys_of
 from tests.checks.bumpy import Bumpy, Observing
+from tests.checks.dense import DENSITIES
 from tests.checks.runs import KEYS, Part
 
 GAPS = (1, 0, 0, 1, 2, 5)
@@ -74,6 +77,7 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
         Age(AgeCurves.of_buckets((3, 3), (FALLING, WITH_MINIMUM))),
         Age(AgeCurves.of_buckets((12, 6), ((0.5, 0.1, 0.2), WITH_MINIMUM)), of_first=True),
     ),
+    Density: DENSITIES,
     Random: (Random(), Random(seed=7)),
     Uniform: tuple(Uniform(MANY_MATCHES, share, seed=9) for share in (1.0, 0.4, 0.05)),
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
@@ -177,8 +181,15 @@ def deliveries(draw: st.DrawFn, case: Case) -> list[Part]:
 
 
 BY_KEY = KeyDraw(5, 0.5, 0.7, block_us=4, sides=(True, False), hashes=hashes_of_codes(KEYS))
+WEIGHTS = np.array([[0.0, 0.3], [0.02, 0.0], [1.0, 9.0], [0.5, 0.1]])
+MEETINGS = MeetingClasses.of((12, 12), WEIGHTS)
 watchings = st.sampled_from(
-    (None, *(Watching(5, share, 3) for share in (0.3, 0.7, 1.0)), Watching(5, 0.3, 3, keys=BY_KEY))
+    (
+        None,
+        *(Watching(5, share, 3) for share in (0.3, 0.7)),
+        Watching(5, 1.0, 3, meetings=MEETINGS),
+        Watching(5, 0.3, 3, keys=BY_KEY, meetings=MEETINGS),
+    )
 )
 """No row is watched, some, or all; or some by their key."""
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import Count, WatchState
+from headgate.kernel.meetings import MetBefore
 from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
@@ -13,8 +14,9 @@ from headgate.kernel.step_input import StepInput
 from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import Twin
+from headgate.kernel.twin.twin_meetings import TwinMeetings
 from headgate.kernel.watched import Watched, Watching
-from headgate.spec import How
+from headgate.spec import How, RowWindow
 from tests.checks.arrivals import NULL, Case, weigh
 
 KEYS = 4
@@ -53,6 +55,10 @@ class Snapshot(NamedTuple):
     """Rows put out without a partner, and whether that is certain."""
     fates: dict[int, int]
     """Of each row, where the join is not inner."""
+    meetings: tuple[dict[tuple[int, ...], int], ...] = ({}, {})
+    """What watched rows met, and for how long they waited, by class of row."""
+    met_before: Mapping[int, tuple[int, int]] = {}
+    """Of each watched row, where meetings are counted: partners so far, and the last of them."""
 
 
 class Kept(NamedTuple):
@@ -66,6 +72,7 @@ class Kept(NamedTuple):
     met: float
     made: float
     fate: int | None
+    met_before: tuple[int, int] | None = None
 
 
 class Run(NamedTuple):
@@ -133,6 +140,7 @@ class _Carried(NamedTuple):
                 WatchState.GHOST if i not in snapshot.alive else snapshot.watched[i][0],
                 *snapshot.watched[i][1:],
                 snapshot.fates.get(i),
+                snapshot.met_before.get(i),
             )
             for i in survivors
         }
@@ -149,11 +157,16 @@ def run(
 ) -> Run:
     """Run the parts, or the whole input at once, each step carrying on what the last one left."""
     parts = [Part(range(len(case.arrivals)))] if parts is None else parts
+    if watching is not None and any(isinstance(window, RowWindow) for window in case.windows):
+        watching = watching._replace(meetings=None)
     before, weights, steps = _Carried(), weigh(case), []
     for part in parts:
         rows, given = before.input(case, weights, part, keep_late, watching)
         places = (before.stored[0] + rows[0], before.stored[1] + rows[1])
-        steps.append(_snapshot(engine(given), places, case.terms.how))
+        step = engine(given)
+        steps.append(_snapshot(step, places, case.terms.how))
+        if watching is not None and watching.meetings is not None:
+            steps[-1] = _with_meetings(steps[-1], step, places, given)
         before = before.after(steps[-1], rows)
     return Run(steps)
 
@@ -231,6 +244,12 @@ def _carried(case: Case, weights: np.ndarray, rows: list[int], kept: Mapping[int
             np.array([kept[i].met for i in rows], np.float64),
             np.array([kept[i].made for i in rows], np.float64),
         ),
+        meetings=MetBefore(
+            np.array([(kept[i].met_before or (0, 0))[0] for i in rows], np.int32),
+            np.array(
+                [(kept[i].met_before or (0, case.arrivals[i].time))[1] for i in rows], np.int64
+            ),
+        ),
         fate=None
         if any(kept[i].fate is None for i in rows)
         else np.array([kept[i].fate for i in rows], np.uint8),
@@ -278,6 +297,39 @@ def _snapshot(step: Step | Twin, places: tuple[list[int], list[int]], how: How) 
         alone=sorted((places[side][number], certain) for side, number, certain in alone),
         fates=fates,
     )
+
+
+def _with_meetings(
+    snapshot: Snapshot, step: Step | Twin, places: tuple[list[int], list[int]], given: StepInput
+) -> Snapshot:
+    """With what watched rows met by class of row."""
+    assert given.watching is not None
+    if isinstance(step, Step):
+        tables = tuple(
+            {tuple(at): int(table[tuple(at)]) for at in np.argwhere(table).tolist()}
+            for table in step.meetings
+        )
+        known = [step.met_before(side, np.arange(len(places[side]))) for side in (0, 1)]
+        partners, last = ([column.tolist() for column in both] for both in zip(*known, strict=True))
+    else:
+        rows = [row for side in step.by_side for row in side if row.watch]
+        now = given.progress.clock >> 1, step.after.clock >> 1
+        counted = TwinMeetings.of(step.log, rows, now, given.terms, given.watching)
+        tables = tuple(
+            {at: count for at, count in table.items() if count}
+            for table in (counted.met, counted.spent)
+        )
+        partners, last = (
+            [[table.get((side, at), 0) for at in range(len(places[side]))] for side in (0, 1)]
+            for table in (counted.partners, counted.last)
+        )
+    before = {
+        i: (partners[side][at], last[side][at])
+        for side in (0, 1)
+        for at, i in enumerate(places[side])
+        if snapshot.watched[i][0] != WatchState.NONE
+    }
+    return snapshot._replace(meetings=tables, met_before=before)
 
 
 def _alone(block: PairBlock) -> list[tuple[int, int, bool]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from headgate.columns import hashing, numbering
 from headgate.compiling import Compiled, Score
-from headgate.kernel import advance, departure, event_order, key_draw, layout
+from headgate.kernel import advance, departure, event_order, key_draw, layout, meetings
 from headgate.kernel.probe import indexes, ranges, windows
 from headgate.learning import key_tally
 from headgate.models import benefit, visits
@@ -71,6 +71,7 @@ ARRAYS = layout.Arrays(
     changes=vector(windows.CHANGE),
     tally=INTEGER_ROWS,
     settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32), SHORTS, SHORTS),
+    meetings=meetings.no_meetings(),
 )
 WINDOWS = indexes.empty_windows((0, 0), (0, 0), (0, 0), 2)
 BLOCK = Block(vector(layout.PAIR), REALS, INTEGERS, INTEGER)
@@ -131,6 +132,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
     DeclaredEntry(advance.advance, (ARRAYS, WINDOWS, BLOCK, INTEGER)),
     DeclaredEntry(advance.restore, (ARRAYS,)),
     DeclaredEntry(departure.let_go_behind_watermark, (ARRAYS,)),
+    DeclaredEntry(meetings.spend_all, (ARRAYS,)),
     DeclaredEntry(coins.take_up, (ARRAYS, coins.Coins(vector(coins.FLIP), REALS))),
     DeclaredEntry(rescore_stored, (ARRAYS, HistoryKind.no_arrays(), INTEGER)),
     DeclaredEntry(event_order.fill, (LINKS, ROWS, SHORTS, GROUP)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel import ranking, settling, skipped_work, worth
+from headgate.kernel import meetings, ranking, settling, skipped_work, worth
 from headgate.kernel.admission import admit, make_found, note_peak, store
 from headgate.kernel.departure import (
     let_go_behind_watermark,
@@ -117,6 +117,8 @@ def advance(arrays: Arrays, windows: Windows, block: Block, start: int) -> tuple
         end = find_partners(arrays, windows, row, block.pairs, made)
         if end < 0:
             return row, made
+        if arrays.meetings.stored.size:
+            meetings.note_pairs(arrays, row, block.pairs, made, end)
         end, spent = ranking.on_pairs(arrays, row, block, made, end)
         if terms.settles:
             end, spent = settling.on_pairs(arrays, row, block, made, end)

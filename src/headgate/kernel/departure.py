@@ -3,7 +3,7 @@
 import numpy as np
 
 from headgate.compiling import compiled, inlined
-from headgate.kernel import ranking, settling
+from headgate.kernel import meetings, ranking, settling
 from headgate.kernel.layout import LEFT, NONE, RIGHT, Arrays, Count
 from headgate.kernel.probe import indexes
 from headgate.kernel.watching import FINISHED, OPEN
@@ -47,6 +47,8 @@ def remove(arrays: Arrays, row: int) -> None:
     pool = arrays.pools[arrays.sides[own.side].pool]
     own.alive = 0
     ranking.on_removal(arrays, row)
+    if arrays.meetings.stored.size:
+        meetings.let_go(arrays, row)
     note_life(arrays, row)
     pool.rows -= 1
     pool.bytes -= own.size
@@ -63,6 +65,8 @@ def expire(arrays: Arrays, row: int, side: int) -> None:
     if own.alive:
         arrays.tally[EXPIRED, side] += 1
         settling.let_go(arrays, row)
+        if arrays.meetings.stored.size:
+            meetings.let_pass(arrays, row)
         remove(arrays, row)
     if own.watch == OPEN:
         own.watch = FINISHED

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.kernel.meetings import Meetings
 from headgate.kernel.probe.ranges import Ranges
 from headgate.policies.structures.count import Count as Count
 from headgate.policies.structures.no_row import NONE as NONE
@@ -177,6 +178,7 @@ class Arrays(NamedTuple):
     changes: np.ndarray  # CHANGE: pending updates of the indexes (`probe/windows.py`)
     tally: np.ndarray  # int64 (Count, side)
     settling: Settling  # rows without a partner
+    meetings: Meetings  # what watched rows met, by class of row
 
 
 class WatchState(IntEnum):

@@ -10,8 +10,8 @@ from headgate.kernel.step_input import StepInput
 
 SIDES = np.array([0, 1, 0, 1, 0, 1], np.uint8)
 """Side of each group: stored rows, arrivals, ghosts, each left and right."""
-ARRIVING = (2, 3)
-"""Which groups arrive."""
+ARRIVING, GHOSTS = (2, 3), (4, 5)
+"""Which groups arrive, and which are watched and not stored."""
 
 
 class OrderedRows(NamedTuple):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.kernel.meetings import MetBefore
 from headgate.kernel.watched import Watched
 
 
@@ -48,6 +49,7 @@ class Rows(NamedTuple):
     recent: np.ndarray | None = None  # float64: decayed matches as of `touched`
     effort: np.ndarray | None = None  # float64 (2, row): shares of arrivals to probe, and to store
     fate: np.ndarray | None = None  # uint8: bits of `Fate`; None for inner joins, and arrivals
+    meetings: MetBefore | None = None  # watched rows: what they met before; None where not known
 
     @classmethod
     def of_arrivals(

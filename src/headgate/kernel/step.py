@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.kernel import advance, departure, given_up, layout, setup
+from headgate.kernel import advance, departure, given_up, layout, meetings, setup
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Count
 from headgate.kernel.ordered_rows import OrderedRows
@@ -291,6 +291,21 @@ class Step:
         return np.sort(number), Watched(
             links["watch"][place], rows["met"][place], rows["made"][place]
         )
+
+    def met_before(self, side: int, numbers: np.ndarray) -> meetings.MetBefore:
+        """What some of a side's rows, given by number, have met by now, if that is counted."""
+        own = self._arrays.meetings
+        if not own.partners.size:
+            time = self._by_number(self._arrays.rows["time"], side)[numbers]
+            return meetings.MetBefore(np.zeros(len(numbers), np.int32), time)
+        count, last = (self._by_number(field, side)[numbers] for field in (own.partners, own.last))
+        return meetings.MetBefore(count, last)
+
+    @property
+    def meetings(self) -> tuple[np.ndarray, np.ndarray]:
+        """By class of row, what watched rows met in this step, and for how long they waited."""
+        meetings.spend_all(self._arrays)
+        return self._arrays.meetings.met, self._arrays.meetings.spent
 
     @property
     def ages(self) -> np.ndarray:

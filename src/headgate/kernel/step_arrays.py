@@ -6,8 +6,9 @@ import numpy as np
 
 from headgate.kernel import event_order, given_up, layout, setup, skipped_rows
 from headgate.kernel.judged_rows import JudgedRows
-from headgate.kernel.layout import Arrays, Count
-from headgate.kernel.ordered_rows import ARRIVING, OrderedRows
+from headgate.kernel.layout import Arrays, Count, WatchState
+from headgate.kernel.meetings import Meetings, meetings_for, no_meetings
+from headgate.kernel.ordered_rows import ARRIVING, GHOSTS, OrderedRows
 from headgate.kernel.probe.indexes import no_changes
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -83,7 +84,32 @@ def arrays_of(
         changes=no_changes(setup.kept_in(terms), (left_rows, total - left_rows)),
         tally=np.zeros((len(Count), 2), np.int64),
         settling=given_up.settling_for(given, total),
+        meetings=meetings_of(given, ordered, records.rows["time"]),
     )
+
+
+def meetings_of(given: StepInput, ordered: OrderedRows, time: np.ndarray) -> Meetings:
+    """What watched rows met before, by position; ``time`` is that of all rows."""
+    if given.watching is None or given.watching.meetings is None:
+        return no_meetings()
+    classes = given.watching.meetings
+    meetings = meetings_for(classes, time, given.progress.clock >> 1)
+    if classes.stored > 0 and given.terms.policy.kind.tells_of_classes:
+        meetings = meetings._replace(stored=np.zeros(len(time), np.uint8))
+    for which, group in enumerate(ordered.groups):
+        own = ordered.own(which)
+        place = ordered.place[own]
+        if which in ARRIVING:
+            meetings.since[place] = time[place]
+        if meetings.stored.size and which not in GHOSTS:
+            meetings.stored[place] = classes.follows(which % 2, ordered.sequence[own])
+            meetings.partners[place], meetings.last[place] = group.matches, group.touched
+        if group.meetings is not None and group.watched is not None:
+            watched = group.watched.state != WatchState.NONE
+            place = place[watched]
+            meetings.partners[place] = group.meetings.partners[watched]
+            meetings.last[place] = group.meetings.last[watched]
+    return meetings
 
 
 def _group(

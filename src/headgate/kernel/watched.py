@@ -6,6 +6,7 @@ import numpy as np
 
 from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.layout import NULL_KEY
+from headgate.kernel.meeting_classes import MeetingClasses
 from headgate.policies.chance import uniform
 from headgate.spec import Window
 
@@ -34,6 +35,8 @@ class Watching(NamedTuple):
     """Sides to watch; rows of a side with an empty window match nothing."""
     keys: KeyDraw | None = None
     """Keys whose rows are watched as well; None for no key."""
+    meetings: MeetingClasses | None = None
+    """Classes of rows by which meetings are counted; None where they are not."""
 
     def chooses(
         self, side: int, sequence: np.ndarray, code: np.ndarray, time: np.ndarray

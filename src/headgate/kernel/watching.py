@@ -4,6 +4,7 @@ import numpy as np
 
 from headgate.compiling import inlined
 from headgate.kernel.layout import LEFT, Arrays, Fate, WatchState
+from headgate.kernel.meetings import note_meeting
 from headgate.policies.structures.pair_worth import pair_worth
 
 OPEN = int(WatchState.OPEN)
@@ -21,6 +22,7 @@ def note_met(arrays: Arrays, partner: int, probe: int, count: int) -> None:
     missing = arrays.terms[0].missing
     if missing:
         count *= missing
+    note_meeting(arrays, partner, probe, count)
     worth = count * pair_worth(arrays, probe, partner)
     before = row.met
     row.met += worth * arrays.terms[0].stands_for

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from headgate.kernel.terms import Terms
+from headgate.models.density_classes import SHAPE
 from headgate.spec.budget import UNLIMITED
 
 LEAST_ROWS, FIRST = 1 << 11, 0.625
@@ -92,6 +93,9 @@ class Epoch:
     """By side, what `Fit` adds up."""
     made: np.ndarray | None = None
     """Pairs of the policies on trial, by policy and group."""
+    met: np.ndarray | None = None
+    waited_us: np.ndarray | None = None
+    """By class of row, what watched rows met, and how long they waited; None where not counted."""
 
     def facts(self) -> dict[str, Any]:
         """As plain numbers and text."""
@@ -109,7 +113,19 @@ class Epoch:
             "watched": as_text(self.watched_us, np.int64),
             "judged": self.judged.tolist(),
             "made": None if self.made is None else self.made.tolist(),
+            **self._meetings(),
         }
+
+    def _meetings(self) -> dict[str, str]:
+        if self.met is None or self.waited_us is None:
+            return {}
+        return {"met": as_text(self.met, np.int64), "waited": as_text(self.waited_us, np.int64)}
+
+    def add_meetings(self, met: np.ndarray, waited_us: np.ndarray) -> None:
+        """Take in a step's meetings by class of row; nothing where they are not counted."""
+        if met.size:
+            self.met = met if self.met is None else self.met + met
+            self.waited_us = waited_us if self.waited_us is None else self.waited_us + waited_us
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> "Epoch":
@@ -129,6 +145,8 @@ class Epoch:
             watched_us=from_text(facts["watched"], np.int64, (2, BUCKETS)),
             judged=np.array(facts["judged"]),
             made=None if made is None else np.array(made, np.int64).reshape(len(made), -1),
+            met=from_text(facts["met"], np.int64, SHAPE) if "met" in facts else None,
+            waited_us=from_text(facts["waited"], np.int64, SHAPE) if "waited" in facts else None,
         )
 
 

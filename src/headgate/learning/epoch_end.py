@@ -14,6 +14,7 @@ from headgate.learning.observation import Observation
 from headgate.learning.trial import begin_trial, end_trial, fitting
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
+from headgate.policies.density import Density
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.policy import Policy
 from headgate.policies.prob import Prob
@@ -141,6 +142,7 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
     """The policy to follow, by the models learned so far."""
     curves, followed = monitor.curves(), monitor.followed
     weights = np.zeros(1) if monitor.knows_keys else None
+    density = monitor.density() if policy.watches_meetings else None
     if monitor.standing.tells:
         if not monitor.contested or followed in (Age.name, Prob.name):
             # Pairs of a trial are few: what the models are sure of goes, if others are no better.
@@ -149,7 +151,9 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
             elif not monitor.contested:
                 followed = ""
         monitor.contested = True
-        return policy.named(monitor.standing.leader(followed), curves, weights)
+        return policy.named(monitor.standing.leader(followed), curves, weights, density)
+    if policy.wanted == Density.name:
+        return policy.named(Density.name, curves, weights, density)
     if monitor.tried > 0 and not monitor.fit.tells:
         # Until the choice is clear, a random sample is the best start.
         return policy.neutral

@@ -7,6 +7,7 @@ import numpy as np
 from headgate.kernel.rows import Rows
 from headgate.learning import Monitor
 from headgate.models import AgeCurves
+from headgate.models.match_density import MatchDensity
 
 
 @dataclass(frozen=True)
@@ -17,13 +18,18 @@ class KeyWorth:
     curves: AgeCurves | None
     levels: np.ndarray | None = None
     """All weights that keys have, also of those that are not in the step at hand."""
+    density: MatchDensity | None = None
+    """The match density of rows, where it is learned."""
 
     @classmethod
-    def of(cls, monitor: Monitor, places: np.ndarray, important: bool) -> "KeyWorth":
+    def of(
+        cls, monitor: Monitor, places: np.ndarray, important: bool, dense: bool = False
+    ) -> "KeyWorth":
         """What a monitor makes of the keys it tracks, given their places by code.
 
         Other keys are rarer, and worth nothing beside those; but where rows matter differently
-        (``important``) they are told apart by that, so they get half of what the rarest has.
+        (``important``) they are told apart by that, so they get half of what the rarest has. Match
+        density is looked at where it is wanted (``dense``).
         """
         by_code = levels = None
         if monitor.knows_keys:
@@ -36,13 +42,21 @@ class KeyWorth:
             code = np.flatnonzero((places >= 0) & (places < len(rates)))
             by_code[code] = rates[places[code]]
             by_code[-1] = 0.0  # the code of null
-        return cls(by_code, monitor.curves(), levels)
+        density = monitor.density() if dense else None
+        return cls(by_code, monitor.curves(), levels, density)
 
     def weights(self, side: int, code: np.ndarray) -> np.ndarray:
         """For rows of a side: how many rows of the other come with their key, a microsecond."""
         if self.by_code is None:
             return np.zeros(len(code))
         weights: np.ndarray = self.by_code[code, 1 - side]
+        return weights
+
+    def by_side(self, codes: int) -> np.ndarray:
+        """By code of a key, and side: what rows of that side have as weight."""
+        if self.by_code is None:
+            return np.zeros((codes, 2))
+        weights: np.ndarray = self.by_code[:codes, ::-1]
         return weights
 
     def weighed(self, batch: Rows, side: int) -> Rows:

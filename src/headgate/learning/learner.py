@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from headgate.kernel.layout import Count
+from headgate.kernel.meeting_classes import MeetingClasses
 from headgate.kernel.rows import Rows
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
@@ -40,6 +41,8 @@ from headgate.spec.importance import Combine
 MONITOR_SEED = 0x5EED
 """Apart from the policies' own random numbers."""
 LOST = [Count.SHED, Count.REFUSED]
+MOST_FOLLOWED = 4096
+"""Stored rows, about, that are followed to learn what rows of their class meet."""
 KEY_BYTES = 8
 """Of a key, where nothing is said of it."""
 
@@ -145,7 +148,8 @@ class Learner:
         important = given.terms.combine != Combine.NONE
         self._hashes = mixed(given.codes) if self.hashes is None else self.hashes
         self._places = places_of(self.rows.tracked, self._hashes)
-        self._worth = KeyWorth.of(monitor, self._places, important)
+        dense = policy.watches_meetings and not any(monitor.by_rows)
+        self._worth = KeyWorth.of(monitor, self._places, important, dense)
         self._trial: Trial | None = None
         self.switched = False
         if policy.learned is not None:
@@ -165,6 +169,7 @@ class Learner:
             BUCKETS,
             sides=self.result.row_sides,
             keys=None if self._following is None else self._following.draw,
+            meetings=self._meeting_classes(given) if dense else None,
         )
         return given._replace(
             stored=(self._watched.marked(left, 0), self._watched.marked(right, 1)),
@@ -186,6 +191,7 @@ class Learner:
         sides = (self._observed(step, 0), self._observed(step, 1))
         seen = Observation(monitor, self._spans, self._judging(), self.result, before, after)
         left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
+        epoch.add_meetings(*step.meetings)
         sure = self.result.without_key(step.counts[Count.NULL_KEYS])
         monitor.alone += sure
         watched, limits = left.followed_by(right), self._limits
@@ -207,6 +213,16 @@ class Learner:
             self.rows = close(monitor, self.rows, ended, seen)
             self.switched = monitor.switched > switched
 
+    def _meeting_classes(self, given: StepInput) -> MeetingClasses:
+        """The classes of rows by which meetings are counted; all stored rows tell of theirs where
+        they are few."""
+        return MeetingClasses.of(
+            self.monitor.spans,
+            self._worth.by_side(given.codes),
+            self.monitor.seed,
+            min(1.0, MOST_FOLLOWED / max(self.monitor.epoch.stored, 1)),
+        )
+
     def _still_watched(self, given: StepInput) -> WatchedRows:
         """The rows watched so far that still are."""
         rows = self.rows.watched
@@ -226,7 +242,8 @@ class Learner:
         monitor = self.monitor
         if not monitor.followed:
             follow(monitor, policy)
-        settled = policy.named(monitor.followed, self._worth.curves, self._worth.levels)
+        worth = self._worth
+        settled = policy.named(monitor.followed, worth.curves, worth.levels, worth.density)
         stored, arriving = given.stored, given.arriving
         if monitor.epoch.revives:
             stored = (self._as_expected(stored[0], 0), self._as_expected(stored[1], 1))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
+from headgate.learning.density_learner import DensityLearner
 from headgate.learning.epoch import BUCKETS, FIRST, LEAST_ROWS, Epoch, as_text, from_text
 from headgate.learning.evidence import Evidence
 from headgate.learning.followed_keys import FollowedKeys
@@ -15,6 +16,8 @@ from headgate.learning.model_fit import ModelFit
 from headgate.learning.room import Room
 from headgate.learning.standing import Standing
 from headgate.models import AgeCurves
+from headgate.models.density_classes import SHAPE
+from headgate.models.match_density import MatchDensity
 
 HALF_LIFE_WINDOWS = 2.0
 """Half-life of what was learned, in windows."""
@@ -101,12 +104,14 @@ class Monitor:
     followed_keys: FollowedKeys = field(init=False)
     epoch: Epoch = field(init=False)
     ages: AgeLearner = field(init=False)
+    densities: DensityLearner = field(init=False)
 
     def __post_init__(self) -> None:
         windows = tuple(
             0 if rows else span for span, rows in zip(self.spans, self.by_rows, strict=True)
         )
         self.ages = AgeLearner((windows[0], windows[1]), self.widths_us, BUCKETS)
+        self.densities = DensityLearner((windows[0], windows[1]))
         self.epoch = Epoch(until=int(FIRST * self.least_rows))
         self.followed_keys = FollowedKeys(self.spans, self.seed)
 
@@ -123,6 +128,13 @@ class Monitor:
     def curves(self) -> AgeCurves | None:
         """The age model, where windows are times and enough was seen."""
         return None if any(self.by_rows) else self.ages.curves()
+
+    def density(self) -> MatchDensity | None:
+        """The match density of rows, where windows are times and keys are counted or rows were
+        followed by class."""
+        if any(self.by_rows) or not (self.knows_keys or self.densities.knows):
+            return None
+        return self.densities.density()
 
     @property
     def rate(self) -> float:
@@ -154,6 +166,7 @@ class Monitor:
         of_keys = min(factor, 0.5 ** (arrived / max(stored, 1) / HALF_LIFE_STAYS))
         of_standing = max(factor, 0.5 ** (arrived / max(stored, 1) / STANDING_STAYS))
         self.ages.forget(factor)
+        self.densities.forget(factor)
         self.fit.forget(factor)
         self.standing.forget(of_standing)
         self.steady += arrived / max(stored, 1)
@@ -169,6 +182,8 @@ class Monitor:
         """
         self.ages.add(epoch.matches, epoch.watched_us)
         self.fit.add(epoch.judged)
+        if epoch.met is not None and epoch.waited_us is not None:
+            self.densities.add(epoch.met, epoch.waited_us)
         if epoch.made is not None and epoch.lost:
             # Before memory has run full, all policies make the same.
             self.standing.add(epoch.made)
@@ -176,10 +191,15 @@ class Monitor:
 
     def facts(self) -> str:
         """All but the counts, as text."""
-        keys = {"followed_keys": self.followed_keys.facts()} if self.follows_keys else {}
+        more: dict[str, Any] = (
+            {"followed_keys": self.followed_keys.facts()} if self.follows_keys else {}
+        )
+        if self.densities.knows:
+            learned = np.stack([self.densities.met, self.densities.spent_us])
+            more["densities"] = as_text(learned, np.float32)
         return json.dumps(
             {
-                **keys,
+                **more,
                 "share": self.share,
                 "room": asdict(self.room),
                 "finished": [asdict(side) for side in self.passed],
@@ -232,6 +252,9 @@ class Monitor:
             self.followed_keys.recall_facts(given["followed_keys"])
         else:
             self.followed_keys.counted = 0.0  # an earlier version followed none
+        if "densities" in given:
+            learned = from_text(given["densities"], np.float32, (2, *SHAPE)).astype(np.float64)
+            self.densities.met, self.densities.spent_us = learned[0], learned[1]
         least, cells = given["sketch"]
         self.sketch = Sketch(_from_nibbles(from_text(cells, np.uint8, (-1,))), least)
         ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)

@@ -55,7 +55,10 @@ class Trial:
             monitor.tried,
             most // len(names),
         ).play(
-            tuple(self._policy.named(name, worth.curves, worth.levels) for name in names),
+            tuple(
+                self._policy.named(name, worth.curves, worth.levels, worth.density)
+                for name in names
+            ),
             self._rows or (RivalRows.none(len(names)), RivalRows.none(len(names))),
             worth.weighed,
         )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import Fate, WatchState
+from headgate.kernel.meetings import MetBefore
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.watched import Watched, Watching
@@ -34,6 +35,8 @@ class WatchedRows(NamedTuple):
     cluster: np.ndarray  # uint64, of its key in its block of time; see `KeyDraw`
     by_key: np.ndarray  # float64, the chance with which the cluster is drawn; 0 where it is not
     within: np.ndarray  # float64, the chance with which the row is, given its cluster
+    partners: np.ndarray  # int32, rows met so far, and
+    last: np.ndarray  # int64, when it met the last of them, or came; where meetings are counted
     number: np.ndarray  # int64, among the stored rows of its side; GHOST when it is not stored
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
@@ -42,7 +45,7 @@ class WatchedRows(NamedTuple):
     @classmethod
     def none(cls) -> "WatchedRows":
         """No rows."""
-        kinds = "u1 i8 i8 f8 f8 f8 f8 f8 f8 u1 u8 f8 f8 i8 i4 f8 i8"
+        kinds = "u1 i8 i8 f8 f8 f8 f8 f8 f8 u1 u8 f8 f8 i4 i8 i8 i4 f8 i8"
         return cls(*(np.zeros(0, kind) for kind in kinds.split()))
 
     def where(self, which: np.ndarray) -> "WatchedRows":
@@ -156,7 +159,9 @@ class WatchedRows(NamedTuple):
         watched.state[mine.number] = WatchState.OPEN
         watched.met[mine.number] = mine.met
         watched.made[mine.number] = mine.made
-        return rows._replace(watched=watched)
+        before = MetBefore(np.zeros(len(rows.time), np.int32), rows.time.copy())
+        before.partners[mine.number], before.last[mine.number] = mine.partners, mine.last
+        return rows._replace(watched=watched, meetings=before)
 
     def as_ghosts(self, definitions: int) -> Rows:
         """Rows that are not stored as a step wants them, under so many definitions of importance.
@@ -172,6 +177,7 @@ class WatchedRows(NamedTuple):
             watched=Watched(np.full(count, WatchState.GHOST, np.uint8), self.met, self.made),
             fate=self.fate,
             importance=np.tile(self.importance, (definitions, 1)),
+            meetings=MetBefore(self.partners, self.last),
         )
 
 
@@ -219,6 +225,8 @@ class Beginning(NamedTuple):
             cluster=cluster,
             by_key=by_key,
             within=np.full(count, 1.0 if keys is None else keys.within),
+            partners=np.zeros(count, np.int32),
+            last=self.arriving.time[came],
             number=number,
             code=self.arriving.code[came],
             value=value[came] if value.size else value,
@@ -277,7 +285,10 @@ class Observed(NamedTuple):
         # A ghost may be left for the next step to be found behind the watermark.
         is_settled = ~is_open | step.are_behind_watermark(side, before.time)
         is_settled &= fate & Fate.COUNTED == 0
+        partners, last = step.met_before(side, number[at])
         rows = before._replace(
+            partners=partners,
+            last=last,
             met=met,
             made=made,
             # As the kernel takes it: or-ing with a member of an enumeration makes it wider.

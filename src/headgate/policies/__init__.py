@@ -3,6 +3,7 @@
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies.adaptive_heeb import AdaptiveHeeb
 from headgate.policies.age import Age
+from headgate.policies.density import Density
 from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.heeb import Heeb
@@ -40,6 +41,7 @@ ALL_POLICIES: tuple[type[Policy], ...] = (
     Greedy,
     Size,
     Ijoin,
+    Density,
 )
 
 FOLLOWING: tuple[type[Policy], ...] = (Heeb, AdaptiveHeeb, Hist)
@@ -51,6 +53,7 @@ __all__ = [
     "AdaptiveHeeb",
     "Age",
     "AgeScore",
+    "Density",
     "Fifo",
     "FixedScore",
     "Greedy",
@@ -99,7 +102,7 @@ def make_policy(
         return given
     if isinstance(given, str):
         given = given.lower()
-    models = {"frequencies": frequencies, "ages": ages}
+    models = {"frequencies": frequencies, "ages": ages, "density": None}
     if given == "auto":
         known = [policy for policy in (Age, Prob) if models[policy.model] is not None]
         if not known:

@@ -6,7 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from headgate.models import AgeCurves
+from headgate.models.match_density import MatchDensity
 from headgate.policies.age import Age
+from headgate.policies.density import Density
 from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.ijoin import Ijoin
@@ -16,14 +18,14 @@ from headgate.policies.lru import Lru
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
-from headgate.spec import RowWindow, TimeWindow, Window
+from headgate.spec import How, RowWindow, TimeWindow, Window
 
-LEARNED = ("auto", Prob.name, Life.name, Age.name)
+LEARNED = ("auto", Prob.name, Life.name, Age.name, Density.name)
 MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fifo(), Lru())}
 """Excludes LFU: a row's first score is the number of partners it finds on arrival, and in a
 scaled-down trial it finds few."""
-KEEP_HISTORY = (Lru.name, Ijoin.name)
-BY_KEY = (Prob.name, Life.name)
+KEEP_HISTORY = (Lru.name, Ijoin.name, Density.name)
+BY_KEY = (Prob.name, Life.name, Density.name)
 IN_ROWS = (1.0, 1.0)
 """Learned weights of keys are rows a microsecond already."""
 FADING = 0.05
@@ -33,7 +35,7 @@ at most about twenty stays (`headgate reproduce ijoin` shows both sides)."""
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
-    """PROB, LIFE or AGE with a learned model, or the one that fits best ("auto").
+    """PROB, LIFE, AGE or DENSITY with a learned model, or the one that fits best ("auto").
 
     Until there is a model it acts as RANDOM, which favours no row. Where rows differ in importance,
     it acts as GREEDY until then, and "auto" has more choices: IJOIN at first, and on streams where
@@ -77,12 +79,17 @@ class Learned(FixedScore):
     @property
     def watches_ages(self) -> bool:
         """Whether it needs the ages at which rows match."""
-        return self.wanted in ("auto", Age.name)
+        return self.wanted in ("auto", Age.name, Density.name)
+
+    @property
+    def watches_meetings(self) -> bool:
+        """Whether it needs what rows meet by class of row, for their match density."""
+        return self.wanted == Density.name
 
     @property
     def keeps_history(self) -> bool:
-        """True for "auto" where a policy that it may choose needs the history."""
-        return self.wanted == "auto"
+        """True for DENSITY, and for "auto", which may choose a policy that needs the history."""
+        return self.wanted in ("auto", Density.name)
 
     @property
     def tries_others(self) -> bool:
@@ -108,6 +115,14 @@ class Learned(FixedScore):
             Age(AgeCurves.of_buckets((1, 1), ((0,), (0,)))).check(windows)
         if self.wanted == Life.name:
             Life(None).check(windows)
+        if self.wanted == Density.name:
+            Density(MatchDensity.empty()).check(windows)
+
+    def check_kind(self, how: How) -> None:
+        """Check the kind of join as the policy it stands for does."""
+        super().check_kind(how)
+        if self.wanted == Density.name:
+            Density(MatchDensity.empty()).check_kind(how)
 
     def follow(
         self,
@@ -145,7 +160,13 @@ class Learned(FixedScore):
                     return Greedy()
         return self.named(wanted, curves, weights)
 
-    def named(self, name: str, curves: AgeCurves | None, weights: np.ndarray | None) -> Policy:
+    def named(
+        self,
+        name: str,
+        curves: AgeCurves | None,
+        weights: np.ndarray | None,
+        density: MatchDensity | None = None,
+    ) -> Policy:
         """The policy of that name with the models given; the neutral policy without its model."""
         if name in MODEL_FREE:
             return MODEL_FREE[name]
@@ -153,6 +174,8 @@ class Learned(FixedScore):
             return Ijoin() if name == Ijoin.name else Greedy()
         if name == Age.name:
             return self.neutral if curves is None else Age(curves, of_first=True)
+        if name == Density.name:
+            return self.neutral if density is None else Density(density)
         if weights is None:
             return self.neutral
         if name == Prob.name:

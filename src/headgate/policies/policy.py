@@ -183,6 +183,11 @@ class Policy(ABC):
         return False
 
     @property
+    def watches_meetings(self) -> bool:
+        """Whether it needs what rows meet by class of row, for their match density."""
+        return False
+
+    @property
     def keeps_history(self) -> bool:
         """Whether the match history of stored rows must be kept between steps."""
         return self.observes or self.kind.keeps_history

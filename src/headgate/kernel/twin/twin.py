@@ -290,9 +290,9 @@ class Twin(TwinOutcome):
         stands_for = 1.0 / self._terms.let_in
         has_met = watched.matched or watched.met > 0
         watched.met += times * self._pair_worth(row, watched) * stands_for
-        buckets = self.ages.shape[1]
-        width = -(-max(self._terms.windows[watched.side].span, 1) // buckets)
-        bucket = min(max(row.time - watched.time, 0) // width, buckets - 1)
+        self.note_meeting(watched, row, self._clock >> 1, times)
+        width = -(-max(self._terms.windows[watched.side].span, 1) // self.ages.shape[1])
+        bucket = min(max(row.time - watched.time, 0) // width, self.ages.shape[1] - 1)
         if not (has_met and self._terms.how.frees_left and watched.side == LEFT):
             self.ages[watched.side, bucket] += times
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from headgate.kernel.layout import LEFT, Count, Fate
+from headgate.kernel.twin.twin_meetings import Meeting
 from headgate.kernel.watched import Watched
 from headgate.policies.kinds.plain_score import PlainRow
 
@@ -23,6 +24,12 @@ class TwinOutcome:
         """All rows of each side, by number."""
         self.held: list[PlainRow] = []
         """The stored rows."""
+        self.log: list[Meeting] = []
+        """What watched rows met, in the order in which it came."""
+
+    def note_meeting(self, watched: PlainRow, row: PlainRow, clock: int, times: int) -> None:
+        """Note that a watched row meets an arrival, at this time by the step's clock."""
+        self.log.append(Meeting(watched, row.time, clock, times))
 
     @property
     def stored_rows(self) -> int:

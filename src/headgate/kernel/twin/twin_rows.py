@@ -32,6 +32,9 @@ def rows_of(side: int, stored: Rows, arriving: Rows, definitions: int) -> list[P
                 rows[-1].importance = tuple(batch.importance[:, at].tolist())
             if batch.recent is not None:
                 rows[-1].recent = float(batch.recent[at])
+            if batch.meetings is not None:
+                partners, last = batch.meetings.partners[at], batch.meetings.last[at]
+                rows[-1].met_before = int(partners), int(last)
             if batch.fate is not None:
                 rows[-1].matched = bool(batch.fate[at] & Fate.MATCHED)
                 rows[-1].doubtful = bool(batch.fate[at] & Fate.DOUBTFUL)

@@ -8,6 +8,7 @@ same file; shared structures are in `policies/structures`.
 
 from headgate.policies.kinds.age_score import AgeKind
 from headgate.policies.kinds.curve_score import CurveKind
+from headgate.policies.kinds.density_score import DensityKind
 from headgate.policies.kinds.fixed_score import FixedKind
 from headgate.policies.kinds.flips import FlipsKind
 from headgate.policies.kinds.history_score import HistoryKind
@@ -23,6 +24,7 @@ KINDS: tuple[type[Kind], ...] = (
     FlipsKind,
     CurveKind,
     ResidenceKind,
+    DensityKind,
 )
 """All kinds of score; compiled code identifies each by its place in this list."""
 

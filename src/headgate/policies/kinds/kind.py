@@ -98,6 +98,8 @@ class Kind:
     """Whether the match history of stored rows must be kept between steps."""
     goes_by_history: ClassVar[bool] = False
     """Whether a score depends on all rows of a key, so that a subset of rows is misleading."""
+    tells_of_classes: ClassVar[bool] = False
+    """Whether scores follow from the classes by which meetings are counted, and nothing else."""
     follows_values: ClassVar[bool] = False
     """Whether it must see the values of a whole stream."""
     uses_heap: ClassVar[bool] = True

@@ -189,6 +189,9 @@ def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
     columns.setdefault("cluster", none.astype(np.uint64))
     columns.setdefault("by_key", np.zeros(len(none)))
     columns.setdefault("within", np.ones(len(none)))
+    # Nor count meetings by class of row.
+    columns.setdefault("partners", np.minimum(columns["met"], 1e9).astype(np.int32))
+    columns.setdefault("last", columns["time"])
     return WatchedRows(**columns, code=none.astype(np.int32), value=np.empty(0), source=none)
 
 

@@ -1,0 +1,184 @@
+"""Match density: the expected further matches of a row for the time that it is kept.
+
+Rows in the same class (`density_classes.py`) match at the same rate, which is learned from rows
+that are followed whether or not they are stored. The density of a class is the greatest ratio of
+expected matches to expected time, over all rules of when to stop keeping the row: the Gittins
+index of a row that is kept as long as that pays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headgate.models.density_classes import (
+    AGES,
+    GAPS,
+    MATCHES,
+    RATE_STEP,
+    RATES,
+    SHAPE,
+    DensityClasses,
+)
+
+FACTOR_MATCHES = 2.0
+"""Matches that what is expected counts for, where a single trait of rows is judged."""
+REST_MATCHES = 0.25
+"""And for keys that are not counted, of which nothing is expected."""
+CELL_MATCHES = 6.0
+"""And where a class of rows is, which few rows tell of."""
+ROUNDS = 6
+STEPS_A_CLASS = 2
+PRICES, PRICES_AN_OCTAVE = 24, 2.0
+MOVES_UP = (1.0, 1.0, 0.5, 0.0)
+"""The chance that one match more brings a row into the next class of matches."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatchDensity:
+    """The density of each class of rows, in matches a microsecond.
+
+    Parameters
+    ----------
+    windows_us
+        How long rows of each side wait.
+    table
+        By side, rate, matches, gap and age.
+
+    Examples
+    --------
+    >>> known = MatchDensity.of_rates((1000, 1000))
+    >>> bool((np.diff(known.table[0, 1:, 0, 0, 0]) > 0).all())
+    True
+    """
+
+    windows_us: tuple[int, int]
+    table: np.ndarray
+
+    @classmethod
+    def empty(cls) -> "MatchDensity":
+        """Of rows that nobody waits for."""
+        return cls((0, 0), np.zeros(SHAPE))
+
+    @classmethod
+    def of_rates(cls, windows_us: tuple[int, int]) -> "MatchDensity":
+        """By key rate alone, where nothing else is known."""
+        nothing = np.zeros(SHAPE)
+        return cls.learned(windows_us, nothing, nothing)
+
+    @classmethod
+    def learned(
+        cls, windows_us: tuple[int, int], met: np.ndarray, spent_us: np.ndarray
+    ) -> "MatchDensity":
+        """From what followed rows met in each class, and how long they were in it."""
+        classes = DensityClasses(windows_us)
+        table = np.zeros(SHAPE)
+        for side, window in enumerate(windows_us):
+            if window > 0:
+                prior = classes.class_rates(side)
+                prior[0] = prior[1] / 2
+                rates = match_rates(met[side], spent_us[side], prior)
+                known = known_classes(spent_us[side])
+                table[side, known] = indices(rates[known], classes, side)
+                fill_in(table[side], known)
+        return cls(windows_us, table)
+
+    @property
+    def classes(self) -> DensityClasses:
+        """The classes of rows."""
+        return DensityClasses(self.windows_us)
+
+
+def match_rates(met: np.ndarray, spent_us: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Matches a microsecond in each class of a side's rows.
+
+    A product of three factors (key rate, history, age) is fitted to all classes; each class then
+    departs from it as far as its own matches say so.
+
+    Parameters
+    ----------
+    prior
+        What is expected of each class of key rate.
+    """
+    shape = met.shape
+    met, spent = met.reshape(RATES, -1, AGES), spent_us.reshape(RATES, -1, AGES)
+    totals = [met.sum(axis=(1, 2)), met.sum(axis=(0, 2)), met.sum(axis=(0, 1))]
+    rate, history, age = prior.copy(), np.ones(met.shape[1]), np.ones(AGES)
+    sure = FACTOR_MATCHES
+    by_rate = np.array([REST_MATCHES, *[sure] * (RATES - 1)])
+    for _ in range(ROUNDS):
+        waited = np.einsum("rha,h,a->r", spent, history, age)
+        rate = (totals[0] + by_rate) / (waited + by_rate / prior)
+        history = (totals[1] + sure) / (np.einsum("rha,r,a->h", spent, rate, age) + sure)
+        age = (totals[2] + sure) / (np.einsum("rha,r,h->a", spent, rate, history) + sure)
+    expected = rate[:, None, None] * history[None, :, None] * age[None, None, :]
+    rates: np.ndarray = (met + CELL_MATCHES) / (spent + CELL_MATCHES / expected)
+    return rates.reshape(shape)
+
+
+def known_classes(spent_us: np.ndarray) -> np.ndarray:
+    """The classes of key rate that rows were followed in, and the first two."""
+    spent = spent_us.sum(axis=(1, 2, 3)) > 0
+    spent[:2] = True
+    return np.flatnonzero(spent)
+
+
+def fill_in(table: np.ndarray, known: np.ndarray) -> None:
+    """Give other classes of key rate what the nearest has, as much more as their rate is more."""
+    for rate in sorted(set(range(1, RATES)) - set(known.tolist())):
+        nearest = int(known[1:][np.argmin(np.abs(known[1:] - rate))])
+        table[rate] = table[nearest] * 2.0 ** (RATE_STEP * (rate - nearest))
+
+
+def indices(rates: np.ndarray, classes: DensityClasses, side: int) -> np.ndarray:
+    """The Gittins index of each class of rows, from their rates of matches.
+
+    For each of several prices of a microsecond, going back from the end of the window: what a row
+    is worth if it is kept as long as its matches pay for it. The index is the price at which
+    keeping it just pays.
+    """
+    window = classes.windows_us[side]
+    edges = np.minimum(classes.age_edges(side), window)
+    gaps = np.minimum(classes.gap_edges(side), window)
+    widths = np.maximum(np.diff(gaps), 1)
+    price = rates.max(axis=(1, 2, 3))[:, None] * 2.0 ** (-np.arange(PRICES) / PRICES_AN_OCTAVE)
+    worth = np.zeros((len(rates), PRICES, MATCHES, GAPS))
+    found = np.zeros(rates.shape)
+    up = np.array(MOVES_UP)[:, None]
+    for age in range(AGES - 1, -1, -1):
+        step = (edges[age + 1] - edges[age]) / STEPS_A_CLASS
+        rate = rates[:, None, :, :, age]
+        if step <= 0:
+            found[:, :, :, age] = rates[:, :, :, age]
+            continue
+        chance = -np.expm1(-rate * step)
+        gain = (rate - price[:, :, None, None]) * step
+        later = np.minimum(step / widths, 1.0)
+        for _ in range(STEPS_A_CLASS):
+            # A row that has met nobody has been waiting as long as it is old.
+            moved = worth + later * (np.roll(worth, -1, axis=3) - worth)
+            moved[:, :, :, -1] = worth[:, :, :, -1]
+            after = np.searchsorted(gaps, edges[age] + step, side="right") - 1
+            moved[:, :, 0, :] = worth[:, :, 0, min(after, GAPS - 1)][:, :, None]
+            matched = worth[:, :, :, :1]
+            next_class = np.concatenate([matched[:, :, 1:], matched[:, :, -1:]], axis=2)
+            matched = matched + up * (next_class - matched)
+            kept = gain + chance * matched + (1 - chance) * moved
+            worth = np.maximum(kept, 0.0)
+            found[:, :, :, age] += _zero(kept, price) / STEPS_A_CLASS
+        found[:, :, :, age] = np.maximum(found[:, :, :, age], rates[:, :, :, age])
+    return found
+
+
+def _zero(kept: np.ndarray, price: np.ndarray) -> np.ndarray:
+    """The price at which keeping a row pays nothing, between the two prices around it."""
+    pays = kept > 0
+    first = np.where(pays.any(axis=1), pays.argmax(axis=1), PRICES - 1)
+    above = np.maximum(first - 1, 0)
+    at = np.arange(len(price))[:, None, None]
+    low, high = price[at, first], price[at, above]
+    gain = np.take_along_axis(kept, first[:, None], axis=1)[:, 0]
+    loss = np.take_along_axis(kept, above[:, None], axis=1)[:, 0]
+    span = np.where(gain > loss, gain - loss, 1.0)
+    share = np.clip(np.where(gain > 0, gain / span, 0.0), 0.0, 1.0)
+    zero: np.ndarray = low + (high - low) * np.where(first > above, share, 0.0)
+    return zero
