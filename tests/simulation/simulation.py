@@ -20,7 +20,7 @@ from tests.simulation.faults import Fault, drawn_faults
 from tests.simulation.inputs import BatchInput, packed_inputs
 from tests.simulation.outputs import BatchOutput, Failure
 from tests.simulation.switches import STEPS, drawn_switches, switched
-from tests.simulation.workload import FAR, LEARN, Workload, drawn_workload, in_order
+from tests.simulation.workload import FAR, Workload, drawn_workload, in_order
 
 SCHEDULES = 24
 """Of one workload."""
@@ -81,13 +81,18 @@ class Prepared:
     def check_cut(self) -> None:
         """Rows that come in order give the same result in one batch as in many.
 
-        What shards keep between batches, such as when a row last met a partner, is then compared
-        with what one step knows by itself. For policies that do not learn.
+        What shards keep between batches, such as how often a row met a partner, is then compared
+        with what one step knows by itself. With little room, and a policy that does not learn;
+        for half of the workloads, because it takes as long as four schedules.
         """
         work = self.workload
-        plain = not work.shared and not any(b.changes or b.definitions for b in work.batches)
-        if not plain or work.asked.policy in LEARN or work.asked.goal != "subset":
+        rng = random.Random(f"{work.asked}")
+        if rng.random() < 0.5:
             return
+        policy, rows = rng.choice(("lfu", "lfu", "lru", "random")), rng.choice((3, 5, 8))
+        policy = "random" if work.asked.how == "anti" else policy
+        asked = replace(work.asked, policy=policy, goal="subset", rows=rows, memory=None)
+        work = replace(work, asked=replace(asked, monitor=None), shared=False)
         cut, whole = (
             Prepared(replace(work, batches=batches, delay=FAR), self.switches).undisturbed
             for batches in in_order(work)
