@@ -9,7 +9,7 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
-Variables = tuple[tuple[str, ...], ...]
+Variables = tuple[tuple[Any, ...], ...]
 """Names and types of state variables: two types, of key and value, for a map."""
 
 

@@ -68,6 +68,12 @@ class Driver(Generic[Placed]):
         learns = terms.policy.observes or self._coding.learner is not None
         return learns and self._pacing is None
 
+    def watches_among(self, arrivals: int) -> bool:
+        """Whether any of so many arrivals to come may be watched."""
+        learner = self._coding.learner
+        seen = sum(self.progress.seen) + arrivals
+        return learner is not None and not learner.rests_until(seen)
+
     def most_at_once(self, terms: Terms, coming: Coming) -> int:
         """How many of the arrivals to come, in event order, the next step may take.
 

@@ -81,7 +81,7 @@ class TableLearner:
             code=np.concatenate(codes[WATCHED:TRIED]), value=np.concatenate(values[WATCHED:TRIED])
         )
         self.learner.rows = LearnedRows(watched, state.tracked, rivals)
-        if state.monitor.room.keys.holds(1, 1):
+        if state.monitor.room.keys.holds(1, 1) and not state.monitor.is_resting:
             self.learner.hashes = hashes_by_code(self._shape, tables, codes, coded.distinct)
         size = key_bytes(self._shape, tables[CAME:])
         self.learner.key_bytes = max(size, self.learner.key_bytes)

@@ -63,13 +63,18 @@ class Ended(NamedTuple):
         """Whether memory has run full, or will at the present rate."""
         if self.epoch.lost:
             return True
+        return self.held > NEARLY * self.capacity
+
+    @property
+    def held(self) -> float:
+        """How many rows the windows hold at the rate of this epoch."""
         lived = max(self.lived_us, 1)
         held = 0.0
         for side, window in enumerate(self.terms.windows):
             came = self.after.seen[side] - self.epoch.seen[side]
             by_rows = isinstance(window, RowWindow)
             held += window.span if by_rows else came * window.span / lived
-        return held > NEARLY * self.capacity
+        return held
 
     def windows_passed(self, by_rows: tuple[bool, bool]) -> float:
         """How many windows have passed, by the longer of the two."""
@@ -96,7 +101,7 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     trying = policy.tries_others and monitor.room.most_tried(key_bytes) > 0
     monitor.epoch = Epoch(
         until=sum(ended.after.seen)
-        + epoch_rows(sum(ended.after.seen), ended.capacity, monitor.least_rows),
+        + epoch_rows(sum(ended.after.seen) - monitor.woken_at, ended.capacity, monitor.least_rows),
         began_us=None if ended.epoch.began_us is None else ended.after.clock >> 1,
         seen=ended.after.seen,
         lean=_lean(monitor) if trying else "",

@@ -26,6 +26,7 @@ from headgate.learning.key_counts import KeyCounting, marks_of, mixed, padded, p
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.observation import Observation
+from headgate.learning.resting import may_rest, rest, rested, wake
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.trial import Trial, begin_at_once
 from headgate.learning.watch_limits import WatchLimits
@@ -131,6 +132,8 @@ class Learner:
         self.result = ResultRows.of(terms)
         monitor, left = self.monitor, self.monitor.epoch.until - sum(progress.seen)
         coming = coming.first(left if left > 0 else monitor.least_rows)
+        if monitor.is_resting:
+            return len(coming.side)
         return self._limits.most_at_once(coming, self.rows.watched, progress)
 
     @property
@@ -142,6 +145,8 @@ class Learner:
         self.result = ResultRows.of(given.terms)
         self.monitor.follows_keys |= self.result.by_key
         self._given, policy, monitor = given, given.terms.policy, self.monitor
+        if monitor.is_resting:
+            return self._at_rest(given)
         self._is_cut_short = self.key_bytes > monitor.key_bytes > 0 or given.terms.pace is not None
         monitor.key_bytes = max(monitor.key_bytes, self.key_bytes)
         self._watched = self._still_watched(given)
@@ -188,6 +193,17 @@ class Learner:
             epoch.began_us, epoch.seen = _began_us(given), before.seen
         epoch.bytes += sum(int(rows.size.sum()) for rows in given.arriving)
         epoch.lost += int(step.counts[LOST].sum())
+        monitor.has_given_up |= bool(step.counts[[*LOST, Count.RETIRED]].any())
+        made = (float(step.counts[Count.PAIRS].sum()), float(step.counts[Count.UNMATCHED].sum()))
+        monitor.made = (monitor.made[0] + made[0], monitor.made[1] + made[1])
+        ends = sum(after.seen) >= epoch.until
+        ended = Ended(given.terms, after, self.key_bytes, epoch)
+        if monitor.is_resting:
+            self.step_evidence, self.step_alone = rested(monitor, made, lost=epoch.lost > 0)
+            self.step_clusters, self._after = ClusterSums(), after
+            if ends:
+                (rest if may_rest(monitor, ended) else wake)(monitor, ended)
+            return
         sides = (self._observed(step, 0), self._observed(step, 1))
         seen = Observation(monitor, self._spans, self._judging(), self.result, before, after)
         left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
@@ -207,11 +223,26 @@ class Learner:
         self.step_alone = sides[0].settled(self.result, 0) + sides[1].settled(self.result, 1) + sure
         self.step_clusters = sides[0].clusters(self.result, 0) + sides[1].clusters(self.result, 1)
         self._after = after
-        if sum(after.seen) >= epoch.until or self._is_cut_short:
+        if ends or self._is_cut_short:
             switched = monitor.switched
-            ended = Ended(given.terms, after, self.key_bytes, epoch)
             self.rows = close(monitor, self.rows, ended, seen)
             self.switched = monitor.switched > switched
+            if may_rest(monitor, ended):
+                rest(monitor, ended)
+                self.rows = LearnedRows.none()
+
+    def rests_until(self, seen: int) -> bool:
+        """Whether nothing is learned before so many rows of both sides have come."""
+        return self.monitor.is_resting and seen <= self.monitor.epoch.until
+
+    def _at_rest(self, given: StepInput) -> StepInput:
+        """The input of a step from which nothing is learned."""
+        self._worth, self.switched = KeyWorth(None, None), False
+        self.monitor.key_bytes = max(self.monitor.key_bytes, self.key_bytes)
+        assert given.terms.policy.learned is not None
+        given = self._settled(given, given.terms.policy.learned)
+        self.policy = given.terms.policy
+        return given
 
     def _meeting_classes(self, given: StepInput) -> MeetingClasses:
         """The classes of rows by which meetings are counted; all stored rows tell of theirs where

@@ -97,6 +97,14 @@ class Monitor:
     pairs: int = 0
     lost: int = 0
     """Pairs made, and rows lost, since the beginning."""
+    made: tuple[float, float] = (0.0, 0.0)
+    """Rows of the result with a partner and without, since the beginning."""
+    has_given_up: bool = False
+    """Whether any row was ever given up for lack of room, also past its window."""
+    is_resting: bool = False
+    """Whether nothing is learned in this epoch; see `resting`."""
+    woken_at: int = 0
+    """Rows of both sides that had come when it last began to learn."""
     key_bytes: int = 0
     """The most that a key has taken so far."""
     follows_keys: bool = False
@@ -114,6 +122,17 @@ class Monitor:
         self.densities = DensityLearner((windows[0], windows[1]))
         self.epoch = Epoch(until=int(FIRST * self.least_rows))
         self.followed_keys = FollowedKeys(self.spans, self.seed)
+
+    def anew(self) -> "Monitor":
+        """One that knows nothing yet, for the same join."""
+        return Monitor(
+            self.spans,
+            self.by_rows,
+            self.widths_us,
+            self.room,
+            seed=self.seed,
+            least_rows=self.least_rows,
+        )
 
     @property
     def finished(self) -> Evidence:
@@ -220,6 +239,10 @@ class Monitor:
                 },
                 "pairs": self.pairs,
                 "lost": self.lost,
+                "made": list(self.made),
+                "has_given_up": self.has_given_up,
+                "is_resting": self.is_resting,
+                "woken_at": self.woken_at,
                 "key_bytes": self.key_bytes,
                 "ages": as_text(np.stack([self.ages.matches, self.ages.rows]), np.float32),
                 "sketch": [self.sketch.least, as_text(_nibbles(self.sketch.cells), np.uint8)],
@@ -239,6 +262,12 @@ class Monitor:
         if self.standing.names:
             self.standing.made = np.array(standing["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]
+        # Earlier versions never rested.
+        matched, alone = given.get("made", (float(self.pairs), 0.0))
+        self.made = (matched, alone)
+        self.has_given_up = given.get("has_given_up", self.lost > 0)
+        self.is_resting = given.get("is_resting", False)
+        self.woken_at = given.get("woken_at", 0)
         self.fit = ModelFit(**given["fit"])
         if "epoch" not in given:
             self._recall_steps(given)

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessorHandle,
     TimerValues,
 )
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructType
 
 from headgate.deferred_processor import DeferredProcessor, Variables, declared
 from headgate.spark.join.restart_rules import check_restart
@@ -26,7 +27,22 @@ from headgate.spark.state.shard_store import VARIABLES, ShardStore
 FRAME_BYTES = 1 << 23
 FIRST_TIMER_MS = -1
 """Before the first watermark, which is 0: due in every batch."""
-_VARIABLES: Variables = (*VARIABLES, ("control", "description string"))
+_KINDS = {"binary": BinaryType, "int": IntegerType, "long": LongType, "string": StringType}
+
+
+def _as_struct(columns: str) -> StructType:
+    """Columns as Spark's own type; for each given as text a task would ask Java what it says."""
+    struct = StructType()
+    for column in columns.split(", "):
+        name, kind = column.split()
+        struct.add(name, _KINDS[kind]())
+    return struct
+
+
+_VARIABLES: Variables = tuple(
+    (name, *map(_as_struct, types))
+    for name, *types in (*VARIABLES, ("control", "description string"))
+)
 
 
 class Stopwatch:

@@ -84,7 +84,9 @@ class JoinProcessor(ShardProcessor):
         terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
         tie_us = TIE_US if any(terms.how.outer) else 0
         size = partial(driver.most_at_once, terms)
-        for part in in_steps(arriving, plan.shape, size, plan.follows_keys):
+        came_now = len(arriving[0]) + len(arriving[1])
+        by_key = plan.follows_keys and driver.watches_among(came_now)
+        for part in in_steps(arriving, plan.shape, size, by_key):
             step = driver.begin(terms, part.arriving, watermark=late_at - tie_us, keep_late=True)
             raised = watermark - tie_us if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)

@@ -99,7 +99,9 @@ class _ShardReplay:
             if came.null_times and self._terms.how.outer[side]:
                 places = without_times(tables[side], self._plan.shape.times[side])
                 yield from self._alone(without_time(self._terms, side, places), tables)
-        for part in in_steps(arriving, self._plan.shape, self._step_rows, self._plan.follows_keys):
+        count = len(arriving[0]) + len(arriving[1])
+        by_key = self._plan.follows_keys and self._driver.watches_among(count)
+        for part in in_steps(arriving, self._plan.shape, self._step_rows, by_key):
             step = self._driver.begin(self._terms, part.arriving)
             for rows in results(step, self._plan.shape, self._shard):
                 yield from rows.combine_chunks().to_batches()

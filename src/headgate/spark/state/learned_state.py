@@ -101,7 +101,7 @@ def begins_anew(restart: Restart) -> bool:
 def unobserved(state: LearnedState) -> LearnedState:
     """What was learned, with evidence on recall yet to come: from rows that come from now on."""
     state.monitor.passed, state.monitor.alone = (Evidence(), Evidence()), Evidence()
-    state.monitor.pairs = 0
+    state.monitor.pairs, state.monitor.made = 0, (0.0, 0.0)
     left, right = (table.slice(0, 0) for table in state.watched_columns)
     return replace(state, watched=WatchedRows.none(), watched_columns=(left, right))
 

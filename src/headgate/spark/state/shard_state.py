@@ -252,7 +252,10 @@ class ShardState:
         kept = self.store.learned.get()
         if self.learned is not None:
             check_learned(kept, self.learned, what)
-        return read_learned(self.plan, kept, what, self.restart)
+        state = read_learned(self.plan, kept, what, self.restart)
+        if state is not None and (self.lost_us is not None or self.unsettled is not None):
+            state.monitor.has_given_up = True
+        return state
 
     def _write_learned(self, learned: LearnedStep, stats: Stats) -> int:
         monitor = learned.state.monitor
