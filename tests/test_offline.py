@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import headgate as hg
 from headgate.models import AgeCurves, Frequencies
-from headgate.policies import ALL_POLICIES, Age, Life, Policy, Prob
+from headgate.models.match_density import MatchDensity
+from headgate.policies import ALL_POLICIES, Age, Density, Life, Policy, Prob
 from headgate.policies.offline import (
     NOT_KEPT,
     Events,
@@ -82,7 +83,12 @@ def every_policy(case: Case) -> list[Policy]:
         *({key: count / sum(side.values()) for key, count in side.items()} for side in counts)
     )
     curves = AgeCurves.of_buckets((4, 4), ((1, 4, 9), (9, 4, 1)))
-    told = {Prob: Prob(model), Life: Life(model), Age: Age(curves)}
+    told = {
+        Prob: Prob(model),
+        Life: Life(model),
+        Age: Age(curves),
+        Density: Density(MatchDensity.of_rates((4, 4))),
+    }
     return [told.get(policy) or policy() for policy in ALL_POLICIES]
 
 

@@ -108,7 +108,7 @@ def test_kafka_messages_are_read_joined_and_written(
 
 def test_a_repeated_batch_is_written_once(named: dict[str, Any], tmp_path: Path) -> None:
     """By each recipe for foreachBatch, as Spark calls it after a crash."""
-    for title in ("foreachBatch, once and only once", "Iceberg"):
+    for title in ("foreachBatch, exactly once", "Iceberg"):
         for code in section(title):
             exec(code, named)
     exec(section("Delta")[0], named)

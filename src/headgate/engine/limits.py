@@ -198,9 +198,9 @@ def room_for(
     Examples
     --------
     >>> from headgate.policies import Learned
-    >>> room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
-    Room(watched=BudgetPart(rows=50, bytes=None), keys=BudgetPart(rows=125, bytes=None), seed=0,
-         tried=BudgetPart(rows=75, bytes=None))
+    >>> room = room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
+    >>> room.watched.rows, room.keys.rows, room.tried.rows, room.free
+    (64, 128, 256, FreeRows(watched=64, keys=128, tried=256))
     >>> minutes = (TimeWindow(60_000_000), TimeWindow(60_000_000))
     >>> room_for(Budget(memory="64 kB"), Learned("age"), 1, 0.05, windows=minutes).watched
     BudgetPart(rows=None, bytes=3840)
