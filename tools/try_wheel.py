@@ -1,59 +1,37 @@
 """Installs a wheel into an empty environment, far from the repository, and tries what readers do.
 
-The quick start in process, the command line, and with ``--spark`` one query.
+The README's quick start in process, the command line, and with ``--spark`` its query on Spark.
 Run it:  python tools/try_wheel.py dist/headgate-*.whl [--spark]
 """
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
-IN_PROCESS = """
-import headgate as hg
-from headgate.demo.flights import new_york_flights
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "requirements.lock"
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+"""The README's quick start: in process, then the same join on Spark."""
+NO_REPOSITORY = """
 assert "site-packages" in hg.__file__, hg.__file__
-flights = new_york_flights()
-join = hg.WindowJoin(
-    on="plane",
-    left=hg.Side(time="landed_at", window="7 days"),
-    right=hg.Side(time="departed_at", window="0 seconds"),
-    budget=hg.Budget(rows=1_300),
-    goal=hg.MaxImportance(left="minutes_late"),
-    policy="greedy",
-)
-if __name__ == "__main__":
-    outcome = join.run(flights.landings, flights.departures)
-    print(outcome)
-    assert round(outcome.importance_recall, 3) == 0.902
+assert round(join.run(flights.landings, flights.departures).importance_recall, 3) == 0.902
 """
-ON_SPARK = (
-    IN_PROCESS
-    + """
-    from headgate.demo.flights import write_flight_files
+ANSWERED = """
+assert hg.progress(query).recall is not None
+assert spark.table("joined").count() > 1_000
+spark.stop()
+"""
 
-    write_flight_files("flights")
-    spark = hg.session()
-    streams = [
-        spark.readStream.schema(spark.read.parquet(f"flights/{name}").schema)
-        .option("maxFilesPerTrigger", 16)
-        .parquet(f"flights/{name}")
-        .withWatermark(time, "1 hour")
-        for name, time in (("landings", "landed_at"), ("departures", "departed_at"))
-    ]
-    watched = join.within(hg.Budget(rows=1_300, monitor=0.2))
-    out = watched.stream(*streams).writeStream.format("memory").queryName("joined")
-    query = out.trigger(availableNow=True).start()
-    query.awaitTermination()
-    print(hg.progress(query))
-    assert hg.progress(query).recall is not None
-    assert spark.table("joined").count() > 1_000
-    spark.stop()
-"""
-)
+
+def program(spark: bool) -> str:
+    """What a reader of the README would paste, and what must hold then."""
+    in_process, on_spark = BLOCKS
+    further = on_spark.replace("spark.stop()\n", ANSWERED) if spark else ""
+    return f"{in_process}{NO_REPOSITORY}{further}"
 
 
 def tried(wheel: Path, spark: bool, folder: Path) -> None:
@@ -67,7 +45,7 @@ def tried(wheel: Path, spark: bool, folder: Path) -> None:
         [uv, "pip", "install", "-q", "--python", python, "--constraint", LOCK, wanted],
         **run,
     )
-    (folder / "program.py").write_text(ON_SPARK if spark else IN_PROCESS)
+    (folder / "program.py").write_text(program(spark))
     unset = ("PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
     own = {name: value for name, value in os.environ.items() if name not in unset}
     for command in (

@@ -11,13 +11,19 @@ been: a feature for a model of delays, and a join whose state grows with the win
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 FILE = Path(__file__).with_name("flights.parquet")
 INSTANT = pa.timestamp("us", "UTC")
+TIMES = {"landings": "landed_at", "departures": "departed_at"}
+DAYS_A_BATCH = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +96,35 @@ def write_flight_files(folder: str | Path) -> None:
     ['2013-01-01.parquet', '2013-01-02.parquet']
     """
     flights = new_york_flights()
-    for name, table, time in (
-        ("landings", flights.landings, "landed_at"),
-        ("departures", flights.departures, "departed_at"),
-    ):
+    for name, time in TIMES.items():
+        table = getattr(flights, name)
         (Path(folder) / name).mkdir(parents=True, exist_ok=True)
         days = pc.strftime(table.column(time), "%Y-%m-%d")
         for day in sorted(pc.unique(days).to_pylist()):
             pq.write_table(
                 table.filter(pc.equal(days, day)), Path(folder) / name / f"{day}.parquet"
             )
+
+
+def flight_streams(
+    spark: "SparkSession", folder: str | Path = "out/flights"
+) -> tuple["DataFrame", "DataFrame"]:
+    """Landings and departures as streams of files, each with a watermark of an hour.
+
+    Writes the files first (`write_flight_files`). A batch reads sixteen days.
+
+    Examples
+    --------
+    >>> def joined(spark, join):
+    ...     landings, departures = flight_streams(spark)
+    ...     return join.stream(landings, departures)
+    """
+    write_flight_files(folder)
+    landings, departures = (
+        spark.readStream.schema(spark.read.parquet(path).schema)
+        .option("maxFilesPerTrigger", DAYS_A_BATCH)
+        .parquet(path)
+        .withWatermark(time, "1 hour")
+        for path, time in ((str(Path(folder) / name), time) for name, time in TIMES.items())
+    )
+    return landings, departures
