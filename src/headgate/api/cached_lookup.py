@@ -37,6 +37,16 @@ class LookupOutcome:
         The result rows in the order of the stream, an Arrow table.
     stats
         A `LookupStats`: hits, misses, queries and other counts.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> import pyarrow as pa
+    >>> prices = hg.ArrowTable(pa.table({"item": ["tea", "rice"], "price": [3, 2]}))
+    >>> lookup = hg.CachedLookup(on="item", table=prices, budget=hg.Budget(rows=2))
+    >>> outcome = lookup.run(pa.table({"item": ["rice", "tea", "rice"]}))
+    >>> outcome.rows.column("price").to_pylist(), outcome.stats.hits
+    ([2, 3, 2], 1)
     """
 
     def __init__(self, rows: pa.Table, stats: LookupStats) -> None:

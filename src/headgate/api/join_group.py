@@ -64,6 +64,17 @@ class GroupPlan:
     worst, worst_under_prop
         The lowest recall over weight, or the greatest error times weight; and the same under PROP,
         which divides memory in proportion to what each exact join needs.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> side, none = hg.Side("at", "1 minute"), hg.Side("seen", "0 seconds")
+    >>> join = hg.WindowJoin(on="id", left=side, right=none, budget=hg.Budget(rows=1))
+    >>> curve = hg.QualityCurve([0, 1000], [0.0, 1.0])
+    >>> group = hg.JoinGroup(budget=hg.Budget(rows=1000), joins={"ads": join, "orders": join})
+    >>> plan = group.plan({"ads": curve, "orders": curve})
+    >>> plan.joins["ads"].budget, round(plan.worst, 2)
+    (Budget(rows=500), 0.5)
     """
 
     budget: Budget

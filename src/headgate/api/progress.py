@@ -111,8 +111,15 @@ def progress(query: Any, name: str = "headgate") -> Progress | None:
 
     Examples
     --------
-    ``print(hg.progress(query))`` while a query runs, or ``hg.progress(query)`` alone in a notebook;
-    ``hg.progress(event.progress).figures["recall"]`` in a ``StreamingQueryListener``.
+    While a query runs, or after it has ended; in a notebook ``hg.progress(query)`` alone:
+
+    >>> def show(query):
+    ...     print(hg.progress(query))
+
+    In a ``StreamingQueryListener``:
+
+    >>> def onQueryProgress(event):
+    ...     return hg.progress(event.progress).figures["recall"]
     """
     from headgate.spark.spark_versions import figures_of
 

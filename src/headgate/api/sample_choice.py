@@ -54,6 +54,13 @@ class SampleChoice:
         Standard deviation of matches per row, over their mean: PPS-CLUSTER gains when it is high.
     between_clusters
         The share of the column's variance between clusters: cluster samples lose when it is high.
+
+    Examples
+    --------
+    >>> def chosen(join, left, right):
+    ...     choice = hg.choose_sample(join, left, right, "price")
+    ...     print(choice)  # every scheme tried, with its error
+    ...     return choice.goal
     """
 
     goal: Sample

@@ -29,6 +29,13 @@ class Watch:
         new one.
     folder
         Where the history is.
+
+    Examples
+    --------
+    >>> def watched(spark, query):
+    ...     with hg.watch(spark) as watch:
+    ...         print(watch.link)
+    ...         query.awaitTermination()
     """
 
     def __init__(
@@ -106,7 +113,9 @@ def watch(
 
     Examples
     --------
-    ``print(hg.watch(spark).link)`` before starting a query.
+    >>> def watched(spark, joined):
+    ...     print(hg.watch(spark).link)
+    ...     return joined.writeStream.format("noop").start()
     """
     needed = (*EXTRAS["watch"], *(EXTRAS["telemetry"] if telemetry else ()))
     missing = [name for name in needed if find_spec(name) is None]

@@ -44,6 +44,23 @@ class Outcome:
         where nothing was watched.
     followed
         How many arrivals each policy handled, where the policy was learned.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> from headgate.demo.flights import new_york_flights
+    >>> flights = new_york_flights()
+    >>> outcome = hg.WindowJoin(
+    ...     on="plane",
+    ...     left=hg.Side(time="landed_at", window="1 day"),
+    ...     right=hg.Side(time="departed_at", window="0 seconds"),
+    ...     budget=hg.Budget(rows=500),
+    ...     policy="fifo",
+    ... ).run(flights.landings, flights.departures)
+    >>> outcome
+    Outcome(... pairs, recall ..., peak 500 rows)
+    >>> outcome.pairs.num_rows == outcome.stats.pairs
+    True
     """
 
     def __init__(

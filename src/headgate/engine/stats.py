@@ -32,6 +32,12 @@ class Stats(JoinCounts):
     the exact result is missing only where a row was `shed`, `refused`, `retired`,
     `unchosen`, `unprobed`, `unstored` or `late`; `null_keys` and `null_times` match nothing in any
     join, `expired` and `unneeded` rows had no partner left to meet.
+
+    Examples
+    --------
+    >>> stats = Stats(left_rows=6, right_rows=4, pairs=3, shed=2)
+    >>> stats.shed, stats.pairs
+    (2, 3)
     """
 
     @classmethod

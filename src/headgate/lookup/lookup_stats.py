@@ -14,6 +14,12 @@ class LookupStats(LookupCounts):
     """Counts of a lookup so far; the stats of two stretches add up.
 
     Every stream row is a hit, a miss, one with an unknown key, or one with a null key.
+
+    Examples
+    --------
+    >>> stats = LookupStats(hits=6, misses=3)
+    >>> stats.then(LookupStats(hits=3)).hit_rate
+    0.75
     """
 
     @classmethod

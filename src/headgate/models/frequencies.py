@@ -29,6 +29,12 @@ class KeyFrequencies:
         The keys, one array a key column.
     share
         The fraction of the side's rows with that key.
+
+    Examples
+    --------
+    >>> keys = pa.chunked_array([["a", "b"]])
+    >>> KeyFrequencies((keys,), np.array([0.75, 0.25])).share.sum()
+    np.float64(1.0)
     """
 
     columns: tuple[pa.ChunkedArray, ...]

@@ -97,7 +97,13 @@ def _hull(rows: list[float], output: list[float]) -> list[int]:
 
 @dataclass(frozen=True)
 class Split:
-    """How memory is shared between the sides, and what that is expected to yield."""
+    """How memory is shared between the sides, and what that is expected to yield.
+
+    Examples
+    --------
+    >>> Split(left=300, right=100, output=12.0, recall=0.8).recall
+    0.8
+    """
 
     left: float
     right: float

@@ -70,7 +70,14 @@ def sampler_within(
     rates: tuple[float, float] | None,
     windows: tuple[Window, Window],
 ) -> Policy:
-    """The same sampler with another budget: UNIFORM's fraction is that which memory allows."""
+    """The same sampler with another budget: UNIFORM's fraction is that which memory allows.
+
+    Examples
+    --------
+    >>> minute = TimeWindow(60 * SECOND_US)
+    >>> sampler_within(Sample(), EqCluster(), Budget(rows=20), None, (minute, minute))
+    EqCluster(seed=0)
+    """
     if not isinstance(sampler, Uniform) or goal.kind != "uniform" or goal.fraction is not None:
         return sampler
     model = sampler.model_of_streams

@@ -87,6 +87,24 @@ class WhatIf:
         The join, described in one line.
     notes
         Remarks on how the result was obtained.
+
+    Examples
+    --------
+    >>> import headgate as hg
+    >>> from headgate.demo.auctions import auction_stream
+    >>> stream = auction_stream(rows=16_000, seed=1)
+    >>> found = hg.whatif(
+    ...     stream.auctions,
+    ...     stream.bids,
+    ...     left_on="id",
+    ...     right_on="auction",
+    ...     left=hg.Side(time="opened_at", window="10 minutes"),
+    ...     right=hg.Side(time="bid_at", window="0 seconds"),
+    ...     policies=["age", "fifo"],
+    ...     optimum=False,
+    ... )
+    >>> found.memory_for(0.9, "age").rows < found.needs.rows
+    True
     """
 
     points: tuple[SizingPoint, ...]

@@ -13,7 +13,13 @@ OTHERWISE = ("mark", "widen", "fail")
 
 @dataclass(frozen=True)
 class Goal:
-    """What a join maximises within its budget."""
+    """What a join maximises within its budget: the base of all goals.
+
+    Examples
+    --------
+    >>> [isinstance(goal, Goal) for goal in (MaxSubset(), Sample())]
+    [True, True]
+    """
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,13 @@ _ROWS = re.compile(r"\s*(-?[0-9][0-9_,]*)\s*rows?\s*")
 
 @dataclass(frozen=True)
 class TimeWindow:
-    """A row waits `us` microseconds of event time, both ends included."""
+    """A row waits `us` microseconds of event time, both ends included.
+
+    Examples
+    --------
+    >>> str(TimeWindow(us=90_000_000))
+    '90 seconds'
+    """
 
     us: int
 

@@ -16,7 +16,13 @@ NEGLIGIBLE = 1e-12
 
 
 class Now(NamedTuple):
-    """What is known: the present step and the value seen at it."""
+    """What is known: the present step and the value seen at it.
+
+    Examples
+    --------
+    >>> Now(step=7, value=20).value
+    20
+    """
 
     step: int
     value: int
@@ -26,6 +32,11 @@ class Moment(NamedTuple):
     """A frame of reference from which the future looks the same.
 
     Values are offsets from ``origin``; ``now`` is one state of the stream in that frame.
+
+    Examples
+    --------
+    >>> Moment(Now(step=7, value=20), origin=20).origin
+    20
     """
 
     now: Now

@@ -28,6 +28,14 @@ class ProcessFit:
         How many numbers were fitted.
     rmse
         Root mean square error of the one-step prediction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from headgate.models import best_fit
+    >>> steps = np.random.default_rng(1).integers(-1, 2, 500)
+    >>> type(best_fit(np.cumsum(steps))[0].process).__name__
+    'RandomWalk'
     """
 
     process: Process

@@ -43,6 +43,13 @@ class SparkTable(Table):
     snapshot
         For streams: a folder for the snapshot alone, which the driver and all workers reach under
         this path or URI (hdfs://, s3://, ...). Delete it to have it written again.
+
+    Examples
+    --------
+    >>> def enriched(spark, orders):
+    ...     products = hg.SparkTable(spark.table("products"), snapshot="out/products")
+    ...     lookup = hg.CachedLookup(on="product", table=products, budget=hg.Budget(rows=10_000))
+    ...     return lookup.stream(orders)
     """
 
     frame: DataFrame
