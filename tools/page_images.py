@@ -20,7 +20,7 @@ PHONE = ("watch-phone", 390, 844, "light")
 
 
 def start(session: Any, folder: Path) -> Any:
-    """The shop's clicks and orders, joined within a quarter of what the exact join stores."""
+    """The shop's clicks and orders, joined within an eighth of what the exact join stores."""
     shop = shop_stream(ROWS)
     frames = []
     for name, table, time in (
@@ -35,7 +35,7 @@ def start(session: Any, folder: Path) -> Any:
         on="product",
         left=hg.Side(time="clicked_at", window="10 minutes"),
         right=hg.Side(time="ordered_at", window="0 seconds"),
-        budget=hg.Budget(memory="3 MB"),
+        budget=hg.Budget(memory="1.5 MB"),
     )
     frame = join.stream(*frames, shards=SHARDS, watermark=False)
     kept = folder / "checkpoint"

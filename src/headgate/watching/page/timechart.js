@@ -99,7 +99,7 @@ export class TimeChart {
       legend: { show: false }, padding: [null, 22, null, null],
       cursor: { y: false, points: { size: 7 } },
       scales: { x: { time: true }, y: { range: range || ((u, low, high) => [0, high > 0 ? high * 1.08 : 1]) } },
-      axes: [{ ...axis, space: 70, values: (u, ticks) => this.times(u, ticks) }, { ...axis, size: 62, values: (u, ticks) => ticks.map((tick) => axisFormat(tick)) }],
+      axes: [{ ...axis, space: 95, values: (u, ticks) => this.times(u, ticks) }, { ...axis, size: 62, values: (u, ticks) => ticks.map((tick) => axisFormat(tick)) }],
       series: [{}, ...lines.map((line, place) => ({
         label: line.label, spanGaps: true,
         // A line needs two batches to be seen.
