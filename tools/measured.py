@@ -1,9 +1,10 @@
 """Writes docs/measured/: the output of commands that pages quote, one file per command.
 
 tests/test_numbers.py looks numbers up in these files. Run it:  python tools/measured.py [NAME...]
-Without names it runs `COMMANDS`; studies take minutes each and are run by name.
+Without names it runs `COMMANDS`. Studies and benchmarks take minutes each and are run by name.
 """
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -24,6 +25,21 @@ COMMANDS = {
     "whatif-flights": ("python examples/flight_files.py", FLIGHTS),
 }
 """Commands a reader could type; the last one's output is kept."""
+BENCHES = {
+    "bench-kernel": ("headgate bench --part kernel",),
+    "bench-learning": ("headgate bench --part learning",),
+    "bench-budgets": ("headgate bench --part budgets",),
+    "bench-cpu": ("headgate bench --part cpu",),
+    "bench-shards": ("headgate bench --part shards",),
+    "bench-promised": ("headgate bench --part promised",),
+    "bench-uniform": ("headgate bench --part uniform --rounds 1 --rows 8000000",),
+    "bench-skew": ("headgate bench --part skew --rounds 1",),
+    "bench-outer": ("headgate bench --part outer --rounds 1 --rows 8000000",),
+    "demo": ("headgate demo",),
+    "reshard": ("pytest -q -s -m slow tests/spark/test_resharding_at_scale.py",),
+    "watch-cost": ("python tools/watch_cost.py --query 3",),
+}
+"""Commands that measure this machine, so that they print other numbers each time."""
 STUDIES = {
     "learned-intervals": (),
     "planned-intervals": (),
@@ -35,8 +51,8 @@ STUDIES = {
 """Studies whose verdicts are kept, with their options."""
 
 
-def written(commands: tuple[str, ...], folder: Path) -> str:
-    """Run them there; the last one, and what it printed."""
+def written(commands: tuple[str, ...], folder: Path, columns: int = 80) -> str:
+    """Run them there; the last one, and what it printed on so many columns."""
     printed = ""
     for command in commands:
         program, *rest = shlex.split(command)
@@ -48,6 +64,7 @@ def written(commands: tuple[str, ...], folder: Path) -> str:
             capture_output=True,
             text=True,
             check=True,
+            env=os.environ | {"COLUMNS": str(columns)},
         )
         printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
     return f"$ {commands[-1]}\n{printed.rstrip()}\n"
@@ -79,7 +96,9 @@ def main(names: list[str]) -> None:
             keep_verdicts(name)
             print(f"docs/measured/{name}.csv")
             continue
-        (FOLDER / f"{name}.txt").write_text(written(COMMANDS[name], ROOT))
+        found = BENCHES.get(name)
+        said = written(found, ROOT, 120) if found else written(COMMANDS[name], ROOT)
+        (FOLDER / f"{name}.txt").write_text(said)
         print(f"docs/measured/{name}.txt")
 
 

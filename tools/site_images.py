@@ -1,6 +1,7 @@
-"""Pictures of ten pages of the site in a real browser: light, dark and narrow, to be looked at.
+"""Pictures of the site's pages in a real browser: light, dark and narrow, to be looked at.
 
-Run it after `make docs-site`:  python tools/site_images.py FOLDER
+Run it after `make docs-site`:  python tools/site_images.py FOLDER [PAGE...]
+A page is named like `guides/policies`; without names it takes one page of each kind.
 """
 
 import sys
@@ -28,10 +29,10 @@ PAGES = (
 LOOKS = (("light", 1280, 900), ("dark", 1280, 900), ("narrow", 390, 844))
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, pages: tuple[str, ...]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with reader() as browser:
-        for page in PAGES:
+        for page in pages:
             for look, width, height in LOOKS:
                 browser.scheme("dark" if look == "dark" else "light")
                 browser.size(width, height)
@@ -40,8 +41,8 @@ def main(folder: Path) -> None:
                 wide = browser.run("return document.documentElement.scrollWidth")
                 if wide > width:
                     print(f"{page} ({look}): {wide} pixels wide, the window has {width}")
-    print(f"{len(PAGES) * len(LOOKS)} pictures in {folder}")
+    print(f"{len(pages) * len(LOOKS)} pictures in {folder}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), tuple(sys.argv[2:]) or PAGES)
