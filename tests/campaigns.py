@@ -104,6 +104,10 @@ def page(known: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+IN_ROW = ("workloads", "seeds", "rounds")
+"""Counts in the row of a run; all others are told below the table, of all runs together."""
+
+
 def _table(heading: str, what: str, known: list[dict[str, Any]]) -> list[str]:
     """The runs of a kind, by commit."""
     if not known:
@@ -114,13 +118,19 @@ def _table(heading: str, what: str, known: list[dict[str, Any]]) -> list[str]:
         "| last run (UTC) | commit | seeds | counts | CPU s | failed |",
         "|---|---|---|---|--:|---|",
     ]
+    parts: Counter[str] = Counter()
     for each in known:
-        counts = ", ".join(f"{count:,} {name}" for name, count in each["counts"].items())
+        main = {name: n for name, n in each["counts"].items() if name in (what, *IN_ROW)}
+        counts = ", ".join(f"{count:,} {name}" for name, count in main.items())
+        parts.update({name: n for name, n in each["counts"].items() if name not in main})
         failed = ", ".join(each["failed"]) or "none"
         lines.append(
             f"| {each['date']} | {each['commit']} | {each['seeds']} | {counts} "
             f"| {each['seconds']:,.0f} | {failed} |"
         )
+    if parts:
+        told = ", ".join(f"{name.replace('_', ' ')} {parts[name]:,}" for name in sorted(parts))
+        lines += ["", f"By kind, over all of these runs: {told}."]
     return [*lines, ""]
 
 
