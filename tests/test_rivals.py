@@ -168,3 +168,14 @@ def test_nothing_is_told_by_a_few_pairs() -> None:
 def test_rows_without_a_rival_are_let_go() -> None:
     rows = RivalRows.none(3)
     assert rows.where(np.zeros(0, bool)).held.shape == (3, 0)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_which_rival_leads_by_importance_does_not_depend_on_its_unit(unit: float) -> None:
+    chance = np.random.default_rng(2)
+    standing = Standing(("fifo", "greedy"), by_importance=True)
+    few, many = ((chance.poisson(20 * n, (2, GROUPS)) + [[0], [9 * n]]) * unit for n in (0.1, 3))
+    standing.add(few)
+    assert not standing.tells
+    standing.add(many)
+    assert standing.leader("fifo") == "greedy"

@@ -9,11 +9,13 @@ from headgate.learning import BudgetPart, Room
 from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.room import (
     ALWAYS,
+    IMPORTANT_BYTES,
     KEYS_A_ROW,
     MOST_KEYS,
     MOST_TRIED,
     MOST_WATCHED,
     TRIED_A_ROW,
+    TRIED_BYTES,
     WATCHED_A_ROW,
     WATCHED_BYTES,
     FreeRows,
@@ -237,6 +239,7 @@ def room_for(
         seed,
         part(tried, free.tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
         free,
+        TRIED_BYTES + IMPORTANT_BYTES * (policy.learned is not None and policy.learned.important),
     )
 
 

@@ -13,7 +13,7 @@ from headgate.learning.key_counts import CELLS_A_BYTE, COUNT_BYTES
 from headgate.learning.keys_seen import SEEN_BYTES
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.room import TRIED_BYTES, WATCHED_BYTES
+from headgate.learning.room import WATCHED_BYTES
 from headgate.learning.watch_limits import KEYED_BYTES
 from headgate.learning.watched_rows import WatchedRows
 from headgate.spec import Window
@@ -104,7 +104,8 @@ class TableLearner:
             + len(learner.monitor.followed_keys.seen.rows.key) * SEEN_BYTES
             + len(tracked) * COUNT_BYTES
             + len(learner.monitor.sketch.cells) // CELLS_A_BYTE
-            + sum(len(side.time) for side in rivals or ()) * (size + TRIED_BYTES)
+            + sum(len(side.time) for side in rivals or ())
+            * (size + learner.monitor.room.tried_bytes)
         )
         return LearnedStep(
             self._state,

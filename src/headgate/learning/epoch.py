@@ -79,6 +79,8 @@ class Epoch:
     """Whether rows have the rest of it."""
     bytes: int = 0
     """Of its arrivals."""
+    importance: float = 0.0
+    """Of its arrivals; their number where all count alike."""
     lost: int = 0
     """Rows refused or given up for lack of room."""
     stored: int = 0
@@ -92,7 +94,7 @@ class Epoch:
     judged: np.ndarray = field(default_factory=lambda: np.zeros((2, 5)))
     """By side, what `Fit` adds up."""
     made: np.ndarray | None = None
-    """Pairs of the policies on trial, by policy and group."""
+    """Pairs of the policies on trial, or their importance, by policy and group."""
     met: np.ndarray | None = None
     waited_us: np.ndarray | None = None
     """By class of row, what watched rows met, and how long they waited; None where not counted."""
@@ -106,6 +108,7 @@ class Epoch:
             "lean": self.lean,
             "spare": self.spare,
             "bytes": self.bytes,
+            "importance": self.importance,
             "lost": self.lost,
             "stored": self.stored,
             "revives": self.revives,
@@ -138,13 +141,14 @@ class Epoch:
             lean=facts["lean"],
             spare=facts["spare"],
             bytes=facts["bytes"],
+            importance=facts.get("importance", 0.0),
             lost=facts["lost"],
             stored=facts["stored"],
             revives=facts["revives"],
             matches=from_text(facts["matches"], np.int64, (2, BUCKETS)),
             watched_us=from_text(facts["watched"], np.int64, (2, BUCKETS)),
             judged=np.array(facts["judged"]),
-            made=None if made is None else np.array(made, np.int64).reshape(len(made), -1),
+            made=None if made is None else np.array(made, np.float64).reshape(len(made), -1),
             met=from_text(facts["met"], np.int64, SHAPE) if "met" in facts else None,
             waited_us=from_text(facts["waited"], np.int64, SHAPE) if "waited" in facts else None,
         )

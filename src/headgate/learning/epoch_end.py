@@ -97,6 +97,7 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
         ended.windows_passed(monitor.by_rows), float(ended.lived_us), ended.arrived, ended.stored
     )
     monitor.take_in(ended.epoch)
+    monitor.importance = ended.epoch.importance / max(ended.arrived, 1)
     policy, key_bytes = ended.terms.policy, ended.key_bytes
     trying = policy.tries_others and monitor.room.most_tried(key_bytes) > 0
     monitor.epoch = Epoch(
@@ -162,7 +163,8 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
     if monitor.tried > 0 and not monitor.fit.tells:
         # Until the choice is clear, a random sample is the best start.
         return policy.neutral
-    fading, better = monitor.fading(monitor.epoch.stored), monitor.fit.better
+    fading = None if monitor.tried > 0 else monitor.fading(monitor.epoch.stored)
+    better = monitor.fit.better
     if not (policy.important or monitor.fit.tells_clearly):
         # A handful of matches is no reason to leave the counts of keys, or to go back to them; nor
         # is one bad epoch, when other keys became frequent.

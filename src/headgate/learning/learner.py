@@ -28,6 +28,7 @@ from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.observation import Observation
 from headgate.learning.resting import may_rest, rest, rested, wake
 from headgate.learning.result_rows import ResultRows
+from headgate.learning.rival_round import at_arrival
 from headgate.learning.trial import Trial, begin_at_once
 from headgate.learning.watch_limits import WatchLimits
 from headgate.learning.watch_room import Coming, Spans
@@ -192,6 +193,7 @@ class Learner:
         if epoch.began_us is None and any(len(rows.time) for rows in given.arriving):
             epoch.began_us, epoch.seen = _began_us(given), before.seen
         epoch.bytes += sum(int(rows.size.sum()) for rows in given.arriving)
+        epoch.importance += sum(float(at_arrival(r, given.terms).sum()) for r in given.arriving)
         epoch.lost += int(step.counts[LOST].sum())
         monitor.has_given_up |= bool(step.counts[[*LOST, Count.RETIRED]].any())
         made = (float(step.counts[Count.PAIRS].sum()), float(step.counts[Count.UNMATCHED].sum()))
@@ -318,9 +320,8 @@ class Learner:
 
     def _as_expected(self, rows: Rows, side: int) -> Rows:
         """Rows stored under a policy that kept no history, with the one that their keys suggest."""
-        rate, stored = self.monitor.rate, self.monitor.epoch.stored
         now = self._given.progress.clock >> 1
-        return self._worth.with_history(rows, side, now, stored / rate if rate else 0.0)
+        return self._worth.with_history(rows, side, now, self.monitor.stay_us)
 
     def _judging(self) -> KeyWorth:
         """The models to be judged by what watched rows meet."""

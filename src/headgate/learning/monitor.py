@@ -81,6 +81,8 @@ class Monitor:
     """Event time, forgotten like the age curves."""
     arrived: float = 0.0
     """Rows of both sides, forgotten alike."""
+    importance: float = 1.0
+    """The mean importance of the last epoch's arrivals."""
     fit: ModelFit = field(default_factory=ModelFit)
     followed: str = ""
     """The policy that is followed, by its name."""
@@ -176,6 +178,11 @@ class Monitor:
             return None
         return self.ages.fading(stored / self.rate) if self.rate else Fading(0.0, 0.0)
 
+    @property
+    def stay_us(self) -> float:
+        """In what time all stored rows are replaced; 0 where that is not known."""
+        return self.epoch.stored / self.rate if self.rate else 0.0
+
     def forget(self, windows: float, lived: float, arrived: int, stored: int) -> None:
         """Move on by so many windows, and so much event time, in which so many rows came.
 
@@ -226,6 +233,7 @@ class Monitor:
                 "counted": self.counted,
                 "lived": self.lived,
                 "arrived": self.arrived,
+                "importance": self.importance,
                 "fit": asdict(self.fit),
                 "followed": self.followed,
                 "switched": self.switched,
@@ -235,6 +243,7 @@ class Monitor:
                 "standing": {
                     "names": self.standing.names,
                     "costs": self.standing.costs,
+                    "by_importance": self.standing.by_importance,
                     "made": self.standing.made.tolist(),
                 },
                 "pairs": self.pairs,
@@ -256,9 +265,12 @@ class Monitor:
         self.share, self.counted, self.lived = given["share"], given["counted"], given["lived"]
         self.arrived, self.followed = given["arrived"], given["followed"]
         self.switched, self.tried = given["switched"], given["tried"]
+        self.importance = given.get("importance", 1.0)
         self.contested, self.steady = given["contested"], given["steady"]
         standing = given["standing"]
-        self.standing = Standing(tuple(standing["names"]), tuple(standing["costs"]))
+        self.standing = Standing(
+            tuple(standing["names"]), tuple(standing["costs"]), standing.get("by_importance", False)
+        )
         if self.standing.names:
             self.standing.made = np.array(standing["made"])
         self.pairs, self.lost = given["pairs"], given["lost"]

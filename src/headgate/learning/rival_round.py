@@ -6,7 +6,8 @@ would make at full scale, whether it ranks by key, age or history. Sampling keys
 either miss the heaviest key or let it fill the small budget.
 
 In joins other than inner ones a rival's results are those of the join's own kind: rows that meet
-their first partner, pairs, and rows of its share that certainly have no partner.
+their first partner, pairs, and rows of its share that certainly have no partner. Where rows differ
+in importance, results count by theirs.
 """
 
 from collections.abc import Callable
@@ -16,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel.layout import Fate
-from headgate.kernel.pair_block import NOBODY
+from headgate.kernel.pair_block import NOBODY, PairBlock
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.step_progress import StepProgress
 from headgate.kernel.terms import Terms
+from headgate.kernel.worth import definition_at
 from headgate.learning.standing import GROUPS
 from headgate.policies.chance import uniform
 from headgate.policies.policy import Policy
@@ -44,6 +46,8 @@ class RivalRows(NamedTuple):
     held: np.ndarray  # bool (rival, row): who stores it
     matches: np.ndarray  # int32 (rival, row)
     touched: np.ndarray  # int64 (rival, row)
+    recent: np.ndarray  # float64 (rival, row): decayed matches; empty where all rows count alike
+    importance: np.ndarray  # float64, as defined when it came; empty where all count alike
     source: np.ndarray  # int64: where it stood among the rows before, then the side's arrivals
 
     @classmethod
@@ -60,6 +64,8 @@ class RivalRows(NamedTuple):
             held=by_rival.astype(np.bool_),
             matches=by_rival.astype(np.int32),
             touched=by_rival,
+            recent=by_rival.astype(np.float64),
+            importance=np.empty(0),
             source=none,
         )
 
@@ -71,7 +77,7 @@ class RivalRows(NamedTuple):
         """The same rows after a step in which nothing was put to the rivals."""
         return self._replace(source=np.arange(len(self.time)))
 
-    def batch(self, rival: int, how: How) -> Rows:
+    def batch(self, rival: int, terms: Terms) -> Rows:
         """What a rival stores, as a step wants it."""
         mine = self.held[rival]
         rows = Rows.of_arrivals(
@@ -86,8 +92,18 @@ class RivalRows(NamedTuple):
             sequence=self.sequence[mine],
             matches=matches,
             touched=self.touched[rival][mine],
-            fate=None if how == How.INNER else np.where(matches > 0, MATCHED, NOT_YET),
+            recent=self.recent[rival][mine] if self.recent.size else None,
+            importance=_as_ever(self.importance[mine], terms) if terms.combine else None,
+            fate=None if terms.how == How.INNER else np.where(matches > 0, MATCHED, NOT_YET),
         )
+
+
+def _as_ever(importance: np.ndarray, terms: Terms) -> np.ndarray:
+    """The importance of rows under every definition: for rivals, that of their arrival stays.
+
+    So what they store does not depend on how a stream is cut into steps.
+    """
+    return np.broadcast_to(importance, (len(terms.changes) + 1, len(importance)))
 
 
 BothRows = tuple[RivalRows, RivalRows]
@@ -98,6 +114,15 @@ Weigh = Callable[[Rows, int], Rows]
 def coins(seed: int, side: int, sequence: np.ndarray) -> np.ndarray:
     """A number in [0, 1) for each row: a row is tried while it is below the share."""
     return uniform(seed ^ COIN_SEED, np.full(len(sequence), side, np.uint8), sequence)
+
+
+def at_arrival(rows: Rows, terms: Terms) -> np.ndarray:
+    """The importance of arrivals by the definition that held when they came."""
+    if rows.importance is None:
+        return np.ones(len(rows.time))
+    definition = definition_at(terms.changes, rows.time)
+    importance: np.ndarray = rows.importance[definition, np.arange(len(rows.time))]
+    return importance
 
 
 class RivalRound(NamedTuple):
@@ -119,15 +144,14 @@ class RivalRound(NamedTuple):
         drawn = [coins(self.seed, side, self.sequence[side]) < self.share for side in (0, 1)]
         chosen = [np.flatnonzero(part) for part in self._relevant(drawn, stored)]
         arrivals = [
-            _put_to_rivals(self.given.arriving[side].take(chosen[side]), drawn[side][chosen[side]])
-            for side in (0, 1)
+            self._put_to_rivals(side, chosen[side], drawn[side][chosen[side]]) for side in (0, 1)
         ]
         after = [_Gathering(stored[side], arrivals[side], len(policies)) for side in (0, 1)]
-        made = np.zeros((len(policies), GROUPS), np.int64)
+        made = np.zeros((len(policies), GROUPS))
         groups, counted = self._groups(stored, chosen), self._counted(stored, drawn, chosen)
         numbers = (self.sequence[0][chosen[0]], self.sequence[1][chosen[1]])
         for rival, policy in enumerate(policies):
-            batches = [stored[side].batch(rival, self.given.terms.how) for side in (0, 1)]
+            batches = [stored[side].batch(rival, self.given.terms) for side in (0, 1)]
             new = arrivals
             if policy.weighs_keys:
                 batches = [weigh(batch, side) for side, batch in enumerate(batches)]
@@ -150,7 +174,7 @@ class RivalRound(NamedTuple):
                     # The row that was stored is the earlier of the two.
                     from_left = after[0].time[left] <= after[1].time[right]
                     group = np.where(from_left, groups[0][left], groups[1][right])
-                made[rival] += np.bincount(group, minlength=GROUPS)
+                made[rival] += np.bincount(group, _weights(block), minlength=GROUPS)
             for side in (0, 1):
                 after[side].take_in(rival, own[side], step, side)
         left, right = (
@@ -163,6 +187,15 @@ class RivalRound(NamedTuple):
         before = self.given.progress
         progress = StepProgress(before.clock, before.seen)
         return Step(given._replace(terms=self._terms(policy), progress=progress))
+
+    def _put_to_rivals(self, side: int, chosen: np.ndarray, drawn: np.ndarray) -> Rows:
+        """The arrivals chosen: all probe, as far as they do in the join, and some are stored."""
+        terms, arrivals = self.given.terms, self.given.arriving[side].take(chosen)
+        effort = np.stack([np.ones(len(drawn)), drawn])
+        if arrivals.effort is not None:
+            effort = effort * arrivals.effort
+        importance = _as_ever(at_arrival(arrivals, terms), terms) if terms.combine else None
+        return arrivals._replace(effort=effort, importance=importance, recent=None)
 
     def _relevant(self, drawn: list[np.ndarray], stored: BothRows) -> list[np.ndarray]:
         """Arrivals that may be stored, or meet what is: others would change nothing."""
@@ -218,12 +251,9 @@ class RivalRound(NamedTuple):
         )
 
 
-def _put_to_rivals(arrivals: Rows, drawn: np.ndarray) -> Rows:
-    """Arrivals all of which probe, as far as they do in the join, and of which some are stored."""
-    effort = np.stack([np.ones(len(drawn)), drawn])
-    if arrivals.effort is not None:
-        effort = effort * arrivals.effort
-    return arrivals._replace(effort=effort, importance=None, recent=None)
+def _weights(block: PairBlock) -> np.ndarray | None:
+    """What each result counts; None where all count alike, as rows without a partner do."""
+    return block.importance if block.importance.size else None
 
 
 class _Gathering:
@@ -237,6 +267,10 @@ class _Gathering:
         self._held = np.zeros((rivals, total), np.bool_)
         self._matches = np.zeros((rivals, total), np.int32)
         self._touched = np.zeros((rivals, total), np.int64)
+        self._importance = np.empty(0)
+        if arrivals.importance is not None:
+            self._importance = np.concatenate([stored.importance, arrivals.importance[0]])
+        self._recent = np.zeros((rivals, len(self._importance)))
 
     def take_in(self, rival: int, own: np.ndarray, step: Step, side: int) -> None:
         """After a rival's step, whose rows stand at ``own``."""
@@ -247,6 +281,8 @@ class _Gathering:
             # All that later steps must know of a row's fate is whether it may come out alone.
             matches = np.maximum(matches, (fates & CANNOT_BE_ALONE != 0).astype(np.int32))
         self._matches[rival, own], self._touched[rival, own] = matches, touched
+        if self._recent.size:
+            self._recent[rival, own] = step.recent(side)
 
     def rows(self, chosen: np.ndarray, sequence: np.ndarray) -> RivalRows:
         """The rows that anybody stores now."""
@@ -260,6 +296,8 @@ class _Gathering:
             held=self._held,
             matches=self._matches,
             touched=self._touched,
+            recent=self._recent,
+            importance=self._importance,
             source=np.concatenate([np.arange(len(stored.time)), len(stored.time) + chosen]),
         )
         anybody: np.ndarray = np.any(self._held, axis=0)

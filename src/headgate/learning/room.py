@@ -13,8 +13,9 @@ MOST_TRIED = 1 << 14
 WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 6, 3
 """Watched rows, tracked keys, and rows that other policies are tried on, that count as a stored
 row where only rows are limited; they have no payload, and less bookkeeping."""
-WATCHED_BYTES, TRIED_BYTES = 56, 40
-"""What a watched row, and a row that policies are tried on, takes beside the key."""
+WATCHED_BYTES, TRIED_BYTES, IMPORTANT_BYTES = 56, 40, 20
+"""What a watched row, and a row that policies are tried on, takes beside the key; and how much more
+where rows differ in importance."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Room:
     seed: int = 0
     tried: BudgetPart = BudgetPart(rows=0)
     free: FreeRows = NONE_FREE
+    tried_bytes: int = TRIED_BYTES
+    """What a row that policies are tried on takes beside the key."""
 
     @property
     def rows(self) -> int:
@@ -96,6 +99,7 @@ class Room:
             self.seed,
             self.tried.shrunk(0.5, free.tried),
             free,
+            self.tried_bytes,
         )
 
     @property
@@ -131,4 +135,4 @@ class Room:
 
     def most_tried(self, key_bytes: int) -> int:
         """How many rows with keys of so many bytes other policies may be tried on at once."""
-        return min(self.tried.holds(TRIED_A_ROW, key_bytes + TRIED_BYTES), MOST_TRIED)
+        return min(self.tried.holds(TRIED_A_ROW, key_bytes + self.tried_bytes), MOST_TRIED)

@@ -34,6 +34,8 @@ class Standing:
     costs: tuple[float, ...] = ()
     """Of each, the part of the memory that it takes to learn what it goes by; none where left out.
     Of two that make the same, the one is better that leaves more room for rows."""
+    by_importance: bool = False
+    """Whether pairs count by their importance."""
     made: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,8 +51,17 @@ class Standing:
 
     @property
     def tells(self) -> bool:
-        """Whether enough pairs were made to compare policies."""
-        return bool(self.made.sum(axis=1).max(initial=0.0) >= LEAST_PAIRS)
+        """Whether enough pairs were made to compare policies.
+
+        By importance, as many as would make groups differ as they do if all counted alike.
+        """
+        if not self.made.size:
+            return False
+        best = self.made[int(np.argmax(self.made.sum(axis=1)))]
+        if not self.by_importance:
+            return bool(best.sum() >= LEAST_PAIRS)
+        chance = GROUPS * best.var(ddof=1)
+        return bool(best.sum() > 0 and best.sum() ** 2 >= LEAST_PAIRS * chance)
 
     def leader(self, followed: str) -> str:
         """The policy to follow: another than ``followed`` only if significantly better."""

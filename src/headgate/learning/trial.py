@@ -12,6 +12,7 @@ from headgate.learning import Monitor
 from headgate.learning.key_worth import KeyWorth
 from headgate.learning.rival_round import BothRows, RivalRound, RivalRows, coins
 from headgate.learning.standing import Standing
+from headgate.policies import Policy
 from headgate.policies.learned import BY_KEY, Learned
 from headgate.spec.budget import UNLIMITED
 
@@ -55,15 +56,21 @@ class Trial:
             monitor.tried,
             most // len(names),
         ).play(
-            tuple(
-                self._policy.named(name, worth.curves, worth.levels, worth.density)
-                for name in names
-            ),
+            self._policies(monitor, worth),
             self._rows or (RivalRows.none(len(names)), RivalRows.none(len(names))),
             worth.weighed,
         )
         epoch.made = made if epoch.made is None else epoch.made + made
         return rows
+
+    def _policies(self, monitor: Monitor, worth: KeyWorth) -> tuple[Policy, ...]:
+        """The rivals, with the models learned so far."""
+        return tuple(
+            self._policy.named(name, worth.curves, worth.levels, worth.density).in_miniature(
+                monitor.stay_us, monitor.importance
+            )
+            for name in monitor.standing.names
+        )
 
     def _as_doubted(self, step: Step, stored_rows: list[int]) -> StepInput:
         """What the step was given, with arrivals doubtful that were so in it: a rival gives up too
@@ -111,7 +118,7 @@ def begin_trial(
     # What following a policy costs: counts of keys, as a share of what the join stores.
     part = LAST_ROWS_WORTH * (needs[1] - needs[0]) / capacity
     costs = tuple(part if name in BY_KEY else 0.0 for name in names)
-    monitor.standing = Standing(names, costs)
+    monitor.standing = Standing(names, costs, policy.important)
     monitor.tried = tried_share(monitor.room.most_tried(key_bytes), len(names), capacity)
 
 

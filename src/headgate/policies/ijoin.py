@@ -1,11 +1,17 @@
 """IJOIN: keep the rows that produce the most importance per time stored."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import ClassVar, Literal
 
-from headgate.policies.kinds.residence_score import AS_FITS, AS_NEEDED, Residence, ResidenceScore
+from headgate.policies.kinds.residence_score import (
+    AS_FITS,
+    AS_NEEDED,
+    PlainResidenceScore,
+    Residence,
+    ResidenceScore,
+)
 from headgate.policies.policy import RanksBy, require_times
 from headgate.spec import SpecError, Window
 from headgate.spec.quantity import parse_duration_us
@@ -94,6 +100,19 @@ class Ijoin(ResidenceScore):
     def check(self, windows: tuple[Window, Window]) -> None:
         """Require time windows, since ages are times."""
         require_times(windows, 'policy "ijoin" goes by what rows bring for the time they take')
+
+    def in_miniature(self, stay_us: float, importance: float) -> "Ijoin":
+        """With the thresholds and rates that the whole join derives from the stay of its rows, and
+        priorities computed at every eviction."""
+        seconds = max(stay_us, 1.0) * 1e-6
+        return replace(
+            self,
+            maturity=timedelta(seconds=PlainResidenceScore.MATURITY * seconds),
+            unproductivity=timedelta(seconds=PlainResidenceScore.UNPRODUCTIVE * seconds),
+            decay=PlainResidenceScore.DECAY / seconds,
+            penalty=PlainResidenceScore.PENALTY * importance / (seconds * seconds),
+            recompute="successive",
+        )
 
     @property
     def residence(self) -> Residence:

@@ -31,16 +31,20 @@ IN_ROWS = (1.0, 1.0)
 FADING = 0.05
 """Decline of the match rate per stay above which IJOIN beats key counts: hot keys then stay hot for
 at most about twenty stays (`headgate reproduce ijoin` shows both sides)."""
+BY_IMPORTANCE = (Fifo.name, Greedy.name, Ijoin.name, Prob.name, Life.name, Age.name)
+"""The policies tried where rows differ in importance."""
+NEED_TIMES = (Ijoin.name, Life.name, Age.name)
 
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
     """PROB, LIFE, AGE or DENSITY with a learned model, or the one that fits best ("auto").
 
-    Until there is a model it acts as RANDOM, which favours no row. Where rows differ in importance,
-    it acts as GREEDY until then, and "auto" has more choices: IJOIN at first, and on streams where
-    rows match less as they age, because hot keys change faster than key counts can follow; GREEDY
-    where neither key nor age separates rows.
+    Until there is a model it acts as RANDOM, which favours no row; where rows differ in importance,
+    as GREEDY. "auto" tries several policies on a small share of the rows, and follows the best.
+    Where a budget is too small for that and rows differ in importance, it follows IJOIN at first,
+    and on streams where rows match less as they age, because hot keys change faster than key counts
+    can follow; GREEDY where neither key nor age separates rows.
 
     Examples
     --------
@@ -93,16 +97,17 @@ class Learned(FixedScore):
 
     @property
     def tries_others(self) -> bool:
-        """True for "auto", where all result rows count alike."""
-        return self.wanted == "auto" and not self.important
+        """True for "auto"."""
+        return self.wanted == "auto"
 
     def rivals(self, windows: tuple[Window, Window]) -> tuple[str, ...]:
         """The policies tried on a small share of the rows, so that the best can be followed."""
         if not self.tries_others:
             return ()
+        names = BY_IMPORTANCE if self.important else (*MODEL_FREE, Prob.name, Life.name, Age.name)
         if any(isinstance(window, RowWindow) and window.rows for window in windows):
-            return (*MODEL_FREE, Prob.name)
-        return (*MODEL_FREE, Prob.name, Life.name, Age.name)
+            return tuple(name for name in names if name not in NEED_TIMES)
+        return names
 
     @property
     def neutral(self) -> Policy:
@@ -142,7 +147,7 @@ class Learned(FixedScore):
             Which of the two predicts matches better.
         fading
             The relative decline of the match rate per stay of age, and its standard error; None
-            where there are no ages.
+            where there are no ages, or policies are on trial.
         followed
             The name of the policy that was followed last.
         """

@@ -199,11 +199,12 @@ def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> p
     """Rows that policies are tried on, with the policies that store each and its history there."""
     table = columns
     held = (rows.held << np.arange(len(rows.held))[:, None]).sum(axis=0)
-    for name in _RIVAL_COLUMNS:
+    important = rows.importance.size > 0
+    for name in (*_RIVAL_COLUMNS, *([_IMPORTANCE] if important else [])):
         table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
     table = table.append_column(_hidden("held"), pa.array(held, pa.int64()))
     for place in _with_history(names):
-        for name in _RIVAL_HISTORY:
+        for name in (*_RIVAL_HISTORY, *([_RECENT] if important else [])):
             history = pa.array(getattr(rows, name)[place])
             table = table.append_column(_hidden(f"{name}_{place}"), history)
     return table
@@ -223,6 +224,11 @@ def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
     touched = np.tile(column("time"), (len(names), 1))
     for place in _with_history(names):
         matches[place], touched[place] = (column(f"{name}_{place}") for name in _RIVAL_HISTORY)
+    if _hidden(_IMPORTANCE) in table.column_names:
+        recent = np.zeros((len(names), count))
+        for place in _with_history(names):
+            recent[place] = column(f"{_RECENT}_{place}")
+        rows = rows._replace(importance=column(_IMPORTANCE), recent=recent)
     return rows._replace(
         **{name: column(name) for name in _RIVAL_COLUMNS},
         code=np.zeros(count, np.int32),
@@ -255,4 +261,5 @@ def _hidden(name: str) -> str:
 _MARK = _hidden("mark")
 _COUNTS = (_hidden("left"), _hidden("right"))
 _FRESH = (_hidden("fresh_left"), _hidden("fresh_right"))
+_IMPORTANCE, _RECENT = "importance", "recent"
 _RIVAL_COLUMNS, _RIVAL_HISTORY = ("time", "size", "sequence"), ("matches", "touched")
