@@ -174,7 +174,8 @@ def test_rows_without_a_rival_are_let_go() -> None:
 def test_which_rival_leads_by_importance_does_not_depend_on_its_unit(unit: float) -> None:
     chance = np.random.default_rng(2)
     standing = Standing(("fifo", "greedy"), by_importance=True)
-    few, many = ((chance.poisson(20 * n, (2, GROUPS)) + [[0], [9 * n]]) * unit for n in (0.1, 3))
+    expected = np.array([[20.0], [29.0]])
+    few, many = (chance.poisson(n * expected, (2, GROUPS)) * unit for n in (0.1, 3))
     standing.add(few)
     assert not standing.tells
     standing.add(many)
