@@ -3,6 +3,9 @@
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# All packages but PySpark, which takes longest to install: enough to build the kernel.
+FIRST := $(VENV)/.installed-first
+ENOUGH := $(if $(wildcard $(STAMP)),$(STAMP),$(FIRST))
 # Links for every Linux, and for other kinds of machines; too large for everybody's .venv.
 ZIG   := ziglang==0.17.0
 # Checks what PyPI would show; brings thirty packages that nothing else needs.
@@ -17,19 +20,28 @@ export PYTHONUNBUFFERED := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: check-code check-doctests servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak test-slow faults simulate fuzz kill mutants golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
+.PHONY: check-code check-doctests library servers help venv kernel wheel dist java postgres browser promtool demo test test-plain test-jit test-long test-matrix check format bench study soak test-slow faults simulate fuzz kill mutants golden golden-checkpoints docs docs-site docs-serve docs-links lock clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(STAMP) ## create .venv with the locked packages and Headgate itself
 
-$(STAMP): requirements.lock pyproject.toml tools/setup-venv.sh
+$(FIRST): requirements.lock pyproject.toml tools/setup-venv.sh
 	@tools/setup-venv.sh $(VENV)
+	@touch $@
+
+$(STAMP): requirements.lock pyproject.toml tools/setup-venv.sh
+	@$(MAKE) --no-print-directory $(FIRST)
+	@tools/setup-venv.sh $(VENV) pyspark
 	@tools/compile-modules.sh $(VENV)
 	@touch $@
 
 kernel: venv ## build the library of machine code, if its sources have changed
+	@$(BIN)/python -m headgate.building --if-needed
+
+# The same while PySpark is being installed.
+library: $(ENOUGH)
 	@$(BIN)/python -m headgate.building --if-needed
 
 java: ## check for Java 17 or newer; install it when root on Debian
@@ -47,13 +59,13 @@ postgres: ## check for a PostgreSQL server, for tests; install it when root on D
 demo: kernel java ## a join under a budget, on Spark
 	@$(BIN)/headgate demo
 
-test: venv ## check, then the usual round of tests
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target kernel check-code servers
+test: $(ENOUGH) ## check, then the usual round of tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target library check-code servers
 	@echo "== tests and doctests, in two processes side by side"
 	@$(BIN)/pytest --numprocesses=2 --dist=worksteal --doctest-modules tests src/headgate
 
 # One after the other: all may install packages.
-servers:
+servers: venv
 	@$(MAKE) --no-print-directory --jobs=1 java postgres browser promtool
 
 UNCOMPILED := $(addprefix tests/checks/,test_every_policy.py test_residence.py test_observing.py)

@@ -1,9 +1,37 @@
 #!/usr/bin/env bash
-# Creates a virtual environment with the locked packages and Headgate, editable.
-# Usage: tools/setup-venv.sh DIRECTORY; PYTHON=... chooses the interpreter.
+# Creates a virtual environment with the locked packages and Headgate, editable; or adds PySpark to it,
+# which takes four times as long as all other packages: other work can go on beside it.
+# Usage: tools/setup-venv.sh DIRECTORY [pyspark]; PYTHON=... chooses the interpreter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${1:-.venv}
+
+# Modules are compiled when they are first imported; most of the packages' never are.
+with_pip() { "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-compile "$@"; }
+# uv downloads and unpacks side by side, in half of pip's time; it does not read pip's settings, so
+# where packages come from somewhere else pip takes over.
+with_uv() { "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" "$@"; }
+
+# The lines of requirements.lock of one package, or with "not" of all others.
+locked() {
+    awk -v name="$1==" -v other="${2:-}" \
+        '/^[^ ]/ { is = index($0, name) == 1 } (other == "") == is' requirements.lock
+}
+
+install() {
+    with_uv --require-hashes --no-deps -r "$1" && return
+    echo "uv could not install them; trying pip, which takes longer"
+    with_pip --require-hashes --no-deps -r "$1"
+}
+
+lock=$(mktemp)
+trap 'rm -f "$lock"' EXIT
+if [ "${2:-}" = pyspark ]; then
+    echo "Installing PySpark (it is large; this takes half a minute or so)"
+    locked pyspark >"$lock"
+    install "$lock"
+    exit 0
+fi
 
 is_recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
@@ -45,17 +73,10 @@ elif ! with_virtualenv && ! with_apt; then
     exit 1
 fi
 
-# Modules are compiled when they are first imported; most of the packages' never are.
-with_pip() { "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-compile "$@"; }
-# uv downloads and unpacks side by side, in half of pip's time; it does not read pip's settings, so
-# where packages come from somewhere else pip takes over.
-with_uv() { "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" "$@"; }
-
-echo "Installing the locked packages (PySpark is large; this takes a minute or so)"
-with_pip --require-hashes -r <(sed -n '/^uv==/,/^[^ ]/{/^uv==/p;/^ /p}' requirements.lock)
-if ! with_uv --require-hashes -r requirements.lock; then
-    echo "uv could not install them; trying pip, which takes longer"
-    with_pip --require-hashes -r requirements.lock
-fi
+echo "Installing the locked packages"
+locked uv >"$lock"
+with_pip --require-hashes -r "$lock"
+locked pyspark not >"$lock"
+install "$lock"
 echo "Installing headgate, editable"
 with_pip --no-deps --no-build-isolation --editable .

@@ -5,19 +5,19 @@ from tests.thoroughness import LONG
 NO_DATA_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
 """Whether Spark runs a batch without rows, for the watermark alone, once it has moved."""
 
+QUICK_JAVA = " ".join(
+    (
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        # 48 MB, as this compiler has by default, are full after some fifty queries.
+        "-XX:ReservedCodeCacheSize=256m",
+        # Classes of the installed jars, loaded by the ten thousand, need no verification.
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote",
+    )
+)
 QUICK_TO_START: dict[str, str] = {
-    "spark.driver.extraJavaOptions": " ".join(
-        (
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            # 48 MB, as this compiler has by default, are full after some fifty queries.
-            "-XX:ReservedCodeCacheSize=256m",
-            # Classes of the installed jars, loaded by the ten thousand, need no verification.
-            "-XX:+UnlockDiagnosticVMOptions",
-            "-XX:-BytecodeVerificationRemote",
-            "-Djdk.lang.Process.launchMechanism=VFORK",
-        )
-    ),
+    "spark.driver.extraJavaOptions": f"{QUICK_JAVA} -Djdk.lang.Process.launchMechanism=VFORK",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Hadoop runs chmod or readlink for every step of writing a local file, and does all of it twice
@@ -30,7 +30,7 @@ QUICK_TO_START: dict[str, str] = {
 }
 """Tests run many queries over few rows, which are planned and compiled far longer than they run."""
 
-QUICK_MACHINE = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+QUICK_MACHINE = {"JAVA_TOOL_OPTIONS": QUICK_JAVA}
 """The same for sessions that other code makes, by an environment variable."""
 
 if LONG:
