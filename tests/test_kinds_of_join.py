@@ -233,3 +233,17 @@ def test_names_and_types_that_would_clash_are_refused() -> None:
     with pytest.raises(SpecError, match="from either side"):
         full.run(left, other)
     assert OUTER
+
+
+@pytest.mark.parametrize("how", ["semi", "anti"])
+def test_right_columns_that_do_not_come_out_take_no_memory(how: str) -> None:
+    shape = next(iter(SHAPES.values()))
+    left, right = both_sides(3)
+    wide = right.append_column("note", pa.array(["x" * 2000] * right.num_rows))
+    memory = hg.Budget(memory=60_000)
+    narrow, same = (shape.join(how).within(memory).run(left, each) for each in (right, wide))
+    assert same.pairs == narrow.pairs
+    assert same.stats.peak_bytes == narrow.stats.peak_bytes < wide.nbytes / 4
+    asked = hg.whatif(left, wide, join=shape.join(how), policies=["fifo"], progress=False)
+    told = hg.whatif(left, right, join=shape.join(how), policies=["fifo"], progress=False)
+    assert asked.needs == told.needs

@@ -41,11 +41,6 @@ SPARKS = {
 COLUMNS = ("left_at", "left_id", "note", "right_at", "right_id")
 
 
-def needed(how: str, left: DataFrame, right: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """The columns that Spark keeps in its buffers: a semi join shows none of the right side."""
-    return left, right.drop("right_id") if how == "semi" else right
-
-
 def built_in(how: str) -> Query:
     """Spark's own join, with the columns that Headgate's has beside the key."""
 
@@ -61,7 +56,7 @@ def headgates(how: str, shards: int, **asked: Any) -> Query:
     """Headgate's join, with the same columns: an outer join shows the key of either side."""
 
     def query(left: DataFrame, right: DataFrame) -> DataFrame:
-        made = streamed(shards, how=how, **asked)(*needed(how, left, right))
+        made = streamed(shards, how=how, **asked)(left, right)
         return made.select("key", *COLUMNS[: 3 if how == "semi" else None])
 
     return query
@@ -86,7 +81,7 @@ def test_an_adopted_query_makes_what_sparks_own_join_makes(
     life.run(built_in(how), life.folder / "checkpoint")
     old = listing(life.folder / "checkpoint")
     store("rocksdb", 3)
-    sides = needed(how, *life.sides())
+    sides = life.sides()
     moved = hg.adopt(
         life.folder / "checkpoint", life.folder / "new", join(how=how), *sides, shards=3
     )
@@ -146,12 +141,12 @@ def test_a_query_goes_from_sparks_join_to_headgates_and_back(
     own = join(how=how)
 
     def sparks(left: DataFrame, right: DataFrame) -> DataFrame:
-        return hg.built_in(own, *needed(how, left, right))
+        return hg.built_in(own, left, right)
 
     life.bring(2)
     life.run(sparks, life.folder / "first")
     store("rocksdb", 3)
-    sides = needed(how, *life.sides())
+    sides = life.sides()
     hg.adopt(life.folder / "first", life.folder / "second", own, *sides, shards=3)
     life.bring(3)
     life.run(headgates(how, 3), life.folder / "second")

@@ -326,3 +326,29 @@ def test_bands_without_keys_stay_in_one_shard(spark: SparkSession) -> None:
         join.batch(left, right, shards=2)
     on = F.expr(f"rid - lid BETWEEN 0 AND {1 << 38} AND {BETWEEN}")
     assert multiset(join.batch(left, right)) == multiset(left.join(right, on, "right"))
+
+
+@pytest.mark.parametrize("how", usually(("semi",), ("semi", "anti")))
+def test_right_columns_that_do_not_come_out_are_neither_read_nor_stored(
+    spark: SparkSession, tmp_path: Path, how: str
+) -> None:
+    left, right = made_batches(seed=11)
+    # Names that Spark could take for a field of another, or for another in upper case.
+    wide = [
+        table.append_column("rt.note", pa.array(["x" * 2000] * table.num_rows)).append_column(
+            "RT", table.column("rid")
+        )
+        for table in right
+    ]
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        sides = sources(spark, tmp_path, (left, wide))
+        memory = hg.Budget(memory=200_000)
+        ours = make_join(how, budget=memory).stream(*sides, shards=2, watermark=False)
+        found = collect(ours, tmp_path / "ours")
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+    kept = punctual((left, right), TIMES, (DELAY_US, DELAY_US))
+    assert found.rows == in_duckdb(*kept, how)
+    assert found.total("stored_rows") > 100
+    assert max(each["held_bytes"] for each in found.metrics) < 40_000

@@ -68,6 +68,12 @@ class Driver(Generic[Placed]):
         learns = terms.policy.observes or self._coding.learner is not None
         return learns and self._pacing is None
 
+    def takes_whole(self, terms: Terms, arrivals: int) -> bool:
+        """Whether one step takes all of so many arrivals to come, whatever they are."""
+        if not self.looks_ahead(terms):
+            return True
+        return not (terms.policy.observes or self.watches_among(arrivals))
+
     def watches_among(self, arrivals: int) -> bool:
         """Whether any of so many arrivals to come may be watched."""
         learner = self._coding.learner

@@ -45,6 +45,10 @@ class FinishedBatch:
         rows = self._survivors[side]
         return rows.where(rows.rows.sequence >= self._seen[side])
 
+    def kept_fates(self, side: int) -> np.ndarray:
+        """What is known of the partners of the rows that are stored now, as `Fate`."""
+        return self._survivors[side].rows.fates
+
     def survivors(self, side: int) -> TableRows:
         """The rows that are stored now, those stored before first."""
         return self._survivors[side]

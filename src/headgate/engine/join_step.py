@@ -118,6 +118,12 @@ class JoinStep(Generic[Placed]):
         rows = came.rows._replace(sequence=self.kernel.sequences(side)[count:])
         return replace(came, rows=rows).where(self.alive(side)[count:])
 
+    def kept_fates(self, side: int) -> np.ndarray:
+        """What is known of the partners of the rows that are stored now, as `Fate`."""
+        fates = self.kernel.fates(side)
+        alive = self.alive(side)
+        return np.zeros(int(alive.sum()), np.uint8) if fates is None else fates[alive]
+
     def survivors(self, side: int) -> Placed:
         """The rows of a side that are stored now, with their history up to now."""
         both = self._rows(side)

@@ -72,6 +72,34 @@ class Request:
         """Left, right."""
         return self.left, self.right
 
+    def needed(self, side: int, names: Sequence[str]) -> list[str]:
+        """Those of a side's columns that are read and stored: all that come out or are compared.
+
+        A semi or anti join puts out no right columns. Where a column is missing or named twice, all
+        are returned, for the errors that say so.
+
+        Examples
+        --------
+        >>> import headgate as hg
+        >>> at = hg.Side(time="at", window="1 minute")
+        >>> join = hg.WindowJoin(on="k", left=at, right=at, budget=hg.Budget(rows=9), how="semi")
+        >>> join.needed(0, ["k", "at", "price"]), join.needed(1, ["k", "note", "at"])
+        (['k', 'at', 'price'], ['k', 'at'])
+        """
+        compared = {*(self.keys.left, self.keys.right)[side], self.sides[side].time}
+        if self.where is not None:
+            compared.add((self.where.left, self.where.right)[side])
+        if self.how.outputs[side] or not compared <= {*names} or len({*names}) < len(names):
+            return list(names)
+        return [name for name in names if name in compared]
+
+    def needed_columns(self, tables: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
+        """The tables with the columns that are `needed`."""
+        left, right = (
+            table.select(self.needed(side, table.column_names)) for side, table in enumerate(tables)
+        )
+        return left, right
+
     def bind(
         self,
         schemas: tuple[pa.Schema, pa.Schema],

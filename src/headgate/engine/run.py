@@ -37,7 +37,9 @@ def run(
     """The in-process form of `WindowJoin`; see there."""
     began = process_time()
     spark = " (Spark DataFrames go to batch or stream)"
-    tables = (as_arrow(left, "left", "run", spark), as_arrow(right, "right", "run", spark))
+    tables = request.needed_columns(
+        (as_arrow(left, "left", "run", spark), as_arrow(right, "right", "run", spark))
+    )
     changes = [Redefinition.of(at, goal) for at, goal in redefined]
     bound = request.bind((tables[0].schema, tables[1].schema), changes)
     arriving = _screened(request, bound.shape, tables)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.columns.casting import cast_to
+from headgate.columns.plain_form import no_rows
 from headgate.columns.row_source import RowSource, cuts
 from headgate.engine.condition import Condition
 from headgate.kernel.pair_block import NOBODY, PairBlock
@@ -217,6 +218,8 @@ class Shape:
         if side == 1 and self.how == How.FULL:
             # Shown under the left column's name where there is no left row.
             shown += [name for name in self.keys.shared if name not in shown]
+        if not self.how.outputs[side]:
+            return RowSource(no_rows(table.schema))  # nothing is taken from it
         # Without any column Arrow would forget how many rows there are.
         return RowSource(table.select(shown) if shown else table)
 
@@ -228,7 +231,9 @@ class Shape:
         if widest * len(pairs.left) <= most_bytes:
             yield self._result(left, right, pairs)
             return
-        sizes = _sizes(left, pairs.left) + _sizes(right, pairs.right)
+        sizes = _sizes(left, pairs.left)
+        if self.how.outputs[1]:
+            sizes = sizes + _sizes(right, pairs.right)
         for part in cuts(sizes, most_bytes):
             yield self._result(left, right, pairs.part(part))
 

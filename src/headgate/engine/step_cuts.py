@@ -27,7 +27,7 @@ class StepArrivals(NamedTuple):
     """The arrivals of a step, and whether they are the last of their batch."""
 
     arriving: Arriving
-    is_last: bool
+    is_last: bool = True
 
 
 def in_steps(

@@ -89,11 +89,18 @@ class Step:
 
     def gone(self) -> Iterator[PairBlock]:
         """Rows that come out alone and were not handed out yet; none in an inner join."""
-        entries = self._arrays.settling.gone[: self._arrays.terms["gone"][0]].copy()
+        count = int(self._arrays.terms["gone"][0])
+        if not count:
+            return
+        entries = self._arrays.settling.gone[:count].copy()
         self._arrays.terms["gone"] = 0
-        side = self._arrays.links["side"][entries["row"]]
+        is_right = None
+        if self._terms.how.outputs[1]:
+            is_right = self._arrays.links["side"][entries["row"]] != 0
         for which in (0, 1):
-            mine = entries[side == which]
+            mine = entries[:0] if which else entries
+            if is_right is not None:
+                mine = entries[is_right == which]
             if len(mine):
                 certain = mine["certain"] != 0
                 self.importance += float(np.count_nonzero(certain))

@@ -234,6 +234,10 @@ class LookupStep:
         sequence = self._step.sequences(STORED)[before:][kept]
         return replace(supplied, rows=supplied.rows._replace(sequence=sequence))
 
+    def kept_fates(self, side: int) -> np.ndarray:
+        """Nothing is known of partners: a lookup has none."""
+        return self.survivors(side).rows.fates
+
     def survivors(self, side: int) -> TableRows:
         """The rows of a side that are stored now, with their history up to now."""
         arrivals = self.kept_arrivals(side)

@@ -83,10 +83,21 @@ class PlanningCase:
         )
         return left, right
 
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Average bytes of a stored row of each side, in the columns that the join needs."""
+        left, right = (
+            side.row_bytes
+            if is_shown or self.request.where is not None or side.compared_bytes is None
+            else side.compared_bytes
+            for side, is_shown in zip(self.profile.rows, self.request.how.outputs, strict=True)
+        )
+        return left, right
+
     @cached_property
     def row_bytes(self) -> float:
         """Average bytes of a stored row, over both sides."""
-        rows, sizes = self.window_rows, [side.row_bytes for side in self.profile.rows]
+        rows, sizes = self.window_rows, self.sizes
         total = sum(rows)
         if not total:
             return max(sizes)
@@ -160,7 +171,7 @@ class PlanningCase:
     def trace(self) -> Trace | None:
         """Rows to run the join on; None where the profile kept none."""
         kept = self.profile.trace
-        return None if kept is None else _trace(self.request, self.profile, kept)
+        return None if kept is None else _trace(self, kept)
 
     @cached_property
     def key_names(self) -> np.ndarray:
@@ -236,8 +247,9 @@ def _on(keys: Keys) -> str:
     return ", ".join(f"{left} = {right}" for left, right in pairs)
 
 
-def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
+def _trace(case: PlanningCase, kept: KeptRows) -> Trace:
     """The kept rows as a trace for the join, with key codes in place of keys."""
+    request, sizes = case.request, case.sizes
     names = np.arange(kept.codes) if kept.values is None else kept.values
     tables = [
         pa.table({KEY: names[code], TIME: pa.array(time).cast(pa.timestamp("us"))})
@@ -268,7 +280,6 @@ def _trace(request: Request, profile: Profile, kept: KeptRows) -> Trace:
         index=request.index,
         how=request.how,
     )
-    sizes = [side.row_bytes for side in profile.rows]
     whole = WholeTrace(
         (kept.whole.left, kept.whole.right),
         (round(kept.whole.left * sizes[0]), round(kept.whole.right * sizes[1])),

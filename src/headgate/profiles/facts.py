@@ -40,6 +40,8 @@ class SideFacts:
     last_us: int | None
     row_bytes: float
     """What a row takes when stored, on average: payload and bookkeeping."""
+    compared_bytes: float | None = None
+    """The same with no other columns than keys and time; None in profiles of earlier versions."""
 
     @property
     def timed(self) -> int:

@@ -45,6 +45,11 @@ class Question:
             if not isinstance(given, int) or isinstance(given, bool) or given < 1:
                 raise SpecError(f"{name}={given!r}: give a whole number, one or more")
 
+    def compared(self, side: int) -> list[str]:
+        """The columns of a side that every kind of join stores: its keys, and its time."""
+        keys = (self.keys.left, self.keys.right)[side]
+        return list(dict.fromkeys((*keys, self.sides[side].time)))
+
     @property
     def windows(self) -> Both[int]:
         """The sides' windows, in microseconds."""

@@ -40,7 +40,12 @@ def material_of(question: Question, tables: Both[pa.Table]) -> ProfileMaterial:
         hashes = _hashes(key_columns, codes, count)
     choice = choose(keys, question.most_rows, rows_by_hash(hashes, counts.left + counts.right))
     return ProfileMaterial(
-        rows=Both(*(_side_rows(tables[side], codes[side], times[side]) for side in (0, 1))),
+        rows=Both(
+            *(
+                _side_rows(tables[side], question.compared(side), codes[side], times[side])
+                for side in (0, 1)
+            )
+        ),
         keys=keys,
         sample=sampled(choice, Both(codes[0], codes[1]), times, hashes),
         choice=choice,
@@ -74,7 +79,9 @@ def _firsts(code: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return known, row[known]
 
 
-def _side_rows(table: pa.Table, code: np.ndarray, time: np.ndarray) -> SideFacts:
+def _side_rows(
+    table: pa.Table, compared: list[str], code: np.ndarray, time: np.ndarray
+) -> SideFacts:
     timed = time[time != NO_TIME]
     return SideFacts(
         rows=len(time),
@@ -82,8 +89,14 @@ def _side_rows(table: pa.Table, code: np.ndarray, time: np.ndarray) -> SideFacts
         null_times=len(time) - len(timed),
         first_us=int(timed.min()) if len(timed) else None,
         last_us=int(timed.max()) if len(timed) else None,
-        row_bytes=float(row_bytes(table).mean()) if len(time) else 0.0,
+        row_bytes=mean_bytes(table),
+        compared_bytes=mean_bytes(table.select(compared)),
     )
+
+
+def mean_bytes(table: pa.Table) -> float:
+    """What a row of the table takes when stored, on average."""
+    return float(row_bytes(table).mean()) if table.num_rows else 0.0
 
 
 def _key_counts(

@@ -94,9 +94,11 @@ def material_of_tables(
     optimum: bool,
 ) -> TrialMaterial:
     """Traces of two tables in process."""
-    tables = (
-        as_arrow(left, "left", "whatif", SPARK_ON_BOTH),
-        as_arrow(right, "right", "whatif", SPARK_ON_BOTH),
+    tables = request.needed_columns(
+        (
+            as_arrow(left, "left", "whatif", SPARK_ON_BOTH),
+            as_arrow(right, "right", "whatif", SPARK_ON_BOTH),
+        )
     )
     wanted: dict[str, Any] = {"most_rows": most_rows, "seed": seed}
     if share is not None:

@@ -5,7 +5,7 @@ a dot, or be confused with another that differs only by case. Types that Arrow l
 another type and back.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -71,6 +71,17 @@ def numbered(frame: DataFrame) -> DataFrame:
         for place, field in enumerate(frame.schema)
     ]
     return frame.toDF(*map(number, range(len(columns)))).select(*columns)
+
+
+def with_columns(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return the frame with some of its columns, whatever their names; the frame, if with all."""
+    if list(names) == frame.columns:
+        return frame
+    places = [frame.columns.index(name) for name in names]
+    numbers = frame.toDF(*map(number, range(len(frame.columns))))
+    return numbers.select(
+        *(F.col(number(place)).alias(name) for place, name in zip(places, names, strict=True))
+    )
 
 
 def column_of(frame: DataFrame, name: str) -> Column:

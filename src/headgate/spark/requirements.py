@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.request import Request
 from headgate.engine.shape import Shape
-from headgate.spark.carried_columns import arrow_schema, check_carried, quoted
+from headgate.spark.carried_columns import arrow_schema, check_carried, quoted, with_columns
 from headgate.spark.column_types import ANSI, check_char_types, compared_types
 from headgate.spark.installed_package import PYSPARK
 from headgate.spark.session_access import access_to, is_connect
@@ -84,6 +84,17 @@ def bind_frames(
         compare=lambda shape: _compared(shape, frames, request.where),
         shows_result=shows_result,
     )
+
+
+def needed_columns(
+    request: Request, frames: tuple[DataFrame, DataFrame]
+) -> tuple[DataFrame, DataFrame]:
+    """The frames with the columns that the join needs; Spark reads no others."""
+    left, right = (
+        with_columns(frame, request.needed(side, frame.columns))
+        for side, frame in enumerate(frames)
+    )
+    return left, right
 
 
 def _check_carried(frames: tuple[DataFrame, DataFrame]) -> None:

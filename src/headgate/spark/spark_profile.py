@@ -10,11 +10,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.columns.key_codes import encode_together
-from headgate.columns.row_sizes import row_bytes
 from headgate.engine.shape import NO_RESULT
 from headgate.profiles.facts import Both, SideFacts
 from headgate.profiles.key_choice import KeyChoice, choose
@@ -22,6 +22,7 @@ from headgate.profiles.measurement import measure
 from headgate.profiles.profile import Profile
 from headgate.profiles.profile_material import ProfileMaterial, Question, sampled, whole_numbers
 from headgate.profiles.skew import KeyCounts
+from headgate.profiles.table_material import mean_bytes
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
 from headgate.spark.requirements import check_columns, check_session
@@ -55,8 +56,13 @@ def profile_frames(question: Question, left: Any, right: Any) -> Profile:
     keys = (question.keys.left, question.keys.right)
     sides = Both(
         *(
-            _Side.of(frame, compared_keys(frame, names, shape.key_types), time)
-            for frame, names, time in zip((left, right), keys, shape.times, strict=True)
+            _Side.of(
+                frame,
+                compared_keys(frame, keys[side], shape.key_types),
+                shape.times[side],
+                question.compared(side),
+            )
+            for side, frame in enumerate((left, right))
         )
     )
     try:
@@ -76,9 +82,13 @@ class _Side:
     counted: DataFrame
     """Each key with its hash and its number of rows; kept while the profile is made."""
     names: tuple[str, ...]
+    compared: tuple[int, ...]
+    """Where the key columns and the time stand among all columns."""
 
     @classmethod
-    def of(cls, frame: DataFrame, keys: Sequence[Column], time: str) -> "_Side":
+    def of(
+        cls, frame: DataFrame, keys: Sequence[Column], time: str, compared: Sequence[str]
+    ) -> "_Side":
         names = tuple(f"key{place}" for place in range(len(keys)))
         whole = numbered(frame)
         rows = whole.select(
@@ -86,7 +96,7 @@ class _Side:
             time_in_micros(frame, time).alias(TIME),
         ).withColumn(HASH, F.xxhash64(*names))
         counted = rows.where(_has_key(names)).groupBy(*names, HASH).count().persist()
-        return cls(whole, rows, counted, names)
+        return cls(whole, rows, counted, names, tuple(map(frame.columns.index, compared)))
 
     def facts(self) -> SideFacts:
         """Count rows and times in one pass over all rows."""
@@ -98,16 +108,20 @@ class _Side:
             F.max(TIME).alias("last_us"),
         ).first()
         counts = found.asDict() if found else {}
-        return SideFacts(**counts, row_bytes=self._row_bytes(counts["rows"]))
+        table = self._some_rows(counts["rows"])
+        return SideFacts(
+            **counts,
+            row_bytes=mean_bytes(table),
+            compared_bytes=mean_bytes(table.select(self.compared)),
+        )
 
-    def _row_bytes(self, rows: int) -> float:
+    def _some_rows(self, rows: int) -> pa.Table:
         some = self.whole
         if rows > ROWS_FOR_SIZE:
             some = some.sample(fraction=min(1.0, 2 * ROWS_FOR_SIZE / rows), seed=0).limit(
                 ROWS_FOR_SIZE
             )
-        table = some.toArrow()
-        return float(row_bytes(table).mean()) if table.num_rows else 0.0
+        return some.toArrow()
 
     def key_counts(self, most: int) -> KeyCounts:
         """Row counts of the heavy keys, and of all others together."""

@@ -28,7 +28,7 @@ from headgate.sizing.trial_material import (
 )
 from headgate.spark.carried_columns import numbered
 from headgate.spark.column_types import compared_keys, time_in_micros
-from headgate.spark.requirements import bind_frames, check_inputs, check_session
+from headgate.spark.requirements import bind_frames, check_inputs, check_session, needed_columns
 from headgate.spark.session_access import ClassicAccess, is_connect
 from headgate.spark.worker_check import check_workers
 from headgate.spec import How, RowWindow, SpecError
@@ -92,8 +92,9 @@ def material_of_checkpoint(
         )
     check_session(session)
     check_workers(session)
-    frames = [_buffer(session, path, operator, side) for side in ("left", "right")]
-    bind_frames(request, (frames[0], frames[1]), shows_result=False)
+    buffers = [_buffer(session, path, operator, side) for side in ("left", "right")]
+    frames = needed_columns(request, (buffers[0], buffers[1]))
+    bind_frames(request, frames, shows_result=False)
     tables = []
     for side, frame in zip(("left", "right"), frames, strict=True):
         with _reading(path, operator, side):
@@ -130,6 +131,7 @@ def material_of_frames(
     """Build traces from two bounded DataFrames; only sampled rows leave Spark."""
     session = check_inputs(left, right, streaming=False)
     check_workers(session)
+    left, right = needed_columns(request, (left, right))
     shape = bind_frames(request, (left, right), shows_result=False).shape
     keys = (request.keys.left, request.keys.right)
     frames = tuple(

@@ -126,7 +126,9 @@ class Trace:
         stretches
             The time stretches to use, where already chosen.
         """
-        tables = (as_arrow(left, "left", "a trace"), as_arrow(right, "right", "a trace"))
+        tables = request.needed_columns(
+            (as_arrow(left, "left", "a trace"), as_arrow(right, "right", "a trace"))
+        )
         shape = bound_to(request, tables).shape
         whole = WholeTrace.of(tables)
         if most_rows is not None:

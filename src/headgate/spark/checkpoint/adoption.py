@@ -51,6 +51,7 @@ from headgate.spark.requirements import (
     ROCKSDB,
     bind_frames,
     check_watermarks,
+    needed_columns,
 )
 from headgate.spec import How, RowWindow, SpecError
 
@@ -86,6 +87,7 @@ def adopt_checkpoint(
     """Take over the checkpoint of a stopped join; see `headgate.adopt`."""
     check_place(to, old.path)
     join, frames, shards = taking
+    frames = needed_columns(join, frames)
     operator = _built_in(old)
     bound = bind_frames(join, frames)
     check_watermarks(bound.shape, frames)

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from headgate.engine.request import Request
 from headgate.spark.arrow_batches import ARROW_ROWS
-from headgate.spark.carried_columns import ResultColumn, number, restored, travelling
+from headgate.spark.carried_columns import ResultColumn, carried_type, number, restored, travelling
 from headgate.spark.checkpoint import stored_rows
 from headgate.spark.checkpoint.checkpoint_files import (
     JOIN,
@@ -54,12 +54,11 @@ def release_checkpoint(
     new = NewCheckpoint.at(to, old, **conf, columns=[each.schema.json() for each in frames])
     seconds: dict[str, float] = {}
     with reading(old), timed(seconds, "read"):
-        stored = [
-            session.read.parquet(
-                str(new.stage(f"stored/{name}", partial(_write_stored, state, side, frames[side])))
-            )
-            for side, name in enumerate(SIDES)
-        ]
+        stored = []
+        for side, name in enumerate(SIDES):
+            needed = join.needed(side, frames[side].columns)
+            write = partial(_write_stored, state, side, frames[side], needed)
+            stored.append(session.read.parquet(str(new.stage(f"stored/{name}", write))))
         for side, name in enumerate(SIDES):
             new.stage(f"rows/{name}", partial(_write_rows, state, side, stored, frames))
     writer = _writing_session(session, user, conf)
@@ -138,23 +137,36 @@ def _shown(fact: object) -> str:
     return ", ".join(fact) if isinstance(fact, tuple) else str(fact)
 
 
-def _write_stored(state: StoredState, side: int, frame: DataFrame, folder: Path) -> None:
-    """Write a side's stored rows: columns by number, time, and whether each has met a partner."""
+def _write_stored(
+    state: StoredState, side: int, frame: DataFrame, needed: list[str], folder: Path
+) -> None:
+    """Write a side's stored rows: columns by number, time, and whether each has met a partner.
+
+    Columns that are not needed are null: Spark's own join does not store them either.
+    """
     known = stored_rows.stored_columns(state, side)
     own = (stored_rows.TIME, stored_rows.FATE)
-    columns = [number(place) for place in range(len(frame.columns))]
     if known is None:
         kinds = travelling(ResultColumn(field.name, field.dataType) for field in frame.schema)
         for name in own:
             kinds = kinds.add(stored_rows.OWN[name])
         state.session.createDataFrame([], kinds).write.parquet(str(folder))
         return
-    if known.schema.names != frame.columns:
+    stored = known.schema.names
+    if stored not in (frame.columns, needed):
         raise SpecError(
             f"the {SIDES[side]} stream has the columns {', '.join(frame.columns)}, and stored rows "
-            f"{', '.join(known.schema.names)}: give the streams that were joined"
+            f"{', '.join(stored)}: give the streams that were joined"
         )
     rows = stored_rows.live_rows_frame(state, side, known.schema)
+    columns = [
+        (
+            F.col(number(stored.index(field.name)))
+            if field.name in stored
+            else F.lit(None).cast(carried_type(field.dataType))
+        ).alias(number(place))
+        for place, field in enumerate(frame.schema)
+    ]
     rows.select(*columns, *own).write.parquet(str(folder))
 
 

@@ -1,6 +1,6 @@
 """The stateful processor of a streaming join: reads state, runs the kernel, emits results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from headgate.engine.driver import Driver
 from headgate.engine.finished_batch import FinishedBatch
 from headgate.engine.join_step import results
 from headgate.engine.placed_rows import Screened
-from headgate.engine.step_cuts import in_steps, keep_compact
+from headgate.engine.step_cuts import StepArrivals, in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
 from headgate.kernel.step_progress import StepProgress
@@ -86,7 +86,10 @@ class JoinProcessor(ShardProcessor):
         size = partial(driver.most_at_once, terms)
         came_now = len(arriving[0]) + len(arriving[1])
         by_key = plan.follows_keys and driver.watches_among(came_now)
-        for part in in_steps(arriving, plan.shape, size, by_key):
+        parts: Iterable[StepArrivals] = [StepArrivals(arriving)]
+        if not driver.takes_whole(terms, came_now):
+            parts = in_steps(arriving, plan.shape, size, by_key)
+        for part in parts:
             step = driver.begin(terms, part.arriving, watermark=late_at - tie_us, keep_late=True)
             raised = watermark - tie_us if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)

@@ -55,6 +55,7 @@ from headgate.spark.requirements import (
     check_inputs,
     check_state_store,
     check_watermarks,
+    needed_columns,
     shuffle_partitions,
 )
 from headgate.spark.session_access import access_to
@@ -97,7 +98,7 @@ def stream(
             "both sides are the same DataFrame object: read the stream twice (two readStream "
             "calls), with a watermark and column names for each side"
         )
-    frames = (left, right)
+    frames = needed_columns(join, (left, right))
     bound = bind_frames(join, frames)
     if redefined is not None and bound.definitions is None:
         raise nothing_to_redefine(join.goal)
@@ -169,7 +170,7 @@ def batch(
 ) -> DataFrame:
     """The bounded form of `WindowJoin`; see there."""
     session = check_inputs(left, right, streaming=False)
-    frames = (left, right)
+    frames = needed_columns(join, (left, right))
     bound = bind_frames(join, frames, redefined)
     shape = bound.shape
     check_workers(session)

@@ -72,6 +72,8 @@ class FinishedStep(Protocol):
 
     def kept_arrivals(self, side: int) -> TableRows: ...
 
+    def kept_fates(self, side: int) -> np.ndarray: ...
+
     def survivors(self, side: int) -> TableRows: ...
 
 
@@ -305,7 +307,7 @@ class ShardState:
                 self.stored_segments.remove(segment.stored)
         mine = [segment for segment in mine if segment.alive.any()]
         if self.plan.terms.how != How.INNER:
-            mine = with_fates(mine, step.survivors(side).rows.fates)
+            mine = with_fates(mine, step.kept_fates(side))
         self.segments = others + mine
 
     def _keep(self, side: int, table: pa.Table) -> Segment:
