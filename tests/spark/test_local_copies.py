@@ -234,6 +234,28 @@ def test_a_copy_is_verified_once_and_again_when_it_changes(
     assert twice, "those that were there when their times changed"
 
 
+def test_a_small_copy_stays_mapped_until_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped: list[int] = []
+    by_file = local_copy._map
+    monkeypatch.setattr(local_copy, "_map", lambda handle: mapped.append(handle) or by_file(handle))
+    operator, name = uuid.uuid4().hex[:16], local_copy.new_name(1)
+    copy, table = local_copy.LocalCopy(operator, LABEL), SIDES[0][0]
+    copy.write(name, 5, table)
+    mapped.clear()
+    reads = [copy.read(name, 5, lambda: pytest.fail("it is there")) for _ in range(3)]
+    assert all(read == table and not was_fetched for read, was_fetched in reads)
+    assert len(mapped) == 1
+    (path,) = (local_folder(operator) / f"shard-{LABEL}").iterdir()
+    os.utime(path, ns=(1, 1))
+    copy.read(name, 5, lambda: pytest.fail("it is there"))
+    assert len(mapped) == 2
+    path.write_bytes(b"x" * path.stat().st_size)
+    read, was_fetched = copy.read(name, 5, lambda: table)
+    assert was_fetched
+    assert read == table
+    shutil.rmtree(local_folder(operator))
+
+
 def test_no_copies_pile_up() -> None:
     copied = Copied()
     copied.run()

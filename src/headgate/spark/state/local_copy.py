@@ -50,8 +50,20 @@ class Stamp(NamedTuple):
         return cls(found.st_ino, found.st_mtime_ns, found.st_size, checksum)
 
 
-_verified: dict[Path, Stamp] = {}
+class Verified(NamedTuple):
+    """A copy whose checksum was right; small ones stay mapped."""
+
+    stamp: Stamp
+    table: pa.Table | None
+
+
+_verified: dict[Path, Verified] = {}
 """Copies that this process has verified: a gigabyte takes a quarter of a second."""
+KEPT_BYTES = 1 << 18
+"""A copy of no more than this stays mapped: opening it takes longer than reading it, and streams of
+small batches have a hundred. Whether it has changed is still asked whenever it is read."""
+MOST_KEPT = 512
+"""Copies noted at most: a process may have served shards that it will not see again."""
 
 
 class LocalCopy:
@@ -117,6 +129,9 @@ class LocalCopy:
         if self._folder is None:
             return None
         path = self._folder / name
+        known = _verified.get(path)
+        if known is not None and known.table is not None and _is_unchanged(path, checksum, known):
+            return known.table
         try:
             # Do not follow a link, and do not block on a pipe.
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -132,11 +147,22 @@ class LocalCopy:
         finally:
             os.close(handle)
         stamp = Stamp.of(found, checksum)
-        if _verified.get(path) != stamp:
-            if not _is_right(whole, name, checksum):
-                return None
-            _verified[path] = stamp
-        return from_blob(whole.slice(0, whole.size - _TRAILER.size))
+        if (known is None or known.stamp != stamp) and not _is_right(whole, name, checksum):
+            return None
+        table = from_blob(whole.slice(0, whole.size - _TRAILER.size))
+        if len(_verified) >= MOST_KEPT:
+            _verified.clear()
+        _verified[path] = Verified(stamp, table if found.st_size <= KEPT_BYTES else None)
+        return table
+
+
+def _is_unchanged(path: Path, checksum: int, known: Verified) -> bool:
+    """Whether the file of this name is still the one that was verified."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return _is_our_file(found) and Stamp.of(found, checksum) == known.stamp
 
 
 def _is_our_file(found: os.stat_result) -> bool:
