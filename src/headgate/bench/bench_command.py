@@ -12,6 +12,7 @@ from headgate.bench.batches_command import check_sizes, show_batches, show_stage
 from headgate.bench.bench_workload import BenchWorkload
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
+from headgate.bench.density_bench import show_density
 from headgate.bench.kernel_bench import measure_kernel
 from headgate.bench.kinds_tables import show_kinds
 from headgate.bench.learning_bench import measure_learning
@@ -97,6 +98,8 @@ def _without_session(console: Console, parts: tuple[str, ...], rounds: int) -> N
     """Run the benchmarks that need no session of this process."""
     if "library" in parts:
         show_library(console, rounds)
+    if "density" in parts:
+        show_density(console, rounds)
     if "flink" in parts:
         check_ready()
         show_flink(console, rounds)

@@ -63,10 +63,9 @@ class DensityClasses(NamedTuple):
         found: np.ndarray = np.searchsorted(edges, ticks, side="right") - 1
         return found.astype(np.int64)
 
-    def next_edge(self, edges: np.ndarray) -> np.ndarray:
-        """For each number of whole ticks, the ticks at which the next class begins."""
-        ahead = edges[self.class_of_tick(edges) + 1]
-        ticks: np.ndarray = np.where(ahead == NEVER, NEVER, ahead >> self.shift)
+    def in_ticks(self, edges: np.ndarray) -> np.ndarray:
+        """Where each class begins, in whole ticks; the last entry stays later than any."""
+        ticks: np.ndarray = np.where(edges == NEVER, NEVER, edges >> self.shift)
         return ticks
 
     def rate_places(self, side: int, weight: np.ndarray) -> np.ndarray:
