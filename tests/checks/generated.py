@@ -125,6 +125,7 @@ def cases(draw: st.DrawFn, policy: type[Policy], time_windows: bool = False) -> 
         where = RELATIONS[draw(st.sampled_from(list(RELATIONS)))]
         keyed = draw(st.booleans())
     terms = Terms(windows, chosen, *draw(budgets()), where, **draw(importances(policy)))
+    terms = replace(terms, per_byte=terms.most_bytes[0] < UNLIMITED and draw(st.booleans()))
     return Case(arrivals, terms, keyed)
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from headgate.bench.batches_command import check_sizes, show_batches, show_stages
 from headgate.bench.bench_workload import BenchWorkload
+from headgate.bench.bytes_bench import show_bytes
 from headgate.bench.contenders import Contender, headgate, identity, spark_builtin
 from headgate.bench.cpu_bench import CPU, Held, burst, overloads
 from headgate.bench.density_bench import show_density
@@ -98,6 +99,8 @@ def _without_session(console: Console, parts: tuple[str, ...], rounds: int) -> N
     """Run the benchmarks that need no session of this process."""
     if "library" in parts:
         show_library(console, rounds)
+    if "bytes" in parts:
+        show_bytes(console)
     if "density" in parts:
         show_density(console, rounds)
     if "flink" in parts:

@@ -11,7 +11,7 @@ from headgate.bench.library_bench import measure_library
 from headgate.bench.promised_bench import NEAR, measure_promised, promised_table
 from headgate.bench.ratio_spread import RatioSpread
 
-ON_DEMAND = ("density", "flink", "library", "promised")
+ON_DEMAND = ("bytes", "density", "flink", "library", "promised")
 FLINK_ROWS = 5_600_000
 
 

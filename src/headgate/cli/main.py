@@ -259,8 +259,8 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
-            "cpu, shards, kinds or outer; or, on demand, density, flink, library, promised or "
-            "real; may be repeated."
+            "cpu, shards, kinds or outer; or, on demand, bytes, density, flink, library, promised "
+            "or real; may be repeated."
         ),
     ] = None,
     data: Annotated[

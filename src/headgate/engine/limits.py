@@ -106,6 +106,7 @@ def terms_for(
             where=where,
             indexes=indexes,
             filter_slots=kept.slots,
+            per_byte=budget.is_in_bytes,
         )
     shares = budget.shares
     most_rows = [UNLIMITED if rows == UNLIMITED else int(rows * share) for share in shares]
@@ -119,6 +120,7 @@ def terms_for(
         where=where,
         indexes=indexes,
         filter_slots=kept.slots,
+        per_byte=budget.is_in_bytes,
     )
 
 

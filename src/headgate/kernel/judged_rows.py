@@ -36,10 +36,14 @@ class JudgedRows(NamedTuple):
             weight=setup.weights_of(terms.policy, given.groups),
             importance=importance[now],
         )
+        worth = importance
+        if terms.ranks_per_byte:
+            size = np.concatenate([group.size for group in given.groups])
+            worth = importance / np.maximum(size, 1)
         scores = setup.Scores.of(
             terms.policy,
-            arrivals,
-            importance,
+            arrivals._replace(importance=worth[now]),
+            worth,
             needed=setup.may_run_full(terms, given.groups),
         )
         skipped = skipped_rows.skipped_parts(terms, given.groups, arrivals, given.ends)

@@ -50,6 +50,9 @@ class Terms:
     """Which rows come out: pairs, rows without a partner, or rows that have one."""
     shows_undecided: bool = False
     """Whether rows come out, marked, of which it is not known whether they have a partner."""
+    per_byte: bool = False
+    """Whether rows are ranked by what they bring for each byte that they take: where bytes are what
+    is limited."""
     filter_slots: int = 1
     """Joins that are not inner: size of the filter of given-up keys, for each side that needs one;
     with one slot all keys share it."""
@@ -72,6 +75,15 @@ class Terms:
     def let_in(self) -> float:
         """The share of incoming rows, of both sides, that are admitted as arrivals."""
         return 1.0 if self.pace is None else self.pace.let_in
+
+    @property
+    def ranks_per_byte(self) -> bool:
+        """Whether what rows bring is divided by their size.
+
+        Not in a sample, whose chances are fixed; nor in an anti join, where rows are ranked by what
+        they are not to bring.
+        """
+        return self.per_byte and not self.policy.samples and self.how != How.ANTI
 
     @property
     def kept_in(self) -> Pair:

@@ -105,6 +105,11 @@ class Budget:
             )
 
     @property
+    def is_in_bytes(self) -> bool:
+        """Whether bytes are what is limited, so that a row counts by its size."""
+        return self.memory is not None and self.rows is None
+
+    @property
     def about_rows(self) -> float:
         """About how many rows of typical size fit."""
         by_rows = UNLIMITED if self.rows is None else self.rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.compiling import inlined
 from headgate.policies.kinds.kind import Kind
-from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment, as_arrivals
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.structures import heap
 
@@ -29,7 +29,7 @@ class PlainFixedScore(PlainScore):
 
     def redefine(self, definition: int) -> None:
         """Recompute the scores, which may depend on importance."""
-        arrivals = as_arrivals(self.rows, definition)
+        arrivals = self.arrivals(definition)
         self._scores = [float(score) for score in self.policy.score(arrivals)]
         self._fallen = [float(score) for score in self.policy.fallen_score(arrivals)]
 

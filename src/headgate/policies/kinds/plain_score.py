@@ -108,7 +108,17 @@ class PlainScore:
         """A row's importance, rounded to its level for scores that change over time."""
         if not self.policy.weighs_importance:
             return 1.0
-        return rounded_importance(row.importance[definition])
+        return rounded_importance(self.ranked(row, definition))
+
+    def ranked(self, row: PlainRow, definition: int) -> float:
+        """A row's importance, for each byte where rows are ranked so."""
+        importance = row.importance[definition]
+        return importance / max(row.size, 1) if self.terms.ranks_per_byte else importance
+
+    def arrivals(self, definition: int) -> Arrivals:
+        """All rows in the form that policies take, with their importance as it is ranked."""
+        importance = [self.ranked(row, definition) for row in self.rows]
+        return as_arrivals(self.rows, definition)._replace(importance=np.array(importance))
 
     def has_fallen(self, row: PlainRow) -> bool:
         """Whether a row is worth less than at first, as it cannot come out without a partner."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from headgate.compiling import compiled, inlined
 from headgate.policies.kinds.kind import Given, Kind
-from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment, as_arrivals
+from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import ONLY_PAIRS, Arrivals, Policy
 from headgate.policies.structures import lists
 from headgate.policies.structures.no_row import LAST, NONE
@@ -135,7 +135,7 @@ class PlainValueScore(PlainScore):
 
     def redefine(self, definition: int) -> None:
         """Recompute the classes, which may depend on importance."""
-        classes = self.policy.classify(as_arrivals(self.rows, definition))
+        classes = self.policy.classify(self.arrivals(definition))
         self._weights = [float(weight) for weight in self.policy.class_weights()[classes]]
 
     def worth(self, row: PlainRow, now: ScoreMoment) -> tuple[float, int]:
