@@ -222,5 +222,7 @@ class TestTimesOfLongAgo:
     def test_those_that_cannot_be_counted_with_are_refused(self, micros: int) -> None:
         times = pa.array([micros] * ROWS).cast(pa.timestamp("us", "UTC"))
         left = pa.table({"key": range(ROWS), "at": times})
-        with pytest.raises(hg.SpecError, match=r'"at" of the left side has times beyond the year'):
+        with pytest.raises(
+            hg.SpecError, match=r'"at" of the left side has times more than 36,000 years'
+        ):
             make_join().run(left, right_side())

@@ -199,9 +199,9 @@ class TestWhatIsRefused:
             ({"budget": 10}, "give a Budget"),
             ({"budget": hg.Budget(rows=1, memory=4096)}, "one of rows= and memory="),
             ({"budget": hg.Budget(cpu=1)}, "one of rows= and memory="),
-            ({"joins": {}}, "no joins"),
+            ({"joins": {}}, "needs joins"),
             ({"joins": {"a": "b"}}, "give a WindowJoin"),
-            ({"weights": {"b": 1}}, "no join"),
+            ({"weights": {"b": 1}}, "not a join"),
             ({"measure": "speed"}, 'give "recall" or "error"'),
             ({"measure": "error"}, "errors are those of samples"),
         ],
@@ -216,7 +216,7 @@ class TestWhatIsRefused:
             group.plan({})
         with pytest.raises(hg.SpecError, match=r"give what hg\.profile"):
             group.plan({"a": "profile"})  # type: ignore[dict-item]
-        with pytest.raises(hg.SpecError, match="FIFO of 'a' makes of memory has no formula"):
+        with pytest.raises(hg.SpecError, match="no formula for the recall of policy FIFO of 'a'"):
             group.plan({"a": profile_of("late")})
         with pytest.raises(hg.SpecError, match="other keys or windows"):
             group.plan({"a": profile_of("keyed")})

@@ -269,9 +269,9 @@ class TestWhatIsRefused:
             alloc({}, 1)
         with pytest.raises(SpecError, match="one measure"):
             alloc({"a": line, "b": error}, 1)
-        with pytest.raises(SpecError, match="memory of -1"):
+        with pytest.raises(SpecError, match="memory=-1"):
             alloc({"a": line}, -1)
-        with pytest.raises(SpecError, match=r"'c', which is no join.*'a'"):
+        with pytest.raises(SpecError, match=r"'c', which is not a join.*'a'"):
             alloc({"a": line}, 1, {"c": 1.0})
         for weight in (0, -1, inf, "2", True):
             with pytest.raises(SpecError, match="the weight of 'a'"):

@@ -280,10 +280,10 @@ class TestStreamsThatAreNotTheJoins:
         ("more", "said"),
         [
             ({"on": "other"}, "the join is on other = other and the profile on key = key"),
-            ({"left": hg.Side("t", "10 seconds")}, 'goes by time column "t" and the profile by'),
+            ({"left": hg.Side("t", "10 seconds")}, 'has the time column "t" and the profile'),
             ({"left": hg.Side("lt", "11 seconds")}, "nothing is known beyond it"),
             ({"left": hg.Side("lt", "9 rows")}, "covers windows in time"),
-            ({"where": hg.Compare("x", "<")}, "a profile knows of keys alone"),
+            ({"where": hg.Compare("x", "<")}, "a profile knows keys only"),
         ],
     )
     def test_are_refused(self, by_age: Any, more: dict[str, Any], said: str) -> None:

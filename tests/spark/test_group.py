@@ -341,7 +341,7 @@ def test_groups_that_cannot_be_streamed_are_refused(tmp_path: Path) -> None:
     group = hg.JoinGroup(budget=hg.Budget(rows=10), joins={"a/b": join})
     with pytest.raises(hg.SpecError, match="streams are given for none"):
         group.stream({}, folder=tmp_path)
-    with pytest.raises(hg.SpecError, match="'a/b' has no name for a folder"):
+    with pytest.raises(hg.SpecError, match="'a/b' cannot name a folder"):
         group.stream({"a/b": (None, None)}, folder=tmp_path)  # type: ignore[dict-item]
 
 

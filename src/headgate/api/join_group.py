@@ -160,7 +160,7 @@ class JoinGroup:
                 f"rows= and memory=, and cpu= to the joins themselves"
             )
         if not self.joins:
-            raise SpecError("a group of no joins: give joins={name: WindowJoin, ...}")
+            raise SpecError("a group needs joins: give joins={name: WindowJoin, ...}")
         for name, join in self.joins.items():
             if not isinstance(join, WindowJoin):
                 raise SpecError(f"joins[{name!r}] is {join!r}: give a WindowJoin")
@@ -254,8 +254,8 @@ class JoinGroup:
         unfit = [name for name in self.joins if not FIT_FOR_A_FOLDER.fullmatch(name)]
         if unfit:
             raise SpecError(
-                f"join {unfit[0]!r} has no name for a folder and for metrics: give one of letters, "
-                f"digits, _ and -"
+                f"{unfit[0]!r} cannot name a folder and metrics: name the join with letters, "
+                f"digits, _ and - only"
             )
         if profiles is None:
             begin = dict.fromkeys(self.joins, self._whole // len(self.joins))
@@ -324,8 +324,8 @@ class JoinGroup:
         if isinstance(known, QualityCurve):
             if known.measure.value != self.measure:
                 raise SpecError(
-                    f"the curve of {name!r} is of {known.measure.value} and the group goes by "
-                    f"{self.measure}: give one of {self.measure}"
+                    f"the curve of {name!r} is of {known.measure.value} and the group compares "
+                    f"{self.measure}: give a curve of {self.measure}"
                 )
             return known, ""
         if isinstance(known, WhatIf) and self.measure == Measure.RECALL.value:
@@ -372,6 +372,6 @@ def _model(name: str, policy: Policy, profile: Profile) -> tuple[str, str]:
     if wanted in FIXED:
         return FIXED[wanted], f"policy {policy.label}"
     raise SpecError(
-        f"what policy {policy.label} of {name!r} makes of memory has no formula: give what "
+        f"there is no formula for the recall of policy {policy.label} of {name!r}: give what "
         f"hg.whatif(...) found for {name!r} instead of a profile, or choose AGE, PROB or auto"
     )

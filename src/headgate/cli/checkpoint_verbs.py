@@ -33,11 +33,12 @@ def state(
     values: Annotated[
         bool,
         typer.Option(
-            "--values", help="Show values: of keys, definitions of importance, and offsets."
+            "--values",
+            help="Show keys instead of hashes, definitions of importance, and source offsets.",
         ),
     ] = False,
     top_keys: Annotated[
-        int, typer.Option(min=0, help="How many of the most frequent keys to name.")
+        int, typer.Option(min=0, help="How many of the most frequent keys to list.")
     ] = 10,
 ) -> None:
     """Show what is in the checkpoint of a join; the query may keep running."""
@@ -50,7 +51,7 @@ def state(
 
 def reshard(
     checkpoint: Checkpoint,
-    shards: Annotated[int, typer.Option(min=1, help="How many shards there will be.")],
+    shards: Annotated[int, typer.Option(min=1, help="The new number of shards.")],
     to: To,
     partitions: Annotated[
         int | None, typer.Option(min=1, help="Shuffle partitions; default: as many as shards.")

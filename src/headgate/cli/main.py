@@ -92,9 +92,7 @@ def run(
     job: Annotated[Path, typer.Argument(help="A job file, in TOML; docs/reference/job-file.md.")],
     check: Annotated[
         bool,
-        typer.Option(
-            "--check", help="Only check it: the file, and on Spark its formats and columns."
-        ),
+        typer.Option("--check", help="Only check the file, and its formats and columns on Spark."),
     ] = False,
     look: Annotated[
         bool, typer.Option(help="With --check: also try formats and columns, on Spark.")
@@ -102,7 +100,7 @@ def run(
     log: Annotated[
         Path | None, typer.Option(help="File for Spark's log; default out/NAME/spark.log.")
     ] = None,
-    page: Annotated[bool, typer.Option("--page", help="Show it on a live page, here.")] = False,
+    page: Annotated[bool, typer.Option("--page", help="Also show it on a live page.")] = False,
 ) -> None:
     """Run a whole job from a file: two sources, their join within a budget, and a sink."""
     with plain_errors():
@@ -119,7 +117,7 @@ def run(
 def plan(
     job: Annotated[Path, typer.Argument(help="A job file, in TOML; docs/reference/job-file.md.")],
     look: Annotated[
-        bool, typer.Option(help="Look at the data that is there, where sources are files.")
+        bool, typer.Option(help="Profile the existing data, if both sources are files.")
     ] = True,
     log: Annotated[
         Path | None, typer.Option(help="File for Spark's log; default out/NAME/spark.log.")
@@ -145,7 +143,7 @@ def profile(
     left_on: LeftKeys = None,
     right_on: RightKeys = None,
     most_rows: Annotated[
-        int, typer.Option(min=1, help="Rows joined at most; more are sampled by key.")
+        int, typer.Option(min=1, help="Most rows to join; larger inputs are sampled by key.")
     ] = 2_000_000,
     out: Annotated[Path, typer.Option(help="Folder for the picture and the profile.")] = Path(
         "out/profile"
@@ -188,10 +186,10 @@ def whatif(
     memory: Sizes = None,
     checkpoint: Checkpoint = None,
     operator: Annotated[
-        int, typer.Option(min=0, help="Which stateful operator of that query it is.")
+        int, typer.Option(min=0, help="Number of the join among the query's stateful operators.")
     ] = 0,
     most_rows: Annotated[
-        int, typer.Option(min=1, help="Up to so many rows the answer is exact; more are sampled.")
+        int, typer.Option(min=1, help="Rows up to which the answer is exact; more are sampled.")
     ] = 2_000_000,
     optimum: Annotated[
         bool, typer.Option(help="Also compute OPT, the upper bound for any policy.")
@@ -253,7 +251,7 @@ def calibrate(
 
 @app.command(cls=PlainCommand, epilog=help_texts.BENCH)
 def bench(
-    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each figure.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="How often to measure each figure.")] = 3,
     rows: Annotated[int, typer.Option(min=8_000_000, help="Rows of both streams.")] = 12_800_000,
     part: Annotated[
         list[str] | None,
@@ -326,7 +324,7 @@ def reproduce(
         typer.Option(help="CSV file of daily temperatures for sigmod05-fig15; docs/papers."),
     ] = None,
 ) -> None:
-    """Run the papers' experiments; fails if a claim does not hold and was not declared."""
+    """Run the papers' experiments; exit with 1 if a claim fails that was expected to hold."""
     if temperatures is not None:
         # Passed through the environment, which the measuring processes inherit.
         os.environ["HEADGATE_TEMPERATURES"] = str(temperatures.resolve())
@@ -351,7 +349,7 @@ def doctor(
         typer.Option(help='A Spark Connect server: "sc://host:15002", or "local" for one here.'),
     ] = None,
     spark: Annotated[
-        bool, typer.Option(help="Start a session, look at it, and try its workers.")
+        bool, typer.Option(help="Start a session, check its settings, and try its workers.")
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -364,11 +362,11 @@ def doctor(
 
 @app.command(cls=PlainCommand, epilog=help_texts.WATCH)
 def watch(
-    folder: Annotated[Path, typer.Argument(help="The folder= of hg.watch, with a history.")],
+    folder: Annotated[Path, typer.Argument(help="Folder with a history: the folder= of hg.watch.")],
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="First free one from 4140 on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Default: the first free, from 4140.")] = None,
     hosts: Annotated[
-        list[str] | None, typer.Option(help="Further name that browsers reach it by.")
+        list[str] | None, typer.Option(help="Another host name that browsers may use for it.")
     ] = None,
 ) -> None:
     """Show the history of watched queries on a page, while they run or after they ended."""

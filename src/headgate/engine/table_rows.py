@@ -108,6 +108,6 @@ def check_times(which: str, column: str, screened: Screened[TableRows]) -> None:
     # Without a watermark, only what is farther back than any time can be late.
     if screened.late or farthest > FARTHEST_TIME:
         raise SpecError(
-            f'time column "{column}" of the {which} side has times beyond the year 36,000, before '
-            f"or after ours, which cannot be joined by: leave such rows out"
+            f'time column "{column}" of the {which} side has times more than 36,000 years '
+            f"from now, which cannot be joined: leave such rows out"
         )

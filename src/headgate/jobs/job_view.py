@@ -126,8 +126,7 @@ def _given_up(figures: BatchFigures) -> str:
     )
     if total["unprobed"] or total["unstored"]:
         said += (
-            f"; for want of time {total['unstored']:,} not stored, "
-            f"{total['unprobed']:,} not looked at"
+            f"; to save CPU time {total['unstored']:,} not stored, {total['unprobed']:,} not probed"
         )
     return said
 

@@ -45,20 +45,20 @@ class JoinCounts:
     )
     expired: int = metric("rows", "Stored rows whose window passed.", leaves=True)
     unneeded: int = metric(
-        "rows", "Arrivals that could match nothing more: not stored, nothing lost."
+        "rows", "Arrivals that no later row can match: not stored, and no result is lost."
     )
     unchosen: int = metric(
         "rows",
-        "Samples: rows let go, or not stored, of whose matches to come none was chosen.",
+        "Samples: rows removed, or not stored, because none of their later matches is sampled.",
         leaves=True,
     )
     unprobed: int = metric(
         "rows",
-        "Arrivals that did not look for partners, for want of processor time.",
+        "Arrivals that did not look for partners, because the CPU budget was used up.",
         given_up=True,
     )
     unstored: int = metric(
-        "rows", "Arrivals not stored for the same reason.", leaves=True, given_up=True
+        "rows", "Arrivals not stored, to stay within the CPU budget.", leaves=True, given_up=True
     )
     late: int = metric("rows", "Rows behind the watermark, dropped.")
     null_keys: int = metric(
@@ -71,16 +71,18 @@ class JoinCounts:
     peak_rows: int = metric("rows", "Most rows stored after any arrival.", MAX)
     peak_bytes: int = metric("bytes", "Most bytes stored after any arrival.", MAX)
     importance: float = metric(
-        "", "Total of all result rows; their number if all are equally important.", default=0.0
+        "",
+        "Total importance of all result rows; their number if the join has no importance.",
+        default=0.0,
     )
     recomputed: int = metric("times", "How often IJOIN recomputed all priorities.")
     redefined: int = metric("times", "How often importance was redefined.")
     lifetimes: float = metric(
         "s",
-        "How long rows that have left were stored within their window, summed up.",
+        "Sum of the times that removed rows were stored within their windows.",
         default=0.0,
     )
-    lifetimes_squared: float = metric("s²", "The same of squares.", default=0.0)
+    lifetimes_squared: float = metric("s²", "Sum of the squares of these times.", default=0.0)
 
 
 @dataclass(frozen=True)
@@ -88,19 +90,19 @@ class LookupCounts:
     """What the lookup did with its rows. Each is a hit, a miss, or has an unknown or null key."""
 
     rows: int = metric("rows", "Stream rows.")
-    hits: int = metric("rows", "Rows whose table row was cached when they came.")
-    misses: int = metric("rows", "Rows whose table row was not.")
+    hits: int = metric("rows", "Rows whose table row was cached when they arrived.")
+    misses: int = metric("rows", "Rows whose table row had to be fetched.")
     unknown: int = metric("rows", "Rows whose key the table does not have.")
     null_keys: int = metric("rows", "Rows with a null in a key.")
-    asked: int = metric("keys", "Keys asked of the table, each counted once a query.")
-    fetched: int = metric("rows", "Table rows it answered with.")
-    queries: int = metric("queries", "Queries that the table was sent.")
-    retries: int = metric("times", "How often a query was tried again, as the connection was lost.")
+    asked: int = metric("keys", "Keys looked up in the table, each counted once per query.")
+    fetched: int = metric("rows", "Table rows returned for them.")
+    queries: int = metric("queries", "Queries sent to the table.")
+    retries: int = metric("times", "How often a query was repeated after a lost connection.")
     admitted: int = metric("rows", "Table rows that were stored in the cache.")
-    evictions: int = metric("rows", "Cached rows evicted for others.")
+    evictions: int = metric("rows", "Cached rows evicted to make room for others.")
     refused: int = metric(
         "rows",
-        "Table rows not stored, since all cached rows were worth more, or they would never fit.",
+        "Table rows not cached, because all cached rows had higher scores or the row is too large.",
     )
     stored_rows: int = metric("rows", "Cached at the end.", LAST)
     stored_bytes: int = metric("bytes", "Cached at the end.", LAST)
@@ -110,19 +112,21 @@ class LookupCounts:
 
 @dataclass(frozen=True)
 class StateFigures:
-    """What lies in the state store."""
+    """What is in the state store."""
 
-    held_bytes: int = metric("bytes", "Stored rows, with dead ones not yet reclaimed.", LAST)
-    dead_bytes: int = metric("bytes", "Rows that have left and are not yet reclaimed.", LAST)
+    held_bytes: int = metric(
+        "bytes", "Bytes of stored rows, and of removed rows not yet reclaimed.", LAST
+    )
+    dead_bytes: int = metric("bytes", "Bytes of removed rows that are not yet reclaimed.", LAST)
     segments: int = metric("segments", "Pieces that rows are stored in.", LAST)
     written_bytes: int = metric("bytes", "Written to the state store.")
     rebuilt: int = metric("shards", "Shards read again from the state store.")
     compacted: int = metric("segments", "Segments rewritten to reclaim dead rows.")
     copied: int = metric(
-        "rows", "Rows of split keys sent to further shards, each of which stores its own."
+        "rows", "Copies of rows sent to further shards (split keys), each stored there."
     )
     misdefined: int = metric(
-        "times", "Redefinitions of importance, and limits, that could not be taken up."
+        "times", "Redefinitions of importance, and limits, that were invalid and ignored."
     )
 
 
@@ -131,7 +135,7 @@ class TimeFigures:
     """Where the operator's own time went."""
 
     read_ms: int = metric("ms", "Reading arrivals and state.")
-    join_ms: int = metric("ms", "Joining, and putting results out.")
+    join_ms: int = metric("ms", "Joining, and returning results.")
     write_ms: int = metric("ms", "Writing state.")
 
 
@@ -141,36 +145,40 @@ class PaceFigures:
 
     cpu_ms: int = metric(
         "ms",
-        "Taken by the join's tasks since the batch before, packing and unpacking included; zero "
-        "where it is not limited.",
+        "CPU time of the join's tasks since the last batch, with packing and unpacking; zero "
+        "without a CPU budget.",
     )
 
 
 @dataclass(frozen=True)
 class MonitorFigures:
-    """What is learned, and what rows are ranked by.
+    """What is learned, and what the policy in use ranks rows by.
 
-    Shards with a policy that learns nothing rank by none of these.
+    A shard whose policy learns nothing is in none of the counts of shards by ranking.
     """
 
     shards_monitored: int = metric("shards", "Shards that have a monitor.", LAST)
     watched_rows: int = metric("rows", "Rows followed through their whole window.", LAST)
     tracked_keys: int = metric("keys", "Keys whose rows are counted.", LAST)
-    monitor_bytes: int = metric("bytes", "What monitors keep.", LAST)
-    shards_neutral: int = metric("shards", "Ranked by RANDOM, or what stands for it.", LAST)
-    shards_by_age: int = metric("shards", "Ranked by age.", LAST)
-    shards_by_key: int = metric("shards", "Ranked by key.", LAST)
-    shards_by_residence: int = metric("shards", "Ranked by what rows produced recently.", LAST)
+    monitor_bytes: int = metric("bytes", "Bytes of what the monitors keep.", LAST)
+    shards_neutral: int = metric(
+        "shards", "Shards that follow RANDOM, or a policy that stands in for it.", LAST
+    )
+    shards_by_age: int = metric("shards", "Shards that rank rows by age (AGE).", LAST)
+    shards_by_key: int = metric("shards", "Shards that rank rows by key (PROB, LIFE).", LAST)
+    shards_by_residence: int = metric(
+        "shards", "Shards that rank rows by recent results (IJOIN).", LAST
+    )
     shards_by_recency: int = metric(
-        "shards", "Ranked by how recent rows or their last match are (FIFO, LRU).", LAST
+        "shards", "Shards that rank rows by arrival or last match (FIFO, LRU).", LAST
     )
     shards_by_importance: int = metric(
         "shards", "Shards that rank by importance: their recall is the share of importance.", LAST
     )
     shards_settling: int = metric(
         "shards",
-        "Shards of outer, semi and anti joins whose recall is known only where nothing was lost: "
-        "rows of both sides wait, and meet by more than equal keys in windows of time.",
+        "Shards of outer, semi and anti joins whose recall is known only while no row is lost: "
+        "rows of both sides wait, and the join has a band, a comparison or a window in rows.",
         LAST,
     )
     tried_rows: int = metric("rows", "Rows that other policies are tried on.", LAST)
@@ -191,74 +199,87 @@ class LimitFigures:
 
     limit: int = metric(
         "rows or bytes",
-        "What may be stored now, in bytes where rows are not limited; zero for joins whose budget "
-        "cannot change.",
+        "What may be stored now, in bytes if rows are not limited; zero if the budget cannot "
+        "change while the query runs.",
         LAST,
     )
     room_rows: int = metric(
-        "rows", "Rows the budget has room for beside the monitor; zero where not limited.", LAST
+        "rows", "Rows that fit in the budget beside the monitor; zero if not limited.", LAST
     )
     room_bytes: int = metric(
-        "bytes", "Bytes of rows there is room for, without reserve; zero where not limited.", LAST
+        "bytes",
+        "Bytes of rows that fit in the budget, without the reserve; zero if not limited.",
+        LAST,
     )
 
 
 @dataclass(frozen=True)
 class Qualities:
-    """How good the answer is, and how even. Recall is null where it is not known."""
+    """How complete the result is, and how evenly rows are kept. Recall is null if unknown."""
 
     fairness: float = metric(
         "share", "Jain's index over the time that rows were stored.", RATIO, default=1.0
     )
     recall: float | None = metric(
-        "share", "Of the exact result, made in this batch; null if unknown.", RATIO, default=None
+        "share",
+        "Share of the exact result produced in this batch; null if unknown.",
+        RATIO,
+        default=None,
     )
     recall_low: float | None = metric(
         "share", "Lower end of its 95 % interval.", RATIO, default=None
     )
     recall_high: float | None = metric("share", "Upper end.", RATIO, default=None)
     exact_pairs: float | None = metric(
-        "result rows", "What the exact join would have made.", RATIO, default=None
+        "result rows", "Rows that the exact join would have produced.", RATIO, default=None
     )
     recall_matched: float | None = metric(
         "share",
-        "Of the exact result's rows with a partner, made in this batch.",
+        "Share of the exact result's rows with a partner, produced in this batch.",
         RATIO,
         default=None,
     )
     recall_unmatched: float | None = metric(
         "share",
-        "Of the exact result's rows without a partner, returned in this batch as certain.",
+        "Share of the exact result's rows without a partner, returned as certain in this batch.",
         RATIO,
         default=None,
     )
     total_recall: float | None = metric(
-        "share", "Of the exact result since it began; null if unknown.", RATIO, default=None
+        "share",
+        "Share of the exact result since the query began; null if unknown.",
+        RATIO,
+        default=None,
     )
     total_recall_low: float | None = metric(
         "share", "Lower end of its 95 % interval.", RATIO, default=None
     )
     total_recall_high: float | None = metric("share", "Upper end.", RATIO, default=None)
     total_exact_pairs: float | None = metric(
-        "result rows", "What the exact join would have made since.", RATIO, default=None
+        "result rows",
+        "Rows the exact join would have produced since it began.",
+        RATIO,
+        default=None,
     )
     total_recall_matched: float | None = metric(
-        "share", "Of its rows with a partner since the query began.", RATIO, default=None
+        "share", "Share of rows with a partner since the query began.", RATIO, default=None
     )
     total_recall_unmatched: float | None = metric(
-        "share", "Of its rows without one.", RATIO, default=None
+        "share", "Share of rows without a partner since the query began.", RATIO, default=None
     )
 
 
 @dataclass(frozen=True)
 class ExpectedFigures:
-    """What joins that share a budget expect of more memory, and of less."""
+    """Results to expect with more or less memory, for joins that share a budget."""
 
-    expected_exact: float = metric("matches/s", "Of the exact join.", LAST, default=0.0)
+    expected_exact: float = metric("matches/s", "Matches of the exact join.", LAST, default=0.0)
     expected_full: float = metric(
         "rows or bytes", "The memory that the exact join takes.", LAST, default=0.0
     )
-    windows_passed: float = metric("windows", "How many of its windows passed.", default=0.0)
+    windows_passed: float = metric(
+        "windows", "Time that the batch covered, in lengths of the longer window.", default=0.0
+    )
     expected_quarter: float = metric(
         "matches/s", "With a quarter of the present memory.", LAST, default=0.0
     )
@@ -270,12 +291,12 @@ class ExpectedFigures:
 
 @dataclass(frozen=True)
 class RestartFigures:
-    """What a restart that changed the join has left open, until windows have passed."""
+    """What is unknown after a restart that changed the join, until a window has passed."""
 
     gone_rows: int = metric(
         "rows",
-        "About how many rows a window that was made longer would still hold, had they not left "
-        "before.",
+        "About how many rows are missing from a window that was made longer, because they had "
+        "left before.",
         LAST,
     )
     shards_unsettled: int = metric("shards", "Shards whose recall is unknown until then.", LAST)
@@ -283,22 +304,24 @@ class RestartFigures:
 
 @dataclass(frozen=True)
 class ShardFigures:
-    """What only single shards report, in `by_shard`; see docs/guides/watching.md.
+    """Figures of single shards, in `by_shard`; see docs/guides/watching.md.
 
-    Evidence about recall adds up, over batches and over shards, where recall itself does not.
+    Recall cannot be added up over batches and shards; the counts that it is computed from can.
     """
 
     shard: int = metric("", "The shard's number, from 0.", LAST)
-    lost: int = metric("rows", "Given up in the batch to stay within the budget, for all reasons.")
+    lost: int = metric("rows", "Rows lost in the batch to stay within the budget, for all reasons.")
     busy_ms: int = metric("ms", "The operator's own time: reading, joining, writing.")
     doubt: float = metric(
-        "rows", "Given up since the query began; zero: nothing is missing.", LAST, default=0.0
+        "rows", "Rows lost since the query began; zero if nothing is missing.", LAST, default=0.0
     )
     batch_met: float = metric("matches", "Partners that watched rows met.", default=0.0)
     batch_made: float = metric("matches", "Of them, those that made a result row.", default=0.0)
-    batch_met_met: float = metric("", "Spread of the first.", default=0.0)
-    batch_met_made: float = metric("", "Spread of both together.", default=0.0)
-    batch_made_made: float = metric("", "Spread of the second.", default=0.0)
+    batch_met_met: float = metric(
+        "", "Weighted sum of squares of the first, for the interval.", default=0.0
+    )
+    batch_met_made: float = metric("", "The same of products of both.", default=0.0)
+    batch_made_made: float = metric("", "The same of squares of the second.", default=0.0)
     weights: float = metric(
         "result rows",
         "Samples: the sum of weights, the estimated size of the exact result.",
@@ -308,7 +331,10 @@ class ShardFigures:
         "", "Samples: its variance; rows sampled together count as one.", default=0.0
     )
     followed: int = metric(
-        "", "The policy that a learned choice follows, as a place in FOLLOWED; -1 for none.", LAST
+        "",
+        "The policy that auto follows: 0 random, 1 fifo, 2 lru, 3 prob, 4 life, 5 age, 6 ijoin, "
+        "7 greedy; -1 none.",
+        LAST,
     )
     tried_random: float = metric("matches", "Made in trials by RANDOM.", LAST, default=0.0)
     tried_fifo: float = metric("matches", "Made in trials by FIFO.", LAST, default=0.0)

@@ -144,7 +144,7 @@ def _checked(
             "so give curves of one measure"
         )
     if not (isfinite(memory) and memory >= 0):
-        raise SpecError(f"memory of {memory!r} is none: give a finite number of 0 or more")
+        raise SpecError(f"memory={memory!r} is not accepted: give a finite number, 0 or more")
     return checked_weights(curves, weights)
 
 
@@ -162,7 +162,7 @@ def checked_weights(
     unknown = [name for name in given if name not in joins]
     if unknown:
         raise SpecError(
-            f"weights name {', '.join(map(repr, unknown))}, which is no join: the joins are "
+            f"weights name {', '.join(map(repr, unknown))}, which is not a join: the joins are "
             f"{', '.join(map(repr, joins))}"
         )
     for name, weight in given.items():
@@ -170,7 +170,7 @@ def checked_weights(
         if not (number and isfinite(weight) and weight > 0):
             raise SpecError(
                 f"the weight of {name!r} is {weight!r}: give a number above 0; a join of weight 2 "
-                f"is to be twice as good as one of weight 1"
+                f"should be twice as good as one of weight 1"
             )
     return {name: float(given.get(name, 1.0)) for name in joins}
 

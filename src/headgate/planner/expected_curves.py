@@ -52,7 +52,7 @@ class Aggregate:
         if self.mean == 0:
             raise SpecError("values with a mean of 0 have no relative error: give another mean")
         if parse_duration_us(self.window, "aggregation window") <= 0:
-            raise SpecError(f"aggregation window {self.window!r}: give one of some length")
+            raise SpecError(f"aggregation window {self.window!r}: give a duration above 0")
 
     @property
     def seconds(self) -> float:

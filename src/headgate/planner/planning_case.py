@@ -209,8 +209,8 @@ def _check_same_streams(request: Request, profile: Profile) -> None:
         )
     if request.where is not None:
         raise SpecError(
-            f"the join has where={request.where!r}, and a profile knows of keys alone: what such "
-            f"a join makes of a budget cannot be predicted from it"
+            f"the join has where={request.where!r}, and a profile knows keys only, so "
+            f"the recall of such a join cannot be predicted from it"
         )
     if request.keys != profile.keys:
         raise SpecError(
@@ -222,8 +222,8 @@ def _check_same_streams(request: Request, profile: Profile) -> None:
     ):
         if side.time != seen.time:
             raise SpecError(
-                f'the {name} side goes by time column "{side.time}" and the profile by '
-                f'"{seen.time}": profile the join\'s own'
+                f'the {name} side has the time column "{side.time}" and the profile '
+                f'"{seen.time}": make the profile with the join\'s time column'
             )
         if isinstance(side.window, RowWindow) and side.window.rows:
             raise SpecError(

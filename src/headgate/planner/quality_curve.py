@@ -93,13 +93,13 @@ class QualityCurve:
         if memory[0] != 0 or np.any(np.diff(memory) < 0):
             raise SpecError("quality curve: give memory from 0 upwards, ascending")
         if np.any(quality < 0):
-            raise SpecError(f"quality curve: a {self.measure.value} below 0 is none")
+            raise SpecError(f"quality curve: a {self.measure.value} cannot be below 0")
         falls = np.diff(quality) if self.measure is Measure.ERROR else -np.diff(quality)
         if np.any(falls > 0):
             word = "rises" if self.measure is Measure.ERROR else "falls"
             raise SpecError(
-                f"quality curve: {self.measure.value} {word} with more memory: more never harms, "
-                f"so give the best that each amount can do"
+                f"quality curve: {self.measure.value} {word} with more memory: more memory never "
+                f"harms, so give the best value that each amount allows"
             )
         memory.setflags(write=False)
         quality.setflags(write=False)

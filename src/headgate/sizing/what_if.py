@@ -219,7 +219,7 @@ class WhatIf:
                 f"with {max(self.memory):,} rows; give larger sizes with memory="
             )
         if self.build is None:
-            raise SpecError("this answer does not know its join: ask with hg.whatif")
+            raise SpecError("this report does not say which join it is for: make it with hg.whatif")
         return self.build(chosen.upper(), memory.budget)
 
     def to_pandas(self) -> "pd.DataFrame":

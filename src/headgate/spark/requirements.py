@@ -140,7 +140,7 @@ def check_watermarks(shape: Shape, frames: tuple[DataFrame, DataFrame]) -> tuple
             named = time if time.isidentifier() else quoted(time)
             raise SpecError(
                 f'the {which} side has no watermark on "{time}", so its state could never be '
-                f'let go: add .withWatermark("{named}", "10 seconds") (the longest a row may be '
+                f'removed: add .withWatermark("{named}", "10 seconds") (the longest a row may be '
                 f"late), after any expression that makes the column"
             )
         delays.append(int(delay))

@@ -159,8 +159,8 @@ def cheapest(
         left_out.append("hash: it finds equal keys alone")
     if not serving:
         raise SpecError(
-            f"no structure serves: of {', '.join(asked) or 'none'} there is a choice, and hash "
-            f"finds equal keys alone; let others be chosen too"
+            f"no index can be used: the choice is {', '.join(asked) or 'none'}, and a hash index "
+            f"finds equal keys only; allow other indexes too"
         )
     probes = rates if probing is None else probing
     costs = {

@@ -50,8 +50,8 @@ class Planned(FixedScore):
             ends = np.asarray(getattr(self, which))
             if ends.ndim != 1 or not (np.issubdtype(ends.dtype, np.integer) or not ends.size):
                 raise SpecError(
-                    f"{which}={ends!r} is no plan: give the place in event order up to which each "
-                    f"row is kept, a whole number a row, {NOT_KEPT} where it is not stored"
+                    f"{which}={ends!r} is not a plan: give the place in event order up to which "
+                    f"each row is kept, a whole number a row, {NOT_KEPT} where it is not stored"
                 )
             object.__setattr__(self, which, ends.astype(np.int64))
 

@@ -92,7 +92,7 @@ def adopt_checkpoint(
     bound = bind_frames(join, frames)
     check_watermarks(bound.shape, frames)
     if any(isinstance(window, RowWindow) for window in join.windows):
-        raise SpecError("Spark's own join goes by time: give windows in time")
+        raise SpecError("Spark's own join has no windows in rows: give windows in time")
     count = shard_count(join, frames[0], frames[1], shards)
     partitions = int(frames[0].sparkSession.conf.get(PARTITIONS) or 200)
     plan = stream_plan(join, bound, frames, (count, partitions))
@@ -132,8 +132,8 @@ def adopt_checkpoint(
     started = f"the query with join.stream(left, right, shards={count})"
     advice = (
         settings_advice(partitions, started),
-        f"The old checkpoint is as it was: without the new one's results, {old.path} goes on from "
-        f"batch {batch}.",
+        f"The old checkpoint is unchanged: if you discard the new query's results, you can restart "
+        f"from {old.path} at batch {batch}.",
     )
     return Moved(to, rows, count, partitions, seconds, advice)
 
@@ -144,14 +144,14 @@ def _built_in(old: CheckpointFiles) -> Operator:
     if [operator.name for operator in found] != [JOIN]:
         names = ", ".join(operator.name for operator in found) or "none"
         raise SpecError(
-            f"{old.path} has the stateful operators {names}: a query can be taken over whose only "
-            f"one is Spark's stream-stream join ({JOIN})"
+            f"{old.path} has the stateful operators {names}: give the checkpoint of a query whose "
+            f"only stateful operator is Spark's stream-stream join ({JOIN})"
         )
     sources = len(old.offsets(old.last_batch).lines)
     if sources != len(SIDES):
         raise SpecError(
-            f"{old.path} is that of a query with {sources} sources: one can be taken over that "
-            f"reads two, the left side first"
+            f"{old.path} is the checkpoint of a query with {sources} sources: give that of a query "
+            f"that reads two, the left side first"
         )
     return found[0]
 
@@ -236,7 +236,7 @@ class _Adoption:
                 raise SpecError(
                     f'column "{field.name}" of the {SIDES[side]} side is '
                     f"{field.dataType.simpleString()}, and "
-                    f"{kinds[field.name].dataType.simpleString()} in the buffer: give it the same"
+                    f"{kinds[field.name].dataType.simpleString()} in the buffer: cast it to that"
                 )
         columns = [F.col(quoted(field.name)) for field in wanted]
         time = F.col(quoted(self.bound.shape.times[side]))
@@ -254,7 +254,7 @@ class _Adoption:
         count = without.count()
         if count:
             raise SpecError(
-                f"{count:,} {SIDES[side]} rows without a key wait in the buffer to come out "
-                f"unmatched, and Headgate lets such rows out when they come: run the query on "
-                f"until they are out, with a filter on the key before the join"
+                f"{count:,} {SIDES[side]} rows without a key wait in Spark's buffer to be returned "
+                f"as unmatched, but Headgate returns such rows when they arrive: add a filter on "
+                f"the key before the join, and let the old query run until these rows are out"
             )

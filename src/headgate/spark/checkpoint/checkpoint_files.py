@@ -114,7 +114,7 @@ class CheckpointFiles:
     Traceback (most recent call last):
     ...
     headgate.spec.errors.SpecError: no/such/folder is not the checkpoint of a query: there is no \
-folder "offsets" in it. Give what the query has as checkpointLocation
+folder "offsets" in it. Give the query's checkpointLocation
     """
 
     path: Path
@@ -127,7 +127,7 @@ folder "offsets" in it. Give what the query has as checkpointLocation
             if not (path / folder).is_dir():
                 raise SpecError(
                     f'{path} is not the checkpoint of a query: there is no folder "{folder}" in '
-                    f"it. Give what the query has as checkpointLocation"
+                    f"it. Give the query's checkpointLocation"
                 )
         return cls(path)
 
@@ -221,7 +221,7 @@ def local_path(given: "str | os.PathLike[str]") -> Path:
     Traceback (most recent call last):
     ...
     headgate.spec.errors.SpecError: s3a://bucket/checkpoint is not a local folder: copy the \
-checkpoint to this machine first, and what is made of it back
+checkpoint to this machine first, and copy the new checkpoint back
     """
     text = os.fspath(given)
     if not _SCHEME.match(text):
@@ -229,8 +229,8 @@ checkpoint to this machine first, and what is made of it back
     parts = urlsplit(text)
     if parts.scheme != "file":
         raise SpecError(
-            f"{text} is not a local folder: copy the checkpoint to this machine first, and what is "
-            f"made of it back"
+            f"{text} is not a local folder: copy the checkpoint to this machine first, and copy "
+            f"the new checkpoint back"
         )
     return Path(unquote(parts.path))
 

@@ -73,8 +73,8 @@ def release_checkpoint(
     if [operator.name for operator in made.operators()] != [JOIN]:
         names = ", ".join(operator.name for operator in made.operators())
         raise SpecError(
-            f"the query has the stateful operators {names}: give one whose only one is Spark's "
-            f"stream-stream join"
+            f"the query has the stateful operators {names}: give a query whose only stateful "
+            f"operator is Spark's stream-stream join"
         )
     for side in OUTER.get(state.join.how, ()):
         _check_flags(session, made, side, stored[side], state)
@@ -93,9 +93,9 @@ def _check(state: StoredState) -> None:
     sources = len(state.files.offsets(state.batch).lines)
     if others or sources != len(SIDES):
         raise SpecError(
-            f"{state.files.path} is that of a query with {others} other stateful operators and "
-            f"{sources} sources: one can be given back whose only stateful operator is the join, "
-            f"of two sources"
+            f"{state.files.path} is the checkpoint of a query with {others} other stateful "
+            f"operators and {sources} sources: only a query with two sources and the join as its "
+            f"only stateful operator can move to Spark's own join"
         )
     if state.join.counts_rows:
         raise SpecError("Spark's own join has no windows of the last n rows")
@@ -201,8 +201,8 @@ def _check_flags(
     alone = buffer.where(~F.col(MATCHED)).count() if time in buffer.columns else None
     if alone != stored.where(is_alone()).count():
         raise SpecError(
-            f"the {SIDES[side]} rows that have met a partner are others by the query than by the "
-            f"join: give the query whose result is the join's (hg.built_in), or leave query= out"
+            f"the query and the join disagree about which {SIDES[side]} rows have found a partner: "
+            f"give a query with the same result as the join (hg.built_in), or leave query= out"
         )
 
 

@@ -123,7 +123,7 @@ def reshard_checkpoint(
         )
     advice = (
         settings_advice(partitions, f"the query with shards={shards}"),
-        "What the join had learned was learned shard by shard, and starts anew.",
+        "Learned models belong to single shards, so learning starts again.",
     )
     return Moved(to, counts, shards, partitions, seconds, advice)
 
@@ -270,21 +270,21 @@ def _check(state: StoredState, shards: int, partitions: int, others: int) -> Non
             raise SpecError(f"{name}={given!r}: give a whole number, one or more")
     changes = shards != join.shards
     if changes and join.counts_rows:
-        raise SpecError(f"a window of the last n rows needs them in one place: {one}")
+        raise SpecError(f"a window in rows needs all rows in one shard: {one}")
     if changes and not join.has_keys:
         raise SpecError(
-            "this join has no keys, so its rows went to shards by the values of a band, some to "
-            "two: they cannot be told from copies, so start it from a new checkpoint location"
+            "this join has no keys, so rows went to shards by the values of a band, some to two, "
+            "and rows cannot be told from copies: start it from a new checkpoint location"
         )
     if join.facts.get(SPLIT_KEYS) is not None:
         raise SpecError(
-            "this join has split_keys=, of which rows are stored in every shard, one copy each: "
+            "this join has split_keys=, so every shard stores copies of rows with these keys: "
             "start it from a new checkpoint location"
         )
     if any(pool for shard in state.shards for pool in shard.head.progress.thresholds):
         raise SpecError(
-            "this is a sample, and rows have been left out of it: their chances hold within a "
-            "shard, so weights would be wrong in another. Start it from a new checkpoint location"
+            "this is a sample that has dropped rows: probabilities hold within a shard only, so "
+            "weights would be wrong in another one: start it from a new checkpoint location"
         )
     if others and partitions != join.partitions:
         raise SpecError(

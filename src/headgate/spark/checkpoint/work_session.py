@@ -28,8 +28,8 @@ def work_session(session: Any) -> SparkSession:
         )
     if is_connect(session):
         raise SpecError(
-            "checkpoints are read and made where their files are, by a classic session: start one "
-            "there (hg.session()), or use the headgate command"
+            "checkpoints are read and written by a classic session on the machine with their "
+            "files: start one there (hg.session()), or use the headgate command"
         )
     check_session(session)
     check_workers(session)

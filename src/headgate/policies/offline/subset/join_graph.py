@@ -38,7 +38,7 @@ class JoinGraph:
     def __post_init__(self) -> None:
         ends = np.asarray(self.ends, np.int64).reshape(2, -1)
         if ends.size and not (ends.min() >= 0 and ends.max() < self.rows):
-            raise SpecError(f"pairs name rows outside of 0 to {self.rows - 1}: number the rows so")
+            raise SpecError(f"pairs name rows outside 0 to {self.rows - 1}: number the rows from 0")
         object.__setattr__(self, "ends", ends)
 
     @classmethod
