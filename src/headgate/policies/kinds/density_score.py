@@ -204,9 +204,10 @@ def drop_stale(arrays: Any, pool: int) -> None:
 @compiled
 def enter(arrays: Any, own: RowClasses, row: int) -> None:
     """Insert a row that is stored."""
-    catch_up(arrays, own)
+    # First of all: catching up may rank all rows anew, and then this one waits already.
     arrays.rows[row].group = 0
     arrays.rows[row].score = SAFE
+    catch_up(arrays, own)
     follow(arrays, own, row)
 
 
