@@ -72,7 +72,7 @@ def test_a_hash_serves_equal_keys_alone() -> None:
     ranking = cheapest((500, 500), (5000, 5000), PAPER_WEIGHTS, equality=False)
     assert all(Structure.HASH not in choice.pair for choice in ranking.choices)
     assert "hash: it finds equal keys alone" in ranking.explain()
-    with pytest.raises(SpecError, match="hash finds equal keys alone"):
+    with pytest.raises(SpecError, match="a hash index finds equal keys only"):
         cheapest((1, 1), (1, 1), PAPER_WEIGHTS, equality=False, among="H")
 
 

@@ -133,7 +133,7 @@ def test_what_is_no_budget_or_graph_is_refused() -> None:
     for solve in (greedy_max_subset, greedy_induced_subset, exact_max_subset):
         with pytest.raises(SpecError, match="budget=-1 is not a cost"):
             solve(graph, WorkCost(update=1.0, produce=1.0), -1)
-    with pytest.raises(SpecError, match="outside of 0 to 1"):
+    with pytest.raises(SpecError, match="rows outside 0 to 1: number"):
         JoinGraph(2, [[0], [2]])
 
 

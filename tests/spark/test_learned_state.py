@@ -139,24 +139,25 @@ def test_policies_are_tried_within_the_memory_and_changes_are_counted() -> None:
     assert kept[4] is not None
 
 
-def test_rows_that_policies_are_tried_on_are_read_back_as_they_were() -> None:
+@pytest.mark.parametrize("important", [False, True], ids=["alike", "important"])
+def test_rows_that_policies_are_tried_on_are_read_back_as_they_were(important: bool) -> None:
     random = np.random.default_rng(4)
     names, count = ("random", "fifo", "lru"), 40
     columns = pa.table({"key": random.integers(0, 9, count)})
     time = random.integers(0, 1000, count)
     touched = np.tile(time, (3, 1))
     touched[2] += random.integers(0, 50, count)
-    rows = RivalRows(
-        time,
-        random.integers(60, 90, count),
-        np.arange(count),
-        np.zeros(count, np.int32),
-        np.empty(0),
-        random.random((3, count)) < 0.5,
-        np.vstack([np.zeros((2, count), np.int32), random.integers(0, 9, (1, count))]),
-        touched,
-        np.empty(0, np.int64),
+    rows = RivalRows.none(3)._replace(
+        time=time,
+        size=random.integers(60, 90, count),
+        sequence=np.arange(count),
+        held=random.random((3, count)) < 0.5,
+        matches=np.vstack([np.zeros((2, count), np.int32), random.integers(0, 9, (1, count))]),
+        touched=touched,
     )
+    if important:
+        recent = np.vstack([np.zeros((2, count)), random.random((1, count))])
+        rows = rows._replace(recent=recent, importance=random.random(count))
     again = rival_rows(rival_table(columns, rows, names), names)
-    for name in ("time", "size", "sequence", "held", "matches", "touched"):
+    for name in ("time", "size", "sequence", "held", "matches", "touched", "recent", "importance"):
         assert np.array_equal(getattr(again, name), getattr(rows, name)), name
