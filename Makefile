@@ -113,8 +113,8 @@ test-slow: kernel java ## tests that take minutes: long streams, clusters, large
 
 ARRIVALS ?= 1e9
 ON_SPARK ?= 1e8
-soak: kernel java ## long streams at a hundredth of the memory, and curves; ARRIVALS=1e9 in process, ON_SPARK=1e8
-	@$(BIN)/python -m tests.soak --arrivals $(ARRIVALS) --on-spark $(ON_SPARK) $(if $(PUBLISH),--out $(CAMPAIGNS))
+soak: kernel java ## long streams at a hundredth of the memory, and curves; ARRIVALS=1e9 in process, ON_SPARK=1e8, SOAK_MINUTES=60 each at most
+	@$(BIN)/python -m tests.soak --arrivals $(ARRIVALS) --on-spark $(ON_SPARK) $(if $(SOAK_MINUTES),--minutes $(SOAK_MINUTES)) $(if $(PUBLISH),--out $(CAMPAIGNS))
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 SEEDS   ?= 0:100
@@ -122,7 +122,7 @@ MINUTES ?= 5
 CAMPAIGNS := tests/campaigns.json
 
 PROCESSES ?= 1
-simulate: kernel ## simulate a cluster with faults; SEEDS=0:100 are workloads, of 24 schedules each; PROCESSES=2
+simulate: kernel ## simulate a cluster with faults; SEEDS=0:100 are workloads, of 48 schedules each; PROCESSES=2
 	@$(BIN)/python -m tests.simulation $(SEEDS) --processes $(PROCESSES) $(if $(PUBLISH),--out $(CAMPAIGNS))
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 

@@ -26,19 +26,38 @@ class Slice:
         self.cpu_s += other.cpu_s
 
 
+IDLE_S = 300
+"""So long may a process that is free to run do nothing, before it counts as waiting for ever."""
+LEAST_CPU_S = 0.002
+"""In a second; a process that does less waits, or gets no processor."""
+
+
 @contextmanager
-def within(seconds: int) -> Iterator[None]:
-    """What is inside takes at most so long by the clock, or fails: a loop without end is found."""
+def within(cpu_s: float, idle_s: int = IDLE_S) -> Iterator[None]:
+    """What is inside takes at most so much processor time, or fails: a loop without end is found.
 
-    def end(*_: object) -> None:
-        raise TimeoutError(f"no end within {seconds} s")
+    So is a wait without end: in so many seconds, one by one, the process did nothing. A process
+    that is stopped, or gets no processor, hears of one second when it goes on, however long it was.
+    """
+    began = last = time.process_time()
+    idle = 0
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
+    def look(*_: object) -> None:
+        nonlocal last, idle
+        now = time.process_time()
+        idle = idle + 1 if now - last < LEAST_CPU_S else 0
+        last = now
+        if now - began > cpu_s:
+            raise TimeoutError(f"no end within {cpu_s} s of processor time")
+        if idle >= idle_s:
+            raise TimeoutError(f"nothing was done for {idle_s} s")
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 1, 1)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 

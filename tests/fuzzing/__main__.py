@@ -27,7 +27,7 @@ RUNNERS: dict[str, Callable[[int], Counter[str]]] = {
     "parser": hostile_inputs.run_later_case,
 }
 MOST_SECONDS = 30
-"""Of a seed, by the clock: most take a hundredth of a second."""
+"""Of a seed, of processor time: most take a hundredth of a second."""
 TURNS = ("kernel",) * 15 + ("join",) * 2 + ("input", "input", "parser")
 
 

@@ -43,7 +43,9 @@ def whole(data: SeededDraw, policy: type[Policy], passed: Counter[str]) -> None:
     assert found == run(case, None, keep_late, Twin, watching)
     passed["twin_whole"] += 1
     assert_within_budget(case, case.terms, found.steps[-1])
+    passed["within_budget"] += 1
     assert_counted(case, found, keep_late)
+    passed["losses_counted"] += 1
     exact = exact_pairs(case)
     assert not Counter(found.pairs) - Counter(exact)
     passed["part_of_brute_force"] += 1
@@ -117,6 +119,7 @@ def in_parts(data: SeededDraw, policy: type[Policy], passed: Counter[str]) -> No
     passed["twin_in_parts"] += 1
     for step in found.steps:
         assert_within_budget(case, case.terms, step)
+    passed["within_budget"] += 1
 
 
 def other_kinds(data: SeededDraw, policy: type[Policy], passed: Counter[str]) -> None:

@@ -18,8 +18,8 @@ from tests.slices import Bounds, Slice, run_slices, within
 from tests.uncompiled import run_uncompiled
 
 MOST_SECONDS = 120
-"""Of a schedule, by the clock: most take a twentieth of a second."""
-WHOLE = 24
+"""Of a schedule, of processor time: most take a thirtieth of a second."""
+WHOLE = 48
 """Of so many schedules, one is run from the first batch to the last."""
 
 

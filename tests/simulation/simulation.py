@@ -22,7 +22,7 @@ from tests.simulation.outputs import BatchOutput, Failure
 from tests.simulation.switches import STEPS, drawn_switches, switched
 from tests.simulation.workload import FAR, Workload, drawn_workload, in_order
 
-SCHEDULES = 24
+SCHEDULES = 48
 """Of one workload."""
 ON_MEMORY = Path("/dev/shm")
 

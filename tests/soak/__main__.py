@@ -6,7 +6,9 @@ something goes on growing or is over budget. With --out, what was run is added t
 """
 
 import argparse
+import math
 import sys
+import time
 from pathlib import Path
 
 from rich.console import Console
@@ -25,6 +27,7 @@ def main() -> None:
     parser.add_argument("--arrivals", type=lambda text: int(float(text)), default=10**9)
     parser.add_argument("--on-spark", type=lambda text: int(float(text)), default=10**8)
     parser.add_argument("--chunk", type=lambda text: int(float(text)), default=10**6)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="of each soak, at most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="JSON file of campaigns to add to")
     asked = parser.parse_args()
@@ -36,7 +39,8 @@ def main() -> None:
     for arrivals, soak in ((asked.arrivals, in_process.soak), (asked.on_spark, on_spark.soak)):
         if not arrivals:
             continue
-        curve, found = soak(arrivals, PERCENT, stream, lambda line: console.print(line))
+        deadline = time.time() + 60 * asked.minutes
+        curve, found = soak(arrivals, PERCENT, stream, lambda line: console.print(line), deadline)
         console.print(curve.table())
         curve.save_values(docs / "measured")
         curve.save_picture(docs / "images")

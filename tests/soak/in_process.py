@@ -1,5 +1,6 @@
 """Soak of the real processor in one process: three joins take turns on the chunks of a stream."""
 
+import math
 import random
 import tempfile
 import time
@@ -119,16 +120,23 @@ def _told(goal: hg.MaxImportance, number: int) -> pa.RecordBatch:
 
 
 def soak(
-    arrivals: int, percent: float, stream: SoakedStream, report: Callable[[str], None]
+    arrivals: int,
+    percent: float,
+    stream: SoakedStream,
+    report: Callable[[str], None],
+    deadline: float = math.inf,
 ) -> tuple[Curve, list[str]]:
-    """Run the joins over so many arrivals together; the curve, and what went wrong."""
+    """Run the joins over so many arrivals together; the curve, and what went wrong.
+
+    It ends earlier at the deadline, by the clock.
+    """
     in_windows = stream.rows * 10
     curve, wrong = Curve("In process"), []
     own = psutil.Process()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         joins = [Soaked(name, round(in_windows * percent / 100), Path(folder)) for name in HERE]
         chunk = 0
-        while not curve.arrivals or curve.arrivals[-1] < arrivals:
+        while not curve.arrivals or (curve.arrivals[-1] < arrivals and time.time() < deadline):
             tables = stream.chunk(chunk)
             until = stream.begin_us(chunk + 1)
             began, told = time.perf_counter(), {}

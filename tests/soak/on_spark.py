@@ -1,5 +1,6 @@
 """Soak of a real query: Spark makes the rows itself, so that nothing but the join takes room."""
 
+import math
 import tempfile
 import time
 from collections.abc import Callable
@@ -56,9 +57,16 @@ def side_of(spark: SparkSession, stream: SoakedStream, side: int) -> DataFrame:
 
 
 def soak(
-    arrivals: int, percent: float, stream: SoakedStream, report: Callable[[str], None]
+    arrivals: int,
+    percent: float,
+    stream: SoakedStream,
+    report: Callable[[str], None],
+    deadline: float = math.inf,
 ) -> tuple[Curve, list[str]]:
-    """Run a query over so many arrivals; the curve, and what went wrong."""
+    """Run a query over so many arrivals; the curve, and what went wrong.
+
+    It ends earlier at the deadline, by the clock.
+    """
     spark = hg.session("soak", master="local[2]")
     rows = round(stream.rows * 10 * percent / 100)
     join = hg.WindowJoin(
@@ -85,7 +93,7 @@ def soak(
         )
         last, heard = -1, time.monotonic()
         try:
-            while not curve.arrivals or curve.arrivals[-1] < arrivals:
+            while not curve.arrivals or (curve.arrivals[-1] < arrivals and time.time() < deadline):
                 if query.exception() is not None:
                     return curve, [*wrong, str(query.exception())]
                 if time.monotonic() - heard > PATIENCE_S:

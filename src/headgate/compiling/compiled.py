@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from headgate.compiling import machine_library
+from headgate.compiling.argument_types import SharedTuple
 from headgate.compiling.kernel_mode import JIT, LIBRARY, MODE, PYTHON
 
 
@@ -36,7 +37,9 @@ class Compiled:
         if MODE == LIBRARY:
             given = machine_library.described(arguments)
             raise TypeError(f"{self.name} is not in the library for {given}")
-        return self._jitted(*arguments)
+        return self._jitted(
+            *(given.value if isinstance(given, SharedTuple) else given for given in arguments)
+        )
 
     @cached_property
     def _entries(self) -> tuple[machine_library.LibraryEntry, ...]:
@@ -64,6 +67,11 @@ def loaded_jit() -> Any:
             "pip install headgate[jit]",
             name=error.name,
         ) from error
+
+
+def shared(value: tuple[Any, ...]) -> Any:
+    """A tuple of arrays to call several compiled functions with, as one of their arguments."""
+    return value if MODE == PYTHON else SharedTuple(value)
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling.argument_types import read_number, read_type
+from headgate.compiling.argument_types import SharedTuple, argument_type, read_number
 
 PACKAGE = Path(__file__).parents[1]
 CONTENTS = "headgate_contents"
@@ -40,7 +40,7 @@ class LibraryEntry:
     def __init__(self, function: Any, contents: dict[str, Any]) -> None:
         function.restype, function.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3
         self._function = function
-        self._types = [read_type(text) for text in contents["takes"]]
+        self._types = [argument_type(text) for text in contents["takes"]]
         self._returns: list[str] = contents["returns"]
         self._is_tuple: bool = contents["returns_tuple"]
         self._name: str = contents["name"]
@@ -51,7 +51,11 @@ class LibraryEntry:
         if len(arguments) != len(self._types):
             return None
         for kind, value in zip(self._types, arguments, strict=True):
-            if not kind.pack(value, words):
+            if value.__class__ is SharedTuple:
+                fits = value.pack(kind, words)
+            else:
+                fits = kind.pack(value, words)
+            if not fits:
                 return None
         return words
 
@@ -162,6 +166,8 @@ def described(arguments: tuple[Any, ...]) -> str:
 
 
 def _described(value: Any) -> str:
+    if isinstance(value, SharedTuple):
+        return _described(value.value)
     if isinstance(value, np.ndarray):
         layout = "" if value.flags.c_contiguous else " with gaps"
         return f"{value.ndim}-dimensional array of {value.dtype}{layout}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from headgate.compiling.compiled import shared
 from headgate.kernel import advance, departure, given_up, layout, meetings, setup
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Count
@@ -52,6 +53,8 @@ class Step:
         records = Records.of(given, self._given, self._judged)
         self._number = records.number
         self._arrays = arrays_of(given, self._given, self._judged, records)
+        self._shared = shared(self._arrays)
+        """The same, for compiled functions."""
         self._windows = setup.windows_of(
             terms, self._given.left_rows, self._given.total, given.codes
         )
@@ -63,7 +66,7 @@ class Step:
         self._is_taken_up = True
         policy = self._terms.policy
         policy.kind.take_up(policy, self._arrays, self._own)
-        advance.restore(self._arrays)
+        advance.restore(self._shared)
 
     def pairs(self) -> Iterator[PairBlock]:
         """Pairs in blocks: numbers of the left rows and of the right rows.
@@ -77,7 +80,7 @@ class Step:
         at, end = 0, len(self._arrays.rows)
         while at < end:
             before = at
-            at, made = advance.advance(self._arrays, self._windows, block, at)
+            at, made = advance.advance(self._shared, self._windows, block, at)
             if made:
                 yield self._numbered(block.pairs[:made], block.passed[:made])
                 yield from self.gone()
@@ -129,7 +132,7 @@ class Step:
         """
         self._alive.clear()
         self._arrays.terms["watermark"] = watermark
-        departure.let_go_behind_watermark(self._arrays)
+        departure.let_go_behind_watermark(self._shared)
 
     def count_pairs(self) -> int:
         """Process all arrivals and count the pairs, without listing them.
@@ -139,7 +142,7 @@ class Step:
         """
         self._arrays.terms["count_only"] = 1
         self.take_up()
-        advance.advance(self._arrays, self._windows, self._room_for_pairs(0), 0)
+        advance.advance(self._shared, self._windows, self._room_for_pairs(0), 0)
         return int(self.counts[Count.PAIRS].sum())
 
     def are_behind_watermark(self, side: int, time: np.ndarray) -> np.ndarray:
@@ -311,7 +314,7 @@ class Step:
     @property
     def meetings(self) -> tuple[np.ndarray, np.ndarray]:
         """By class of row, what watched rows met in this step, and for how long they waited."""
-        meetings.spend_all(self._arrays)
+        meetings.spend_all(self._shared)
         return self._arrays.meetings.met, self._arrays.meetings.spent
 
     @property
