@@ -30,13 +30,24 @@ from headgate.models import (
     RandomWalk,
     Stationary,
 )
-from headgate.policies import Age, Density, Heeb, Ijoin, JoinToLive, Policy, Random, Ttl
+from headgate.policies import (
+    Age,
+    Density,
+    Features,
+    Heeb,
+    Ijoin,
+    JoinToLive,
+    Policy,
+    Random,
+    Ttl,
+)
 from headgate.sampling import Uniform
 from headgate.spec import RowWindow, SpecError, TimeWindow
 from headgate.spec.budget import UNLIMITED
 from headgate.spec.importance.combine import Combine
 from tests.checks.arrivals import NULL, Arrival, Case, keys_of
 from tests.checks.bumpy import Bumpy, Observing
+from tests.checks.classed import CLASSED
 from tests.checks.dense import DENSITIES
 from tests.checks.runs import KEYS, Part
 
@@ -78,6 +89,7 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
         Age(AgeCurves.of_buckets((12, 6), ((0.5, 0.1, 0.2), WITH_MINIMUM)), of_first=True),
     ),
     Density: DENSITIES,
+    Features: CLASSED,
     Random: (Random(), Random(seed=7)),
     Uniform: tuple(Uniform(MANY_MATCHES, share, seed=9) for share in (1.0, 0.4, 0.05)),
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
@@ -187,9 +199,10 @@ MEETINGS = MeetingClasses.of((12, 12), WEIGHTS)
 watchings = st.sampled_from(
     (
         None,
-        *(Watching(5, share, 3) for share in (0.3, 0.7)),
+        Watching(5, 0.3, 3),
+        Watching(5, 0.7, 3, by_row=True),
         Watching(5, 1.0, 3, meetings=MEETINGS),
-        Watching(5, 0.3, 3, keys=BY_KEY, meetings=MEETINGS),
+        Watching(5, 0.3, 3, keys=BY_KEY, meetings=MEETINGS, by_row=True),
     )
 )
 """No row is watched, some, or all; or some by their key."""

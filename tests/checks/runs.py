@@ -59,6 +59,8 @@ class Snapshot(NamedTuple):
     """What watched rows met, and for how long they waited, by class of row."""
     met_before: Mapping[int, tuple[int, int]] = {}
     """Of each watched row, where meetings are counted: partners so far, and the last of them."""
+    ages_of: Mapping[int, list[int]] = {}
+    """Of each watched row, where that is counted: what it met in the step, by class of age."""
 
 
 class Kept(NamedTuple):
@@ -167,6 +169,8 @@ def run(
         steps.append(_snapshot(step, places, case.terms.how))
         if watching is not None and watching.meetings is not None:
             steps[-1] = _with_meetings(steps[-1], step, places, given)
+        if watching is not None and watching.by_row:
+            steps[-1] = _with_ages(steps[-1], step, places)
         before = before.after(steps[-1], rows)
     return Run(steps)
 
@@ -297,6 +301,19 @@ def _snapshot(step: Step | Twin, places: tuple[list[int], list[int]], how: How) 
         alone=sorted((places[side][number], certain) for side, number, certain in alone),
         fates=fates,
     )
+
+
+def _with_ages(
+    snapshot: Snapshot, step: Step | Twin, places: tuple[list[int], list[int]]
+) -> Snapshot:
+    """With what each watched row met, by class of age."""
+    found: dict[int, list[int]] = {}
+    for side in (0, 1):
+        numbers = [n for n, row in enumerate(places[side]) if snapshot.watched[row][0]]
+        met = step.ages_met(side, np.array(numbers, np.int64)).tolist()
+        found |= dict(zip([places[side][number] for number in numbers], met, strict=True))
+    assert sum(map(sum, found.values())) == sum(map(sum, snapshot.ages))
+    return snapshot._replace(ages_of=found)
 
 
 def _with_meetings(

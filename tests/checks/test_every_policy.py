@@ -16,7 +16,7 @@ from headgate.kernel.layout import Count
 from headgate.kernel.step import Step
 from headgate.kernel.terms import Terms
 from headgate.kernel.twin.twin import Twin
-from headgate.policies import ALL_POLICIES, Heeb, Policy
+from headgate.policies import ALL_POLICIES, Features, Heeb, Policy
 from headgate.policies.kinds.flips import Flips
 from headgate.sampling import ALL_SAMPLERS
 from headgate.spec import TimeWindow
@@ -27,7 +27,7 @@ from tests.checks.runs import EVERY_ROW, Part, Run, Snapshot, count_pairs, run
 from tests.thoroughness import examples
 
 Test = Callable[..., None]
-EVERYONE = (*ALL_POLICIES, *ALL_SAMPLERS, Heeb, Bumpy)
+EVERYONE = (*ALL_POLICIES, Features, *ALL_SAMPLERS, Heeb, Bumpy)
 
 
 def check(count: int) -> Callable[[Test], Test]:

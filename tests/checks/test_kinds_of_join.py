@@ -15,7 +15,7 @@ from headgate.kernel import step as step_module
 from headgate.kernel.layout import Count, Fate
 from headgate.kernel.step import Step
 from headgate.kernel.twin.twin import Twin
-from headgate.policies import ALL_POLICIES, Heeb
+from headgate.policies import ALL_POLICIES, Features, Heeb
 from headgate.spec import How, RowWindow, TimeWindow
 from tests.checks.arrivals import Case, exact_pairs
 from tests.checks.bumpy import Bumpy
@@ -23,7 +23,7 @@ from tests.checks.generated import cases, cuts, deliveries, one_by_one, watching
 from tests.checks.runs import KEYS, Part, Run, run
 from tests.thoroughness import examples, spread
 
-EVERYONE = (*ALL_POLICIES, Heeb, Bumpy)
+EVERYONE = (*ALL_POLICIES, Features, Heeb, Bumpy)
 NAMES = {policy.name: policy for policy in EVERYONE}
 KINDS = tuple(how for how in How if how != How.INNER)
 

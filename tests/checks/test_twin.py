@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headgate.compiling import Compiled
 from headgate.kernel.step import Step
 from headgate.kernel.twin.twin import Twin
-from headgate.policies import ALL_POLICIES, Heeb, Policy
+from headgate.policies import ALL_POLICIES, Features, Heeb, Policy
 from headgate.sampling import ALL_SAMPLERS
 from tests.checks.generated import cases, deliveries
 from tests.checks.runs import EVERY_ROW, run
@@ -18,6 +18,7 @@ from tests.thoroughness import examples
 KERNEL = ("headgate.kernel.", "headgate.policies.kinds.", "headgate.policies.structures.")
 """What the twin is compared with. How a policy scores a row defines the policy, and is not."""
 CALL = Compiled.__call__
+EVERYONE = (*ALL_POLICIES, Features, *ALL_SAMPLERS, Heeb)
 
 
 class Refused(Exception):
@@ -31,7 +32,9 @@ def outside_the_kernel(function: Compiled, *arguments: Any, **named: Any) -> Any
     return CALL(function, *arguments, **named)
 
 
-@pytest.mark.parametrize("policy", [*ALL_POLICIES, *ALL_SAMPLERS, Heeb], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "policy", [*ALL_POLICIES, Features, *ALL_SAMPLERS, Heeb], ids=lambda p: p.name
+)
 @examples(3)
 @given(data=st.data())
 def test_the_twin_calls_nothing_of_the_kernel(policy: type[Policy], data: st.DataObject) -> None:

@@ -40,8 +40,9 @@ KINDS: dict[str, Any] = {
     "left outer": {"policy": "prob", "how": "left"},
     "full outer": {"policy": "auto", "how": "full"},
     "semi": {"policy": "age", "how": "semi"},
+    "features": {"policy": "features", "features": ["status", "worth"]},
 }
-USUAL = ("prob", "age", "auto", "hist", "age by importance", "sample", "full outer")
+USUAL = ("prob", "age", "auto", "hist", "age by importance", "sample", "full outer", "features")
 
 
 class Stream(NamedTuple):
@@ -62,8 +63,11 @@ class Stream(NamedTuple):
         return left, right
 
 
-def stream(seed: int, rows: int, keys: int, rate: float) -> Stream:
-    """Zipf keys that drift, rows at random times, some with the same, some keys null."""
+def stream(seed: int, rows: int, keys: int, rate: float, told: bool = False) -> Stream:
+    """Zipf keys that drift, rows at random times, some with the same, some keys null.
+
+    Where a column tells (``told``), rows of most statuses never match.
+    """
     rng = np.random.default_rng(seed)
     time = np.sort(rng.integers(0, int(rows / rate * 1e6), rows)) // 20_000 * 20_000
     side = rng.integers(0, 2, rows)
@@ -75,13 +79,16 @@ def stream(seed: int, rows: int, keys: int, rate: float) -> Stream:
     for which, at, number in ((0, "left_at", "left_id"), (1, "right_at", "right_id")):
         mine = side == which
         count = int(mine.sum())
+        status = rng.choice(["live", "dead", "test", None], count) if told else np.full(count, "")
+        known = np.where(told & (status != "live"), key[mine] + (1 + which) * rows, key[mine])
         tables.append(
             pa.table(
                 {
-                    "key": pa.array(key[mine], mask=rng.random(count) < 0.02),
+                    "key": pa.array(known, mask=rng.random(count) < 0.02),
                     at: timestamps(time[mine]),
                     number: np.arange(count),
                     "worth": rng.choice([0.3, 1.0, 2.7], count),
+                    "status": pa.array(status.tolist(), pa.string()),
                 }
             )
         )
@@ -193,6 +200,7 @@ def test_cutting_a_stream_into_batches_anywhere_changes_nothing(
         rows,
         keys=data.draw(st.sampled_from([400, 4_000]), "keys"),
         rate=data.draw(st.sampled_from([20.0, 60.0]), "rows a second"),
+        told=kind == "features",
     )
     room = data.draw(st.sampled_from([60, 300, 900]), "room")
     monitor = data.draw(st.sampled_from([0.05, 0.2]), "monitor")

@@ -1,10 +1,17 @@
 """Checks that the rest of a join suits its kind: inner, outer, semi or anti."""
 
+from headgate.api.asked_features import check_features
 from headgate.policies import Policy
 from headgate.spec import Budget, Goal, How, MaxImportance, Sample, SpecError
 
 
-def check_kind(how: How, goal: Goal | None, budget: Budget, policy: Policy) -> None:
+def check_kind(
+    how: How,
+    goal: Goal | None,
+    budget: Budget,
+    policy: Policy,
+    features: tuple[str, ...] = (),
+) -> None:
     """Raise where a goal, budget or policy has no meaning for this kind of join.
 
     Examples
@@ -16,6 +23,7 @@ def check_kind(how: How, goal: Goal | None, budget: Budget, policy: Policy) -> N
     headgate.spec.errors.SpecError: how="left" with cpu=0.5: work is skipped, so it is not \
 known which rows have a partner: give rows= or memory=
     """
+    check_features(features, how, budget)
     if how == How.INNER:
         return
     if isinstance(goal, Sample) or policy.samples:

@@ -58,4 +58,5 @@ def planned_arguments(asked: Request, draft: Draft) -> dict[str, Any]:
         "index": draft.index or "auto",
         "how": asked.how,
         "unmatched": asked.unmatched,
+        "features": asked.features,
     }

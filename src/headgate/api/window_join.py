@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from headgate.api.asked_features import asked_features
 from headgate.api.asked_kind import check_kind
 from headgate.api.asked_policy import AskedPolicy, check_budget, check_time_for_a_sample
 from headgate.api.join_arguments import check_parts, checked_rates, planned_arguments
@@ -95,6 +96,10 @@ class WindowJoin(Request):
         have none. A row is undecided if it is evicted before it finds a partner, or if a possible
         partner was evicted before it arrived; undecided rows are counted. "all": return them too,
         when they are evicted; a column ``certain`` marks them.
+    features
+        Columns that may tell which rows will match, and when, such as a status: for ``policy``
+        "auto" or "features". Each is looked at on every side that has it. What they tell is learned
+        as the join runs, and used only while it does better on rows not learned from.
 
     Examples
     --------
@@ -133,19 +138,6 @@ class WindowJoin(Request):
     >>> missed.run(clicks, buys).pairs.column("user").to_pylist()
     [2]
 
-    Without keys, on a band alone:
-
-    >>> asks = pd.DataFrame({"price": [10.0, 12.0], "asked": [start, start]})
-    >>> bids = pd.DataFrame({"price": [10.5, 15.0], "made": [start + minute, start + minute]})
-    >>> join = hg.WindowJoin(
-    ...     where=hg.Band("price", lower=0, upper=1),
-    ...     left=hg.Side(time="asked", window="5 minutes"),
-    ...     right=hg.Side(time="made", window="0 seconds"),
-    ...     budget=hg.Budget(rows=1000),
-    ... )
-    >>> join.run(asks, bids).pairs.select(["price", "price_right"]).to_pylist()
-    [{'price': 10.0, 'price_right': 10.5}]
-
     With room for one row, and rows that do not all matter the same:
 
     >>> clicks = clicks.assign(basket=[80.0, 3.0])
@@ -182,8 +174,10 @@ class WindowJoin(Request):
         index: Index | Sequence[Index] = "auto",
         how: str = "inner",
         unmatched: str = "certain",
+        features: Columns = (),
     ) -> None:
         check_parts(left, right, budget, goal, where)
+        columns, policy = asked_features(features, policy, goal)
         kind = parse_how(how)
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
         if not isinstance(seed, int) or isinstance(seed, bool):
@@ -203,7 +197,7 @@ class WindowJoin(Request):
         chosen = asked.choose()
         if goal is None:
             goal = Sample() if chosen.samples else MaxSubset()
-        check_kind(kind, goal, budget, chosen)
+        check_kind(kind, goal, budget, chosen, columns)
         super().__init__(
             keys=keys,
             left=left,
@@ -218,6 +212,7 @@ class WindowJoin(Request):
             rates=known_rates,
             how=kind,
             unmatched=parse_unmatched(unmatched, kind),
+            features=columns,
         )
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ from headgate.bench.kernel_bench import measure_kernel
 from headgate.bench.kinds_tables import show_kinds
 from headgate.bench.learning_bench import measure_learning
 from headgate.bench.offline_bench import measure_offline
-from headgate.bench.on_demand import ON_DEMAND, show_flink, show_library, show_promised
+from headgate.bench.on_demand import ON_DEMAND, STUDIED, show_flink, show_library, show_promised
 from headgate.bench.ratio_spread import RatioSpread
 from headgate.bench.shard_bench import shards_table
 from headgate.bench.spark_measurement import WARM_UP_BATCHES, SparkMeasurement, measure
@@ -58,7 +58,7 @@ def run(
     known = (*PARTS, *ON_DEMAND)
     unknown = [part for part in parts if part not in known]
     if unknown:
-        names = ", ".join((*known, "real"))
+        names = ", ".join((*known, *STUDIED))
         raise SpecError(f"--part {unknown[0]} is unknown: give one of {names}")
     _without_session(console, parts, rounds)
     if "batches" in parts:

@@ -3,16 +3,15 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from headgate.bench.kernel_bench import GAP_US, START_US
+from headgate.calibration.part_times import PARTS, PartTimes
 from headgate.engine.limits import room_for, terms_for
 from headgate.engine.replay import Replay
-from headgate.kernel import advance
 from headgate.kernel.rows import Rows
 from headgate.learning.learner import Learner, new_monitor
 from headgate.policies import Learned
@@ -23,7 +22,6 @@ BUDGET = 100_000
 ROWS = 1_000_000
 STREAMS = {"uniform keys": 0.0, "Zipf 0.4": 0.4, "Zipf 0.6": 0.6}
 POLICIES = ("prob", "density")
-PARTS = ("kernel", "learning", "rest")
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def _timed(stream: str, name: str, sides: tuple[Rows, Rows], rows: int) -> Polic
         learner=Learner(new_monitor((window, window), room)),
     )
     pairs = 0
-    with _PartTimes() as parts:
+    with PartTimes() as parts:
         began = time.process_time()
         for block in replay.pairs():
             pairs += len(block.left)
@@ -106,35 +104,3 @@ def _timed(stream: str, name: str, sides: tuple[Rows, Rows], rows: int) -> Polic
     spent = dict(parts.seconds)
     spent["rest"] = total - sum(spent.values())
     return PolicyTime(stream, name, spent, pairs)
-
-
-class _PartTimes:
-    """Context manager that sums the processor time spent in the kernel and in learning."""
-
-    PLACES: tuple[tuple[str, Any, str], ...] = (
-        ("kernel", advance, "advance"),
-        ("kernel", advance, "restore"),
-        ("learning", Learner, "before"),
-        ("learning", Learner, "after"),
-        ("learning", Learner, "most_at_once"),
-    )
-
-    def __enter__(self) -> "_PartTimes":
-        self.seconds = {"kernel": 0.0, "learning": 0.0}
-        self._usual = [getattr(owner, name) for _, owner, name in self.PLACES]
-        for (part, owner, name), usual in zip(self.PLACES, self._usual, strict=True):
-            setattr(owner, name, self._counted(part, usual))
-        return self
-
-    def _counted(self, part: str, usual: Any) -> Any:
-        def counted(*args: Any) -> Any:
-            began = time.process_time()
-            result = usual(*args)
-            self.seconds[part] += time.process_time() - began
-            return result
-
-        return counted
-
-    def __exit__(self, *_: object) -> None:
-        for (_part, owner, name), usual in zip(self.PLACES, self._usual, strict=True):
-            setattr(owner, name, usual)

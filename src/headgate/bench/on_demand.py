@@ -12,6 +12,8 @@ from headgate.bench.promised_bench import NEAR, measure_promised, promised_table
 from headgate.bench.ratio_spread import RatioSpread
 
 ON_DEMAND = ("bytes", "density", "flink", "library", "promised")
+STUDIED = ("features", "real")
+"""Parts that are studies, see `cli/main.py`."""
 FLINK_ROWS = 5_600_000
 
 

@@ -11,7 +11,15 @@ import numpy as np
 
 from headgate.columns import hashing, numbering
 from headgate.compiling import Compiled, Score
-from headgate.kernel import advance, departure, event_order, key_draw, layout, meetings
+from headgate.kernel import (
+    advance,
+    ages_by_row,
+    departure,
+    event_order,
+    key_draw,
+    layout,
+    meetings,
+)
 from headgate.kernel.probe import indexes, ranges, windows
 from headgate.learning import key_tally
 from headgate.models import benefit, visits
@@ -72,6 +80,7 @@ ARRAYS = layout.Arrays(
     tally=INTEGER_ROWS,
     settling=layout.Settling(vector(layout.GONE), INTEGER_ROWS, matrix(np.int32), SHORTS, SHORTS),
     meetings=meetings.no_meetings(),
+    by_row=ages_by_row.no_ages_by_row(),
 )
 WINDOWS = indexes.empty_windows((0, 0), (0, 0), (0, 0), 2)
 BLOCK = Block(vector(layout.PAIR), REALS, INTEGERS, INTEGER)

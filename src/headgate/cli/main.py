@@ -257,8 +257,8 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only kernel, learning, offline, whatif, batches, stages, uniform, skew, budgets, "
-            "cpu, shards, kinds or outer; or, on demand, bytes, density, flink, library, promised "
-            "or real; may be repeated."
+            "cpu, shards, kinds or outer; or, on demand, bytes, density, features, flink, library, "
+            "promised or real; may be repeated."
         ),
     ] = None,
     data: Annotated[
@@ -287,18 +287,20 @@ def bench(
 ) -> None:
     """Measure throughput and memory next to Spark's own join."""
     with plain_errors():
-        chosen = tuple(part or ())
+        if "features" in (chosen := tuple(part or ())):
+            from headgate.studies.told.features_bench import show_features
+
+            show_features(Console(), rounds)
         if "real" in chosen:
             from headgate.studies.real.real_tables import show_real
 
             show_real(Console(), quick, resume)
-            chosen = tuple(name for name in chosen if name != "real")
-            if not chosen:
-                return
+        if chosen and not (chosen := tuple({*chosen} - {"features", "real"})):
+            return
         from headgate.bench.bench_command import PARTS, run
 
-        asked = chosen or PARTS
-        run(asked, rounds, rows, tuple(data or ()), sizes=tuple(size or ()), resume=resume)
+        files = tuple(data or ())
+        run(chosen or PARTS, rounds, rows, files, sizes=tuple(size or ()), resume=resume)
 
 
 @app.command(cls=PlainCommand, epilog=help_texts.REPRODUCE)

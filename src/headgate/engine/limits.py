@@ -18,6 +18,7 @@ from headgate.learning.room import (
     TRIED_BYTES,
     WATCHED_A_ROW,
     WATCHED_BYTES,
+    WITH_COLUMNS,
     FreeRows,
 )
 from headgate.models.cost.structure import Pair
@@ -213,7 +214,7 @@ def room_for(
     keys = HALF if policy.counts_keys else 0.0
     tried, free = 0.0, FreeRows()
     if policy.learned is not None and budget.monitor is None and budget.memory is None:
-        free = ALWAYS
+        free = ALWAYS._replace(watched=WITH_COLUMNS) if policy.learned.watches_columns else ALWAYS
     enough = free.tried or budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED
     if policy.tries_others and enough:
         watched, keys, tried = TRYING

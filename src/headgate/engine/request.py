@@ -10,6 +10,7 @@ from headgate.engine.bound_columns import BoundColumns
 from headgate.engine.definitions import Definitions, nothing_to_redefine
 from headgate.engine.limits import Filters, room_for
 from headgate.engine.shape import NO_RESULT, Shape
+from headgate.engine.traits import named_columns
 from headgate.kernel.index_choice import cheapest_indexes
 from headgate.kernel.pace import USUAL_COSTS, Costs
 from headgate.kernel.terms import Terms
@@ -58,6 +59,7 @@ class Request:
     """Index of each window; None where the choice is open."""
     how: How = How.INNER
     unmatched: Unmatched = Unmatched.CERTAIN
+    features: tuple[str, ...] = ()
 
     def check_inner(self, what: str) -> None:
         """Raise where the join is not inner, and ``what`` is made for inner joins alone."""
@@ -87,11 +89,12 @@ class Request:
         (['k', 'at', 'price'], ['k', 'at'])
         """
         compared = {*(self.keys.left, self.keys.right)[side], self.sides[side].time}
+        looked_at = {*self.features}
         if self.where is not None:
             compared.add((self.where.left, self.where.right)[side])
         if self.how.outputs[side] or not compared <= {*names} or len({*names}) < len(names):
             return list(names)
-        return [name for name in names if name in compared]
+        return [name for name in names if name in compared | looked_at]
 
     def needed_columns(self, tables: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
         """The tables with the columns that are `needed`."""
@@ -127,6 +130,8 @@ class Request:
             shape = shape.with_undecided(self.unmatched == Unmatched.ALL)
             shape = shape.sampled(self.drawn).weighed(self.importance_column)
         shape = shape.checked(self.where, schemas) if compare is None else compare(shape)
+        if self.features:
+            shape = replace(shape, features=named_columns(self.features, schemas))
         return BoundColumns(shape, schemas, self._definitions(schemas, changes))
 
     def _definitions(

@@ -20,7 +20,7 @@ from headgate.engine.request import Request
 from headgate.engine.rows_at_end import RowsAtEnd, without_time
 from headgate.engine.shape import Shape
 from headgate.engine.stats import Stats
-from headgate.engine.table_coding import coded, hashes_of
+from headgate.engine.table_coding import coded, hashes_of, with_traits
 from headgate.engine.table_rows import TableRows, check_times, screen, without_times
 from headgate.kernel.terms import Terms
 from headgate.learning import Estimate, Evidence
@@ -47,7 +47,9 @@ def run(
     (left_rows, right_rows), codes = coded(bound.shape, held, bound.definitions)
     rates = request.rates or observed_rates(left_rows, right_rows)
     terms = _terms(request, bound, request.indexes(rates, codes))
-    learner = _learner(request, key_bytes(bound.shape, tables))
+    learner = _learner(request, bound.shape, key_bytes(bound.shape, tables))
+    if learner is not None:
+        left_rows, right_rows = with_traits(bound.shape, (left_rows, right_rows), held)
     if learner is not None and request.policy.counts_keys:
         sides = [rows.only(rows.table) for rows in held]
         coded_keys = (left_rows.code, right_rows.code)
@@ -119,12 +121,13 @@ def _terms(request: Request, bound: BoundColumns, indexes: Pair | None) -> Terms
     return terms if bound.definitions is None else bound.definitions.applied(terms)
 
 
-def _learner(request: Request, most_key_bytes: int) -> Learner | None:
+def _learner(request: Request, shape: Shape, most_key_bytes: int) -> Learner | None:
     """The learner of the join; None where nothing is learned."""
     room = request.room(request.policy, shards=1, live=False)
     if room is None:
         return None
-    return Learner(new_monitor(request.windows, room), key_bytes=most_key_bytes)
+    monitor = new_monitor(request.windows, room, are_numbers=shape.are_numbers)
+    return Learner(monitor, key_bytes=most_key_bytes)
 
 
 def _estimate(

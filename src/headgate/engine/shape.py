@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,14 @@ NO_RESULT = " of the right side"
 """Suffix where no result is built, so that names common to both sides do not clash."""
 CERTAIN = "certain"
 """The column that tells undecided rows from others, where both are asked for."""
+
+
+class Feature(NamedTuple):
+    """A column that tells what a row is worth."""
+
+    name: str
+    is_number: bool
+    """Whether its values are taken as numbers; as categories otherwise."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,8 @@ class Shape:
         The kind of join.
     shows_undecided
         Whether a last column tells certain rows from undecided ones.
+    features
+        Of each side, the columns that tell what a row is worth.
     """
 
     keys: Keys
@@ -67,6 +78,7 @@ class Shape:
     counted: bool = False
     how: How = How.INNER
     shows_undecided: bool = False
+    features: tuple[tuple[Feature, ...], tuple[Feature, ...]] = ((), ())
 
     @classmethod
     def of(
@@ -189,6 +201,12 @@ class Shape:
     def _shows(self, name: str) -> bool:
         """Whether the result has a column of this name, upper and lower case aside."""
         return any(name.lower() == shown.lower() for shown, _, _ in self.output)
+
+    @property
+    def are_numbers(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Of each side, whether its columns that tell are numbers."""
+        left, right = (tuple(each.is_number for each in side) for side in self.features)
+        return left, right
 
     @property
     def relation(self) -> Relation | None:

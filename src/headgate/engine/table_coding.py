@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from headgate.columns.hashing import hash_keys
 from headgate.columns.plain_form import no_rows
@@ -14,6 +15,7 @@ from headgate.engine.placed_rows import Screened
 from headgate.engine.shape import Shape
 from headgate.engine.table_learner import TableLearner
 from headgate.engine.table_rows import TableRows
+from headgate.engine.traits import traits_of
 from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
@@ -67,6 +69,8 @@ class TableCoding:
             rows.coded(code, value)
             for rows, code, value in zip(groups, coding.codes, coding.values, strict=False)
         ]
+        if self._learning is not None:
+            batches = with_traits(self._shape, batches, groups)
         left, right, new_left, new_right = judged(batches, groups, self._definitions)
         if self._learning is not None:
             self._learning.take_up(tables, coding)
@@ -97,6 +101,22 @@ def hashes_of(
         keys = rows.only(matched(shape, rows.table, place % 2))
         hashes[code] = hash_keys(shape.key_columns(keys, place % 2))[0]
     return hashes[:-1]
+
+
+def with_traits(shape: Shape, batches: Sequence[Rows], groups: Sequence[TableRows]) -> list[Rows]:
+    """The rows with what their named columns tell, where columns are named."""
+    if not any(shape.features):
+        return list(batches)
+    return [
+        batch._replace(traits=traits_of(shape, _named(shape, rows, place % 2), place % 2))
+        for place, (batch, rows) in enumerate(zip(batches, groups, strict=True))
+    ]
+
+
+def _named(shape: Shape, rows: TableRows, side: int) -> pa.Table:
+    names = [feature.name for feature in shape.features[side]]
+    # Without any column Arrow would forget how many rows there are.
+    return rows.only(rows.table.select(names) if names else rows.table)
 
 
 def coded(

@@ -34,7 +34,8 @@ def nothing_learned(
         matched(shape, no_rows(schemas[1]), 1),
     )
     tracked = np.empty(0, np.uint64)
-    return LearnedState(new_monitor(windows, room), WatchedRows.none(), none, tracked)
+    monitor = new_monitor(windows, room, are_numbers=shape.are_numbers)
+    return LearnedState(monitor, WatchedRows.none(), none, tracked)
 
 
 class TableLearner:
@@ -92,7 +93,7 @@ class TableLearner:
         assert learner.policy is not None
         (watched, tracked, rivals), size = learner.rows, learner.key_bytes
         left, right = (self._taken(WATCHED, s, watched.of_side(s).source) for s in (0, 1))
-        tried = None
+        tried, columns = None, learner.monitor.columns
         if rivals is not None:
             tried = (
                 self._taken(TRIED, 0, rivals[0].source),
@@ -101,6 +102,7 @@ class TableLearner:
         self._state = LearnedState(learner.monitor, watched, (left, right), tracked, rivals, tried)
         taken = (
             len(watched.time) * (size + WATCHED_BYTES + KEYED_BYTES * learner.result.by_key)
+            + (len(watched.time) + len(columns.examples.time)) * columns.row_bytes
             + len(learner.monitor.followed_keys.seen.rows.key) * SEEN_BYTES
             + len(tracked) * COUNT_BYTES
             + len(learner.monitor.sketch.cells) // CELLS_A_BYTE

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.kernel.ages_by_row import AgesByRow
 from headgate.kernel.meetings import Meetings
 from headgate.kernel.probe.ranges import Ranges
 from headgate.policies.structures.count import Count as Count
@@ -179,6 +180,7 @@ class Arrays(NamedTuple):
     tally: np.ndarray  # int64 (Count, side)
     settling: Settling  # rows without a partner
     meetings: Meetings  # what watched rows met, by class of row
+    by_row: AgesByRow  # and each of them, by age
 
 
 class WatchState(IntEnum):

@@ -50,6 +50,7 @@ class Rows(NamedTuple):
     effort: np.ndarray | None = None  # float64 (2, row): shares of arrivals to probe, and to store
     fate: np.ndarray | None = None  # uint8: bits of `Fate`; None for inner joins, and arrivals
     meetings: MetBefore | None = None  # watched rows: what they met before; None where not known
+    traits: np.ndarray | None = None  # float32 (row, trait): named columns; None where none are
 
     @classmethod
     def of_arrivals(
@@ -88,6 +89,7 @@ class Rows(NamedTuple):
             recent=None if self.recent is None else self.recent[which],
             effort=None if self.effort is None else self.effort[:, numbers],
             fate=None if self.fate is None else self.fate[which],
+            traits=None if self.traits is None else self.traits[which],
         )
 
     def where(self, keep: np.ndarray) -> "Rows":
@@ -109,6 +111,9 @@ class Rows(NamedTuple):
             rows = rows._replace(recent=np.concatenate(recent))
         if self.fate is not None or other.fate is not None:
             rows = rows._replace(fate=np.concatenate([self.fates, other.fates]))
+        known = [part.traits for part in (self, other) if part.traits is not None]
+        if known:
+            rows = rows._replace(traits=np.concatenate(known))
         return rows
 
     @property

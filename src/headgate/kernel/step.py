@@ -311,6 +311,14 @@ class Step:
         count, last = (self._by_number(field, side)[numbers] for field in (own.partners, own.last))
         return meetings.MetBefore(count, last)
 
+    def ages_met(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """What watched rows of a side, given by number, met in this step, by class of age."""
+        own = self._arrays.by_row
+        if not own.slot.size:
+            return np.zeros((len(numbers), own.met.shape[1]), np.int32)
+        met: np.ndarray = own.met[self._by_number(own.slot, side)[numbers]]
+        return met
+
     @property
     def meetings(self) -> tuple[np.ndarray, np.ndarray]:
         """By class of row, what watched rows met in this step, and for how long they waited."""

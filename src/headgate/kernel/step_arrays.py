@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate.kernel import event_order, given_up, layout, setup, skipped_rows
+from headgate.kernel.ages_by_row import AgesByRow, ages_by_row, no_ages_by_row
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Arrays, Count, WatchState
 from headgate.kernel.meetings import Meetings, meetings_for, no_meetings
@@ -58,6 +59,7 @@ def arrays_of(
         ordered.order,
         left_rows=left_rows,
         levels=len(scores.groups) // 2,
+        weights=scores.groups["weight"][: len(scores.groups) // 2],
         progress=progress,
     )
     return Arrays(
@@ -85,7 +87,15 @@ def arrays_of(
         tally=np.zeros((len(Count), 2), np.int64),
         settling=given_up.settling_for(given, total),
         meetings=meetings_of(given, ordered, records.rows["time"]),
+        by_row=_by_row(given, records),
     )
+
+
+def _by_row(given: StepInput, records: Records) -> AgesByRow:
+    """What each watched row meets in the step, where that is asked for."""
+    if given.watching is None or not given.watching.by_row:
+        return no_ages_by_row()
+    return ages_by_row(records.links["watch"] != WatchState.NONE, given.watching.buckets)
 
 
 def meetings_of(given: StepInput, ordered: OrderedRows, time: np.ndarray) -> Meetings:

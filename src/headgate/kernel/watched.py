@@ -37,6 +37,8 @@ class Watching(NamedTuple):
     """Keys whose rows are watched as well; None for no key."""
     meetings: MeetingClasses | None = None
     """Classes of rows by which meetings are counted; None where they are not."""
+    by_row: bool = False
+    """Whether it is counted at which ages each watched row met others."""
 
     def chooses(
         self, side: int, sequence: np.ndarray, code: np.ndarray, time: np.ndarray

@@ -3,6 +3,7 @@
 import numpy as np
 
 from headgate.compiling import inlined
+from headgate.kernel.ages_by_row import note_age
 from headgate.kernel.layout import LEFT, Arrays, Fate, WatchState
 from headgate.kernel.meetings import note_meeting
 from headgate.policies.structures.pair_worth import pair_worth
@@ -34,4 +35,6 @@ def note_met(arrays: Arrays, partner: int, probe: int, count: int) -> None:
         if met > 0.0 or link.fate & MATCHED:
             return
     age = max(arrays.rows[probe].time - row.time, 0) // arrays.sides[link.side].bucket_us
-    arrays.ages[link.side, min(age, arrays.ages.shape[1] - 1)] += count
+    bucket = min(age, arrays.ages.shape[1] - 1)
+    arrays.ages[link.side, bucket] += count
+    note_age(arrays.by_row, partner, bucket, count)

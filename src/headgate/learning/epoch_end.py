@@ -15,6 +15,7 @@ from headgate.learning.trial import begin_trial, end_trial, fitting
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
 from headgate.policies.density import Density
+from headgate.policies.features import Features
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.policy import Policy
 from headgate.policies.prob import Prob
@@ -22,6 +23,8 @@ from headgate.spec import RowWindow
 
 STEADY_STAYS = 10.0
 """Stays for which a policy must have been followed before room is taken from the others."""
+LEAST_SHARE = 0.01
+"""Of the windows that memory is thought to hold, where models by columns are judged."""
 NEARLY = 0.8
 """Of the memory: what fills it may fill all of it."""
 
@@ -97,6 +100,10 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
         ended.windows_passed(monitor.by_rows), float(ended.lived_us), ended.arrived, ended.stored
     )
     monitor.take_in(ended.epoch)
+    if monitor.columns.learns:
+        share = min(max(ended.capacity / max(ended.held, 1.0), LEAST_SHARE), 1.0)
+        now = ended.after.clock >> 1
+        monitor.columns.learn(still_open.examples, now, share, seen.most_examples)
     monitor.importance = ended.epoch.importance / max(ended.arrived, 1)
     policy, key_bytes = ended.terms.policy, ended.key_bytes
     trying = policy.tries_others and monitor.room.most_tried(key_bytes) > 0
@@ -160,6 +167,10 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
         return policy.named(monitor.standing.leader(followed), curves, weights, density)
     if policy.wanted == Density.name:
         return policy.named(Density.name, curves, weights, density)
+    if policy.wanted == Features.name:
+        if monitor.columns.is_used:
+            return policy.named(Features.name, curves, weights, ages=monitor.columns.ages())
+        policy = Learned("auto", policy.important)
     if monitor.tried > 0 and not monitor.fit.tells:
         # Until the choice is clear, a random sample is the best start.
         return policy.neutral

@@ -1,11 +1,12 @@
 """Key weights and the age model, as learned by a monitor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from headgate.kernel.rows import Rows
 from headgate.learning import Monitor
+from headgate.learning.column_learner import BESIDE, GROUPS, ColumnLearner
 from headgate.models import AgeCurves
 from headgate.models.match_density import MatchDensity
 
@@ -20,6 +21,8 @@ class KeyWorth:
     """All weights that keys have, also of those that are not in the step at hand."""
     density: MatchDensity | None = None
     """The match density of rows, where it is learned."""
+    columns: ColumnLearner = field(default_factory=lambda: ColumnLearner((0, 0)))
+    """What the columns of rows tell, where some are named."""
 
     @classmethod
     def of(
@@ -43,7 +46,7 @@ class KeyWorth:
             by_code[code] = rates[places[code]]
             by_code[-1] = 0.0  # the code of null
         density = monitor.density() if dense else None
-        return cls(by_code, monitor.curves(), levels, density)
+        return cls(by_code, monitor.curves(), levels, density, monitor.columns)
 
     def weights(self, side: int, code: np.ndarray) -> np.ndarray:
         """For rows of a side: how many rows of the other come with their key, a microsecond."""
@@ -62,6 +65,24 @@ class KeyWorth:
     def weighed(self, batch: Rows, side: int) -> Rows:
         """Rows of a side with their weights."""
         return batch._replace(weight=self.weights(side, batch.code))
+
+    def traits(self, batch: Rows, side: int, hashes: np.ndarray) -> np.ndarray:
+        """The traits of a side's rows: their columns, nulls for those that the side has not, the
+        matches that their key lets expect in a window, and the group of their key."""
+        columns, count = self.columns, len(batch.time)
+        found = np.full((count, columns.traits), np.nan, np.float32)
+        if not columns.learns or batch.traits is None:
+            return found
+        found[:, : batch.traits.shape[1]] = batch.traits
+        found[:, -BESIDE] = self.weights(side, batch.code) * columns.windows_us[side]
+        found[:, -1] = hashes[batch.code] >> np.uint64(64 - GROUPS.bit_length() + 1)
+        return found
+
+    def classed(self, batch: Rows, side: int) -> Rows:
+        """Rows of a side with their class as weight."""
+        known = self.traits(batch, side, np.zeros(1 + batch.code.max(initial=0), np.uint64))
+        classes = self.columns.trees[side].classes(known)
+        return batch._replace(weight=classes.astype(np.float64))
 
     def with_history(self, batch: Rows, side: int, now: int, stay_us: float) -> Rows:
         """Rows of a side with the history that their keys suggest: as many matches as come in their

@@ -33,7 +33,7 @@ from headgate.learning.trial import Trial, begin_at_once
 from headgate.learning.watch_limits import WatchLimits
 from headgate.learning.watch_room import Coming, Spans
 from headgate.learning.watched_rows import Beginning, Observed, WatchedRows
-from headgate.policies import Policy
+from headgate.policies import Features, Policy
 from headgate.policies.learned import Learned
 from headgate.policies.policy import Sampler
 from headgate.sampling.learned_cluster import relative_sizes
@@ -50,9 +50,12 @@ KEY_BYTES = 8
 
 
 def new_monitor(
-    windows: tuple[Window, Window], room: Room, least_rows: int = LEAST_ROWS
+    windows: tuple[Window, Window],
+    room: Room,
+    least_rows: int = LEAST_ROWS,
+    are_numbers: tuple[tuple[bool, ...], tuple[bool, ...]] = ((), ()),
 ) -> Monitor:
-    """A monitor that knows nothing yet."""
+    """A monitor that knows nothing yet; columns that tell are numbers or categories."""
     return Monitor(
         spans=(windows[0].span, windows[1].span),
         by_rows=(isinstance(windows[0], RowWindow), isinstance(windows[1], RowWindow)),
@@ -60,6 +63,7 @@ def new_monitor(
         room=room,
         seed=MONITOR_SEED + room.seed,
         least_rows=least_rows,
+        are_numbers=are_numbers,
     )
 
 
@@ -176,6 +180,7 @@ class Learner:
             sides=self.result.row_sides,
             keys=None if self._following is None else self._following.draw,
             meetings=self._meeting_classes(given) if dense else None,
+            by_row=monitor.columns.learns,
         )
         return given._replace(
             stored=(self._watched.marked(left, 0), self._watched.marked(right, 1)),
@@ -207,12 +212,21 @@ class Learner:
                 (rest if may_rest(monitor, ended) else wake)(monitor, ended)
             return
         sides = (self._observed(step, 0), self._observed(step, 1))
-        seen = Observation(monitor, self._spans, self._judging(), self.result, before, after)
+        limits = self._limits
+        seen = Observation(
+            monitor,
+            self._spans,
+            self._judging(),
+            self.result,
+            before,
+            after,
+            most_examples=limits.examples,
+        )
         left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
         epoch.add_meetings(*step.meetings)
         sure = self.result.without_key(step.counts[Count.NULL_KEYS])
         monitor.alone += sure
-        watched, limits = left.followed_by(right), self._limits
+        watched = left.followed_by(right)
         watched = limits.fitting(watched, ~self._spans.are_past(watched, after))
         if self._following is not None:
             self._following.end(monitor.followed_keys, after.clock, limits.parts.keys)
@@ -276,14 +290,17 @@ class Learner:
         if not monitor.followed:
             follow(monitor, policy)
         worth = self._worth
-        settled = policy.named(monitor.followed, worth.curves, worth.levels, worth.density)
+        settled = policy.named(
+            monitor.followed, worth.curves, worth.levels, worth.density, worth.columns.ages()
+        )
         stored, arriving = given.stored, given.arriving
         if monitor.epoch.revives:
             stored = (self._as_expected(stored[0], 0), self._as_expected(stored[1], 1))
             monitor.epoch.revives = False
         if settled.weighs_keys:
-            stored = (self._worth.weighed(stored[0], 0), self._worth.weighed(stored[1], 1))
-            arriving = (self._worth.weighed(arriving[0], 0), self._worth.weighed(arriving[1], 1))
+            weighed = worth.classed if isinstance(settled, Features) else worth.weighed
+            stored = (weighed(stored[0], 0), weighed(stored[1], 1))
+            arriving = (weighed(arriving[0], 0), weighed(arriving[1], 1))
         terms = given.terms
         if monitor.epoch.spare:
             terms = self._with_spare(terms)
@@ -341,6 +358,7 @@ class Learner:
             watching=self._watching,
             preceded=None if self._following is None else self._following.preceded[side],
             let_in=self._given.terms.let_in,
+            traits=self._worth.traits(arriving, side, self._hashes),
         )
         return Observed.of(step, side, began)
 

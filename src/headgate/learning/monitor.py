@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
+from headgate.learning.column_learner import ColumnLearner
 from headgate.learning.density_learner import DensityLearner
 from headgate.learning.epoch import BUCKETS, FIRST, LEAST_ROWS, Epoch, as_text, from_text
 from headgate.learning.evidence import Evidence
@@ -63,6 +64,8 @@ class Monitor:
     room: Room
     seed: int = 0
     least_rows: int = LEAST_ROWS
+    are_numbers: tuple[tuple[bool, ...], tuple[bool, ...]] = ((), ())
+    """Of each side, whether the columns that tell what rows are worth are numbers."""
     share: float = 1.0
     """The probability with which arrivals are watched now."""
     passed: tuple[Evidence, Evidence] = (Evidence(), Evidence())
@@ -115,6 +118,7 @@ class Monitor:
     epoch: Epoch = field(init=False)
     ages: AgeLearner = field(init=False)
     densities: DensityLearner = field(init=False)
+    columns: ColumnLearner = field(init=False)
 
     def __post_init__(self) -> None:
         windows = tuple(
@@ -122,6 +126,7 @@ class Monitor:
         )
         self.ages = AgeLearner((windows[0], windows[1]), self.widths_us, BUCKETS)
         self.densities = DensityLearner((windows[0], windows[1]))
+        self.columns = ColumnLearner((windows[0], windows[1]), self.are_numbers, self.seed)
         self.epoch = Epoch(until=int(FIRST * self.least_rows))
         self.followed_keys = FollowedKeys(self.spans, self.seed)
 
@@ -134,6 +139,7 @@ class Monitor:
             self.room,
             seed=self.seed,
             least_rows=self.least_rows,
+            are_numbers=self.are_numbers,
         )
 
     @property
@@ -223,6 +229,8 @@ class Monitor:
         if self.densities.knows:
             learned = np.stack([self.densities.met, self.densities.spent_us])
             more["densities"] = as_text(learned, np.float32)
+        if self.columns.learns:
+            more["columns"] = self.columns.facts()
         return json.dumps(
             {
                 **more,
@@ -296,6 +304,8 @@ class Monitor:
         if "densities" in given:
             learned = from_text(given["densities"], np.float32, (2, *SHAPE)).astype(np.float64)
             self.densities.met, self.densities.spent_us = learned[0], learned[1]
+        if "columns" in given:
+            self.columns.recall_facts(given["columns"])
         least, cells = given["sketch"]
         self.sketch = Sketch(_from_nibbles(from_text(cells, np.uint8, (-1,))), least)
         ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)

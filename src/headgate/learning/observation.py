@@ -30,6 +30,8 @@ class Observation(NamedTuple):
         What the rows of the join's result are.
     before, after
         How far the join had come before the step, and after it.
+    most_examples
+        How many rows whose window has passed are kept for what their columns tell.
     """
 
     monitor: Monitor
@@ -38,6 +40,7 @@ class Observation(NamedTuple):
     result: ResultRows
     before: StepProgress
     after: StepProgress
+    most_examples: int = 0
 
     def take_in(self, side: int, seen: Observed, ages: np.ndarray) -> WatchedRows:
         """Add a side's watched rows to the epoch, and those whose window passed to the evidence.
@@ -54,6 +57,9 @@ class Observation(NamedTuple):
         was_past = ~seen.is_new & self.spans.are_past(rows, self.before)
         is_past = self.spans.are_past(rows, self.after)
         self._add_evidence(side, rows.where(is_past & ~was_past).in_order())
+        columns = self.monitor.columns
+        if columns.learns:
+            columns.take_in(rows.where(is_past & ~was_past).examples, self.most_examples)
         self._add_late(side, seen, was_past)
         self._add_settled(side, rows.where(seen.is_settled).in_order())
         self._add_clusters(side, rows.where(seen.is_settled & (rows.by_key > 0)).in_order())

@@ -25,7 +25,7 @@ LASTS = 2
 ends cuts a batch in two, which costs as much as storing its rows once more."""
 _LEARNED = (
     *("share", "counts", "fresh", "sketch", "counted", "lived", "arrived", "fit", "standing"),
-    *("steady", "contested", "tried", "followed_keys", "ages", "densities"),
+    *("steady", "contested", "tried", "followed_keys", "ages", "densities", "columns"),
 )
 
 

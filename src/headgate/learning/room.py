@@ -59,6 +59,9 @@ NONE_FREE = FreeRows()
 ALWAYS = FreeRows(watched=64, keys=128, tried=256)
 """128 watched rows, 768 counted keys and 768 rows of trials, at most 64 kB a shard: little beside a
 process, and enough to learn from whatever the budget."""
+WITH_COLUMNS = 384
+"""Likewise of watched rows where columns tell: 768, half of them examples whose window has passed.
+They take another 64 kB."""
 
 
 @dataclass(frozen=True)

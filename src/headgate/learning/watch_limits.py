@@ -44,8 +44,16 @@ class WatchLimits(NamedTuple):
     ) -> "WatchLimits":
         """For keys of so many bytes."""
         size = key_bytes + KEYED_BYTES if result.by_key else key_bytes
+        size += monitor.columns.row_bytes
         most = monitor.room_now.most_watched(size)
+        if monitor.columns.learns:
+            most -= most // 2  # as much for examples whose window has passed
         return cls(monitor, spans, result, WatchParts.of(most, result))
+
+    @property
+    def examples(self) -> int:
+        """How many rows whose window has passed are kept for what their columns tell."""
+        return self.parts.by_row + self.parts.by_key
 
     def most_at_once(self, coming: Coming, watched: WatchedRows, now: StepProgress) -> int:
         """How many of the arrivals a step may take before more are watched than there is room for.

@@ -11,11 +11,15 @@ from headgate.kernel.step import Step
 from headgate.kernel.watched import Watched, Watching
 from headgate.learning import Evidence
 from headgate.learning.cluster_sums import ClusterSums, Together
+from headgate.learning.column_learner import Examples
 from headgate.learning.monitor import halved
 from headgate.learning.result_rows import ResultRows
+from headgate.models.class_ages import AGES
 from headgate.policies.chance import uniform
 
 GHOST = -1
+MOST_MET = (1 << 16) - 1
+"""At an age, where that is counted by row."""
 PRECEDED = np.uint8(Fate.PRECEDED)
 
 
@@ -41,12 +45,16 @@ class WatchedRows(NamedTuple):
     code: np.ndarray  # int32, of its key in the step at hand
     value: np.ndarray  # what a predicate looks at, on the step's scale; empty where there is none
     source: np.ndarray  # int64, where it stood: among its side's open rows, then its arrivals
+    traits: np.ndarray  # float32 (row, trait), see `KeyWorth.traits`; empty where no columns tell
+    by_age: np.ndarray  # uint16 (row, age), what it met; empty likewise
 
     @classmethod
     def none(cls) -> "WatchedRows":
         """No rows."""
         kinds = "u1 i8 i8 f8 f8 f8 f8 f8 f8 u1 u8 f8 f8 i4 i8 i8 i4 f8 i8"
-        return cls(*(np.zeros(0, kind) for kind in kinds.split()))
+        columns: list[np.ndarray] = [np.zeros(0, kind) for kind in kinds.split()]
+        columns += [np.zeros((0, 0), np.float32), np.zeros((0, AGES), np.uint16)]
+        return cls(*columns)
 
     def where(self, which: np.ndarray) -> "WatchedRows":
         """Some of the rows."""
@@ -59,6 +67,11 @@ class WatchedRows(NamedTuple):
     def in_order(self) -> "WatchedRows":
         """The rows by side, and in the order in which they came."""
         return self.where(np.lexsort((self.sequence, self.time, self.side)))
+
+    @property
+    def examples(self) -> Examples:
+        """What they met, and their traits."""
+        return Examples(self.side, self.time, self.sequence, self.traits, self.by_age)
 
     def fitting(self, is_open: np.ndarray, most: int) -> "WatchedRows":
         """The rows whose window is open, and others only while there is room for so many."""
@@ -199,6 +212,8 @@ class Beginning(NamedTuple):
     let_in: float
     """What share of the rows that came the arrivals are: each stands for others that would have
     met as many and made no pair."""
+    traits: np.ndarray
+    """Of the arrivals."""
     preceded: np.ndarray | None = None
     """Of each arrival whose key is followed: whether a row that it meets had come before it."""
 
@@ -231,6 +246,8 @@ class Beginning(NamedTuple):
             code=self.arriving.code[came],
             value=value[came] if value.size else value,
             source=self.watched_rows + came,
+            traits=self.traits[came],
+            by_age=np.zeros((count, AGES), np.uint16),
         )
         return self.stored.followed_by(self.ghosts, chosen)
 
@@ -289,6 +306,9 @@ class Observed(NamedTuple):
         rows = before._replace(
             partners=partners,
             last=last,
+            by_age=np.minimum(before.by_age + step.ages_met(side, number[at]), MOST_MET).astype(
+                np.uint16
+            ),
             met=met,
             made=made,
             # As the kernel takes it: or-ing with a member of an enumeration makes it wider.

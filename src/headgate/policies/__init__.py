@@ -4,6 +4,7 @@ from headgate.models import AgeCurves, Frequencies
 from headgate.policies.adaptive_heeb import AdaptiveHeeb
 from headgate.policies.age import Age
 from headgate.policies.density import Density
+from headgate.policies.features import Features
 from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.heeb import Heeb
@@ -54,6 +55,7 @@ __all__ = [
     "Age",
     "AgeScore",
     "Density",
+    "Features",
     "Fifo",
     "FixedScore",
     "Greedy",
@@ -108,6 +110,8 @@ def make_policy(
         if not known:
             return Learned("auto", important)
         given = known[0].name
+    if given == Features.name:
+        return Learned(Features.name, important)
     by_name = {policy.name: policy for policy in ALL_POLICIES}
     if given in (policy.name for policy in FOLLOWING):
         raise SpecError(

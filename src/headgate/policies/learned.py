@@ -6,9 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from headgate.models import AgeCurves
+from headgate.models.class_ages import ClassAges
 from headgate.models.match_density import MatchDensity
 from headgate.policies.age import Age
 from headgate.policies.density import Density
+from headgate.policies.features import Features
 from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.ijoin import Ijoin
@@ -83,12 +85,17 @@ class Learned(FixedScore):
     @property
     def watches_ages(self) -> bool:
         """Whether it needs the ages at which rows match."""
-        return self.wanted in ("auto", Age.name, Density.name)
+        return self.wanted in ("auto", Age.name, Density.name, Features.name)
 
     @property
     def watches_meetings(self) -> bool:
         """Whether it needs what rows meet by class of row, for their match density."""
         return self.wanted == Density.name
+
+    @property
+    def watches_columns(self) -> bool:
+        """Whether it learns what the columns of rows tell."""
+        return self.wanted == Features.name
 
     @property
     def keeps_history(self) -> bool:
@@ -122,12 +129,16 @@ class Learned(FixedScore):
             Life(None).check(windows)
         if self.wanted == Density.name:
             Density(MatchDensity.empty()).check(windows)
+        if self.wanted == Features.name:
+            Features(ClassAges.empty()).check(windows)
 
     def check_kind(self, how: How) -> None:
         """Check the kind of join as the policy it stands for does."""
         super().check_kind(how)
         if self.wanted == Density.name:
             Density(MatchDensity.empty()).check_kind(how)
+        if self.wanted == Features.name:
+            Features(ClassAges.empty()).check_kind(how)
 
     def follow(
         self,
@@ -171,6 +182,7 @@ class Learned(FixedScore):
         curves: AgeCurves | None,
         weights: np.ndarray | None,
         density: MatchDensity | None = None,
+        ages: ClassAges | None = None,
     ) -> Policy:
         """The policy of that name with the models given; the neutral policy without its model."""
         if name in MODEL_FREE:
@@ -181,6 +193,8 @@ class Learned(FixedScore):
             return self.neutral if curves is None else Age(curves, of_first=True)
         if name == Density.name:
             return self.neutral if density is None else Density(density)
+        if name == Features.name:
+            return self.neutral if ages is None else Features(ages)
         if weights is None:
             return self.neutral
         if name == Prob.name:

@@ -294,7 +294,7 @@ class Twin(TwinOutcome):
         width = -(-max(self._terms.windows[watched.side].span, 1) // self.ages.shape[1])
         bucket = min(max(row.time - watched.time, 0) // width, self.ages.shape[1] - 1)
         if not (has_met and self._terms.how.frees_left and watched.side == LEFT):
-            self.ages[watched.side, bucket] += times
+            self.note_age(watched, bucket, times)
 
     def _meet(self, row: PlainRow, stored: PlainRow) -> bool:
         """Whether an arrival and a stored row are partners."""

@@ -1,10 +1,13 @@
 """Results of a step of the twin, with the same accessors as `Step`."""
 
+from collections import Counter
+
 import numpy as np
 
 from headgate.kernel.layout import LEFT, Count, Fate
 from headgate.kernel.twin.twin_meetings import Meeting
 from headgate.kernel.watched import Watched
+from headgate.models.class_ages import PARTS
 from headgate.policies.kinds.plain_score import PlainRow
 
 
@@ -19,6 +22,8 @@ class TwinOutcome:
         self.lives = [0.0, 0.0]
         """Sum of the lifetimes, in seconds, of rows that left, and of their squares."""
         self.counts = np.zeros((len(Count), 2), np.int64)
+        self.ages_of: Counter[tuple[int, int, int]] = Counter()
+        """What each watched row met, by side, number and age bucket."""
         self.ages = np.zeros((2, buckets), np.int64)
         self.by_side: list[list[PlainRow]] = [[], []]
         """All rows of each side, by number."""
@@ -30,6 +35,22 @@ class TwinOutcome:
     def note_meeting(self, watched: PlainRow, row: PlainRow, clock: int, times: int) -> None:
         """Note that a watched row meets an arrival, at this time by the step's clock."""
         self.log.append(Meeting(watched, row.time, clock, times))
+
+    def note_age(self, watched: PlainRow, bucket: int, times: int) -> None:
+        """Count what a watched row meets in an age bucket."""
+        self.ages[watched.side, bucket] += times
+        self.ages_of[watched.side, watched.number, bucket] += times
+
+    def ages_met(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """What some rows of a side, given by number, met, by class of age."""
+        buckets = self.ages.shape[1]
+        met = np.zeros((len(numbers), len(PARTS)), np.int32)
+        for place, number in enumerate(numbers.tolist()):
+            for bucket in range(buckets):
+                # The last class that has begun where the bucket begins.
+                age = sum(part <= bucket / buckets + 1e-9 for part in PARTS.tolist()) - 1
+                met[place, age] += self.ages_of[side, number, bucket]
+        return met
 
     @property
     def stored_rows(self) -> int:

@@ -7,6 +7,7 @@ same file; shared structures are in `policies/structures`.
 """
 
 from headgate.policies.kinds.age_score import AgeKind
+from headgate.policies.kinds.class_age_score import ClassAgeKind
 from headgate.policies.kinds.curve_score import CurveKind
 from headgate.policies.kinds.density_score import DensityKind
 from headgate.policies.kinds.fixed_score import FixedKind
@@ -25,6 +26,7 @@ KINDS: tuple[type[Kind], ...] = (
     CurveKind,
     ResidenceKind,
     DensityKind,
+    ClassAgeKind,
 )
 """All kinds of score; compiled code identifies each by its place in this list."""
 

@@ -41,6 +41,7 @@ class Given(NamedTuple):
     order: np.ndarray  # int64: event order, as indices of the rows given
     left_rows: int  # how many of them are of the left side
     levels: int  # lists of a side, see `lists.py`
+    weights: np.ndarray  # what rows of each list of a side count
     progress: Any  # the `Progress` of the step before
 
 

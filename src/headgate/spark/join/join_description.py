@@ -59,6 +59,7 @@ def describe_join(
         "seed": request.seed,
         "budget": asdict(request.budget),
         "monitor": request.monitor_share(live=True),
+        **({"features": list(request.features)} if request.features else {}),
         "split keys": split,
         "hash": HASH,
         "shards": shards,

@@ -308,6 +308,7 @@ RULES: dict[str, Rule] = {
     "seed": _seed,
     "budget": _may,
     "monitor": _may,
+    "features": _may,
     "shards": _shards,
     PARTITIONS: _shards,
 }

@@ -16,6 +16,7 @@ from headgate.learning.key_counts import marks_of, padded
 from headgate.learning.rival_round import RivalRows
 from headgate.learning.standing import Standing
 from headgate.learning.watched_rows import WatchedRows
+from headgate.models.class_ages import AGES
 from headgate.policies.learned import KEEP_HISTORY
 from headgate.spark.join.restart_rules import Restart
 from headgate.spark.join.shard_plan import ShardPlan
@@ -26,7 +27,9 @@ VALUE = (
 )
 Kept = tuple[Any, ...]
 """The value of the state variable: facts as text, then five blobs, of which some may be None."""
-_ROW_COLUMNS = WatchedRows._fields[:-3]  # codes, values and sources are valid only within a batch
+_ROW_COLUMNS = WatchedRows._fields[:-5]  # codes, values and sources are valid only within a batch
+_BY_ROW = {"traits": np.float32, "by_age": np.uint16}
+"""Columns that have several numbers a row."""
 
 
 def read_learned(
@@ -70,7 +73,9 @@ def _read_learned(
         _parted(blob, known)
         for blob, known in zip((left_blob, right_blob), state.watched_columns, strict=True)
     )
-    watched = _watched_rows((beside_left, beside_right))
+    if restart.touches("features"):
+        monitor.columns = state.monitor.anew().columns  # other columns tell: they are learned anew
+    watched = _watched_rows((beside_left, beside_right), monitor, restart.touches("features"))
     state = replace(state, watched=watched, watched_columns=(left, right), tracked=tracked)
     if restart.touches("policy"):
         monitor.follow_anew()
@@ -129,6 +134,11 @@ def write_learned(variable: Any, state: LearnedState) -> tuple[int, int]:
         rows = state.watched.of_side(side)
         for name in _ROW_COLUMNS:
             table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
+        for name in _BY_ROW if state.monitor.columns.learns else ():
+            values = getattr(rows, name)
+            flat = pa.array(values.ravel())
+            column = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+            table = table.append_column(_hidden(name), column)
         blobs.append(to_blob(table, compress=True, checked=True))
     blobs.append(to_blob(_counts_table(state), compress=True, checked=True))
     tried: list[bytes | None] = [None, None]
@@ -174,7 +184,9 @@ def _recall_counts(monitor: Monitor, table: pa.Table) -> np.ndarray:
     return marks_of(hash_keys(keys)[0]) if keys else np.zeros(len(known), np.uint64)
 
 
-def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
+def _watched_rows(
+    sides: tuple[pa.Table, pa.Table], monitor: Monitor, other_features: bool
+) -> WatchedRows:
     """Rebuild watched rows from the bookkeeping columns beside their own."""
     columns = {
         name: np.concatenate([side.column(_hidden(name)).to_numpy() for side in sides])
@@ -192,7 +204,30 @@ def _watched_rows(sides: tuple[pa.Table, pa.Table]) -> WatchedRows:
     # Nor count meetings by class of row.
     columns.setdefault("partners", np.minimum(columns["met"], 1e9).astype(np.int32))
     columns.setdefault("last", columns["time"])
-    return WatchedRows(**columns, code=none.astype(np.int32), value=np.empty(0), source=none)
+    by_row = _by_row(sides, len(none), monitor.columns.traits, other_features)
+    return WatchedRows(
+        **columns, code=none.astype(np.int32), value=np.empty(0), source=none, **by_row
+    )
+
+
+def _by_row(
+    sides: tuple[pa.Table, pa.Table], rows: int, traits: int, other_features: bool
+) -> dict[str, np.ndarray]:
+    """The traits of watched rows, and what they met by age.
+
+    Where other columns tell than before, rows have none, and tell nothing.
+    """
+    widths = {"traits": traits, "by_age": AGES}
+    found = {name: np.zeros((rows, widths[name]), kind) for name, kind in _BY_ROW.items()}
+    found["traits"][:] = np.nan
+    if other_features or not traits:
+        return found
+    for name, kind in _BY_ROW.items():
+        columns = [side.column(_hidden(name)) for side in sides if side.num_rows]
+        if columns:
+            flat = [np.asarray(each.combine_chunks().flatten(), kind) for each in columns]
+            found[name] = np.concatenate(flat).reshape(rows, widths[name])
+    return found
 
 
 def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
