@@ -2,8 +2,8 @@
 
 A split is judged by the probability of what was met on its two sides, with the rates of each
 unknown but thought to be like those of both: one factor for how many matches, and shares for the
-ages at which they come. So a split that says nothing costs probability, and is not made. All sums
-are of whole numbers, so they do not depend on the order in which rows came.
+ages at which they come. So a split that says nothing costs probability, and is not made. Rows come
+in event order, and are added up in whole numbers.
 """
 
 from itertools import count
@@ -162,11 +162,11 @@ def best_split(
     nothing = NodeSplit(-np.inf, Node(LEAF), np.zeros(len(mine), np.bool_))
     if len(mine) < 2 * LEAST_ROWS:
         return nothing
-    met = rows.met[mine] / spread
-    expected = rows.waited[mine] * (WIDTHS / UNITS * rates) / spread
+    both = np.concatenate([rows.met[mine], rows.waited[mine]], axis=1)
+    scale = np.append(np.ones(AGES), WIDTHS / UNITS * rates) / spread
     best, tried = nothing, 0
     for trait, each in enumerate(bins):
-        found = _best_of_trait(trait, each, each.of_row[mine], met, expected)
+        found = _best_of_trait(trait, each, each.of_row[mine], both, scale)
         if found is not None:
             split, cuts = found
             tried += cuts
@@ -175,7 +175,7 @@ def best_split(
 
 
 def _best_of_trait(
-    trait: int, bins: Bins, of_row: np.ndarray, met: np.ndarray, expected: np.ndarray
+    trait: int, bins: Bins, of_row: np.ndarray, both: np.ndarray, scale: np.ndarray
 ) -> tuple[NodeSplit, int] | None:
     size = int(of_row.max()) + 1
     often = np.bincount(of_row, minlength=size)
@@ -185,13 +185,14 @@ def _best_of_trait(
     place = np.zeros(size, np.int64)
     place[present] = np.arange(len(present))
     one_hot = (place[of_row][:, None] == np.arange(len(present))).astype(np.float64)
-    by_bin = one_hot.T @ np.concatenate([met, expected], axis=1)
+    by_bin = (one_hot.T @ both) * scale  # whole numbers until here
     rows = often[present]
     best, tried = None, 0
     for order in _orders(bins, present, by_bin):
         sums, many = np.cumsum(by_bin[order], axis=0)[:-1], np.cumsum(rows[order])[:-1]
         total = by_bin.sum(axis=0)
-        gains = _worth(sums) + _worth(total - sums) - _worth(total[None])
+        worth = _worth(np.concatenate([sums, total - sums, total[None]]))
+        gains = worth[: len(sums)] + worth[len(sums) : -1] - worth[-1]
         allowed = (many >= LEAST_ROWS) & (many <= rows.sum() - LEAST_ROWS)
         tried += int(np.count_nonzero(allowed))
         if not allowed.any():

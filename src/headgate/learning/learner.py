@@ -6,6 +6,7 @@ ends.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -214,13 +215,7 @@ class Learner:
         sides = (self._observed(step, 0), self._observed(step, 1))
         limits = self._limits
         seen = Observation(
-            monitor,
-            self._spans,
-            self._judging(),
-            self.result,
-            before,
-            after,
-            most_examples=limits.examples,
+            *(monitor, self._spans, self._judging(), self.result, before, after, limits.examples)
         )
         left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
         epoch.add_meetings(*step.meetings)
@@ -358,7 +353,7 @@ class Learner:
             watching=self._watching,
             preceded=None if self._following is None else self._following.preceded[side],
             let_in=self._given.terms.let_in,
-            traits=self._worth.traits(arriving, side, self._hashes),
+            traits=partial(self._worth.traits, side=side, hashes=self._hashes),
         )
         return Observed.of(step, side, began)
 

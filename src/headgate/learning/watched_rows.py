@@ -1,5 +1,6 @@
 """Watched rows between steps: those whose window is open, and their matches in a step."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -212,8 +213,8 @@ class Beginning(NamedTuple):
     let_in: float
     """What share of the rows that came the arrivals are: each stands for others that would have
     met as many and made no pair."""
-    traits: np.ndarray
-    """Of the arrivals."""
+    traits: Callable[[Rows], np.ndarray]
+    """Gives those of some arrivals."""
     preceded: np.ndarray | None = None
     """Of each arrival whose key is followed: whether a row that it meets had come before it."""
 
@@ -246,7 +247,7 @@ class Beginning(NamedTuple):
             code=self.arriving.code[came],
             value=value[came] if value.size else value,
             source=self.watched_rows + came,
-            traits=self.traits[came],
+            traits=self.traits(self.arriving.take(came)),
             by_age=np.zeros((count, AGES), np.uint16),
         )
         return self.stored.followed_by(self.ghosts, chosen)

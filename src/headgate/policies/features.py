@@ -26,6 +26,32 @@ class Features(ClassAgeScore):
     >>> Features(ClassAges.empty()).label
     'FEATURES'
 
+    Orders wait for their payment, and few but those that are approved are ever paid:
+
+    >>> import headgate as hg
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(1)
+    >>> at = 1_000_000 + np.sort(rng.integers(0, 1_000_000_000, 40_000))
+    >>> approved = rng.random(40_000) < 0.1
+    >>> status = np.where(approved, "approved", rng.choice(["draft", "rejected"], 40_000))
+    >>> paid_at = at[approved] + rng.integers(0, 60_000_000, approved.sum())
+    >>> def stream(order, time, **columns):
+    ...     return pa.table({"order": order, "at": pa.array(time, pa.timestamp("us")), **columns})
+    >>> orders = stream(np.arange(40_000), at, status=status)
+    >>> payments = stream(np.flatnonzero(approved), paid_at)
+    >>> def recall(**how):
+    ...     join = hg.WindowJoin(
+    ...         on="order",
+    ...         left=hg.Side(time="at", window="1 minute"),
+    ...         right=hg.Side(time="at", window="0 seconds"),
+    ...         budget=hg.Budget(rows=300),
+    ...         **how,
+    ...     )
+    ...     return join.run(orders, payments).recall
+    >>> recall() < 0.2 < 0.7 < recall(features=["status"])
+    True
+
     References
     ----------
     Song, Berger, Li, Lloyd, Learning Relaxed Belady for Content Distribution Network Caching (LRB),
