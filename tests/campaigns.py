@@ -1,5 +1,6 @@
 """The record of campaigns: what was run, seeds, date and commit, and what failed."""
 
+import csv
 import datetime
 import fcntl
 import json
@@ -7,6 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ RECORD = Path(__file__).parent / "campaigns.json"
 LESSONS = Path(__file__).parent / "campaign_lessons.json"
 """What simulation, kills and soaks found; each has a test of its own. Fuzzing has kept.json."""
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "campaigns.md"
+MEASURED = PAGE.parents[1] / "measured"
 MUTANTS = Path(__file__).parent / "mutants.json"
 """Which seed found which fault that was put into the code; written by tools/seed_mutants.py."""
 HEADINGS = {
@@ -95,6 +98,7 @@ def page(known: list[dict[str, Any]]) -> str:
     for kind, (heading, what) in HEADINGS.items():
         lines += _table(heading, what, [each for each in known if each["kind"] == kind])
     lines += _curves()
+    lines += _store_memory()
     lines += _mutants()
     kept = json.loads((Path(__file__).parent / "fuzzing" / "kept.json").read_text())
     lessons: list[list[str]] = json.loads(LESSONS.read_text())
@@ -142,6 +146,43 @@ def _curves() -> list[str]:
         lines += [f"![{title}: curves along the stream](../images/{file.name})", ""]
         lines += [f"Numbers: `docs/measured/{file.stem}.csv`.", ""]
     return lines
+
+
+STORE_MEMORY = """## What Spark's figure of state-store memory counts
+
+Spark reports `memoryUsedBytes` of its state stores, and it rises by half a megabyte every two
+million rows or so. It is no leak. For each state store it adds up what RocksDB has for reading
+tables, its memtables and its block cache. Memtables are written out when Spark takes a snapshot, by
+default every ten batches. The block cache fills until it has
+`spark.sql.streaming.stateStore.rocksdb.blockCacheSizeMB`, by default 8 MB in each partition's
+store, and then drops what was not read for longest. So right after a snapshot the figure stays
+below what the caches may have in all, 16 MB or 2 MB here. Two partitions, batches of 20,000 rows,
+room for 200,000 rows; megabytes right after each snapshot, with caches of 8 MB and of 1 MB. The run
+with 8 MB ended before its caches were full:
+
+| arrivals | 8 MB each | 1 MB each |
+|--:|--:|--:|
+"""
+"""From `python -m tests.soak --arrivals 0 --on-spark 1.5e6 --chunk 2e4 --percent 50 --block-cache 1
+--name "Store cache 1 MB"`, and the same with 8."""
+
+
+def _store_memory() -> list[str]:
+    """Memory of the state stores after snapshots, for two sizes of their caches."""
+    by_size = [_after_snapshots(MEASURED / f"soak-store-cache-{size}-mb.csv") for size in (8, 1)]
+    arrivals = sorted({at for found in by_size for at in found})
+    lines = [
+        f"| {at:,} | " + " | ".join(f"{found[at]:.1f}" if at in found else "–" for found in by_size)
+        for at in arrivals
+    ]
+    return [STORE_MEMORY + "\n".join(f"{line} |" for line in lines), ""]
+
+
+def _after_snapshots(file: Path) -> dict[int, float]:
+    """Megabytes where they fell by one or more, by arrivals so far."""
+    with file.open() as lines:
+        rows = [(int(row["arrivals"]), float(row["store_MB"])) for row in csv.DictReader(lines)]
+    return {at: now for (_, before), (at, now) in pairwise(rows) if now < before - 1}
 
 
 def _mutants() -> list[str]:

@@ -8,10 +8,15 @@ from typing import Any
 from headgate.columns import row_source
 from headgate.engine import table_coding
 from headgate.engine.driver import Driver
+from headgate.learning import room
 from headgate.spark import packing, shard_processor
 from headgate.spark.state import blobs, segments, shard_state, stored_tables
 
 STEPS = "steps of a row"
+FULL = "a monitor that is always full"
+ALTERS = frozenset({STEPS, FULL})
+"""Rows that are out of order within a batch are numbered in the order of steps, and a full monitor
+watches other rows: with these the output is not that without switches."""
 _MOST_AT_ONCE = Driver.most_at_once
 
 
@@ -33,6 +38,7 @@ SWITCHES: dict[str, list[tuple[Any, str, Any]]] = {
     ],
     "a frame for every blob": [(shard_processor, "FRAME_BYTES", 1)],
     STEPS: [(Driver, "most_at_once", _one_row_a_step)],
+    FULL: [(room, "MOST_WATCHED", 2)],
 }
 
 

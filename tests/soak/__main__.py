@@ -9,6 +9,7 @@ import argparse
 import math
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +20,7 @@ from tests.soak.curve import Curve
 from tests.soak.soaked_stream import SoakedStream
 
 PERCENT = 1.0
+BLOCK_CACHE = "spark.sql.streaming.stateStore.rocksdb.blockCacheSizeMB"
 
 
 def main() -> None:
@@ -30,17 +32,26 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=math.inf, help="of each soak, at most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="JSON file of campaigns to add to")
+    parser.add_argument("--percent", type=float, default=PERCENT, help="of the memory in windows")
+    parser.add_argument("--name", default="On Spark", help="of the curve on Spark, and its files")
+    parser.add_argument("--block-cache", type=int, help="MB of each RocksDB, Spark's own is 8")
     asked = parser.parse_args()
     stream = SoakedStream(asked.chunk, 2 * asked.chunk, asked.chunk // 500, asked.seed)
     console = Console()
     docs = Path(__file__).parents[2] / "docs" if asked.out else Path("out/soak")
     curves: list[Curve] = []
     wrong: list[str] = []
-    for arrivals, soak in ((asked.arrivals, in_process.soak), (asked.on_spark, on_spark.soak)):
+    settings = {} if asked.block_cache is None else {BLOCK_CACHE: str(asked.block_cache)}
+    with_settings = partial(on_spark.soak, settings=settings)
+    for arrivals, soak in ((asked.arrivals, in_process.soak), (asked.on_spark, with_settings)):
         if not arrivals:
             continue
         deadline = time.time() + 60 * asked.minutes
-        curve, found = soak(arrivals, PERCENT, stream, lambda line: console.print(line), deadline)
+        curve, found = soak(
+            arrivals, asked.percent, stream, lambda line: console.print(line), deadline
+        )
+        if soak is with_settings:
+            curve.title = asked.name
         console.print(curve.table())
         curve.save_values(docs / "measured")
         curve.save_picture(docs / "images")

@@ -3,7 +3,7 @@
 import math
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +62,13 @@ def soak(
     stream: SoakedStream,
     report: Callable[[str], None],
     deadline: float = math.inf,
+    settings: Mapping[str, str] | None = None,
 ) -> tuple[Curve, list[str]]:
     """Run a query over so many arrivals; the curve, and what went wrong.
 
-    It ends earlier at the deadline, by the clock.
+    It ends earlier at the deadline, by the clock. ``settings`` are further ones of the session.
     """
-    spark = hg.session("soak", master="local[2]")
+    spark = hg.session("soak", master="local[2]", settings=settings)
     rows = round(stream.rows * 10 * percent / 100)
     join = hg.WindowJoin(
         on="key",
