@@ -1,6 +1,7 @@
 """Columns that tell: what is learned from them, when it is used, and what is refused."""
 
 import datetime
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -98,6 +99,29 @@ def test_examples_are_the_same_however_they_came_together() -> None:
         other.take_in(rows.where(np.arange(first, end)), 64)
     for one, another in zip(learner.examples, other.examples, strict=True):
         assert one.tolist() == another.tolist()
+
+
+def test_what_columns_tell_outlives_a_restart_unless_other_columns_are_named() -> None:
+    learner = ColumnLearner((1000, 0), ((False,), ()), seed=3)
+    rng = np.random.default_rng(8)
+    status, group = rng.integers(0, 3, 800), rng.integers(0, 16, 800)
+    traits = np.stack([status, np.zeros(800), group], axis=1).astype(np.float32)
+    met = rng.poisson(np.where(status == 1, 0.4, 0.01)[:, None] * np.ones(AGES))
+    rows = Examples(
+        *(np.zeros(800, np.uint8), np.arange(800), np.arange(800), traits, met.astype(np.uint16))
+    )
+    learner.take_in(rows, 400)
+    learner.learn(rows.where(np.zeros(800, bool)), 2000, 0.2, 400)
+    assert learner.is_used
+    kept = json.loads(json.dumps(learner.facts()))
+    again = ColumnLearner((1000, 0), ((False,), ()), seed=3)
+    again.recall_facts(kept)
+    assert again.facts() == learner.facts()
+    assert again.trees[0].classes(traits).tolist() == learner.trees[0].classes(traits).tolist()
+    other = ColumnLearner((1000, 0), ((True, False), ()), seed=3)
+    other.recall_facts(kept)
+    assert not other.is_used
+    assert not len(other.examples.time)
 
 
 def test_equal_scores_share_what_is_left() -> None:

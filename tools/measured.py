@@ -28,6 +28,7 @@ COMMANDS = {
 BENCHES = {
     "bench-kernel": ("headgate bench --part kernel",),
     "bench-learning": ("headgate bench --part learning",),
+    "bench-features": ("headgate bench --part features --rounds 2",),
     "bench-budgets": ("headgate bench --part budgets",),
     "bench-cpu": ("headgate bench --part cpu",),
     "bench-shards": ("headgate bench --part shards",),

@@ -13,6 +13,8 @@ from headgate.engine.shard_layout import EVIDENCE
 from headgate.learning import Evidence
 from headgate.learning.rival_round import RivalRows
 from headgate.learning.room import KEYS_A_ROW
+from headgate.models.class_ages import AGES
+from headgate.spark.state.learned_state import _by_row as read_by_row
 from headgate.spark.state.learned_state import rival_rows, rival_table
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import START_US, Streams, aging, zipf
@@ -161,3 +163,18 @@ def test_rows_that_policies_are_tried_on_are_read_back_as_they_were(important: b
     again = rival_rows(rival_table(columns, rows, names), names)
     for name in ("time", "size", "sequence", "held", "matches", "touched", "recent", "importance"):
         assert np.array_equal(getattr(again, name), getattr(rows, name)), name
+
+
+def test_watched_rows_of_other_columns_tell_nothing() -> None:
+    table = pa.table({"key": [1, 2]})
+    for name, values in (("traits", np.ones((2, 3), "f4")), ("by_age", np.ones((2, AGES), "u2"))):
+        flat = pa.array(values.ravel())
+        column = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+        table = table.append_column(f"__headgate_{name}", column)
+    none = table.slice(0, 0)
+    same = read_by_row((table, none), 2, 3, other_features=False)
+    assert same["traits"].tolist() == [[1.0] * 3] * 2
+    assert same["by_age"].sum() == 2 * AGES
+    other = read_by_row((none, table), 2, 4, other_features=True)
+    assert np.isnan(other["traits"]).all()
+    assert other["traits"].shape == (2, 4)
