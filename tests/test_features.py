@@ -234,6 +234,11 @@ def test_what_does_not_go_together_is_refused(more: dict[str, object], message: 
         hg.WindowJoin(on="k", **(asked | {"features": ["status"]} | more))  # type: ignore[arg-type]
 
 
+def test_a_plan_is_refused() -> None:
+    with pytest.raises(hg.SpecError, match="a plan tries policies on keys and times alone"):
+        join().plan(None)  # type: ignore[arg-type]
+
+
 def test_a_semi_join_reads_columns_that_tell() -> None:
     names = ["k", "at", "status", "note"]
     assert join(how="semi").needed(1, names) == ["k", "at", "status"]

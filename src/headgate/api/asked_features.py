@@ -62,6 +62,24 @@ def _names(features: Any) -> tuple[str, ...]:
     return names
 
 
+def refuse_features(features: tuple[str, ...], what: str) -> None:
+    """Raise where policies are tried on keys and times alone.
+
+    Examples
+    --------
+    >>> refuse_features(("status",), "a plan")
+    Traceback (most recent call last):
+    ...
+    headgate.spec.errors.SpecError: a plan tries policies on keys and times alone, and this join \
+has features=status: leave features out to plan, or run the join as it is
+    """
+    if features:
+        raise SpecError(
+            f"{what} tries policies on keys and times alone, and this join has "
+            f"features={', '.join(features)}: leave features out to plan, or run the join as it is"
+        )
+
+
 def check_features(features: tuple[str, ...], how: How, budget: Budget) -> None:
     """Raise where rows cannot be kept by their columns."""
     if not features:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from headgate.api.asked_features import asked_features
+from headgate.api.asked_features import asked_features, refuse_features
 from headgate.api.asked_kind import check_kind
 from headgate.api.asked_policy import AskedPolicy, check_budget, check_time_for_a_sample
 from headgate.api.join_arguments import check_parts, checked_rates, planned_arguments
@@ -273,6 +273,7 @@ class WindowJoin(Request):
         progress
             Show the progress of long work in a terminal or notebook.
         """
+        refuse_features(self.features, "a plan")
         with LongWork("Trying candidates on the profile's rows", progress):
             return make_plan(self, profile, shards, live, self._as_planned)
 
