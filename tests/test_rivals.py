@@ -38,6 +38,7 @@ def tried_pairs(
     monkeypatch.setattr("headgate.learning.trial.tried_share", lambda *_: share)
     monkeypatch.setattr(rooms, "MOST_TRIED", 10**9)
     monkeypatch.setattr(rooms, "TRIED_A_ROW", 10**9)
+    monkeypatch.setattr("headgate.learning.trial.TRIED_ENOUGH", 0.0)  # nobody is paused
     streams.join("auto", budget)
     return made
 
@@ -60,9 +61,15 @@ def test_a_rival_makes_in_miniature_what_it_makes_alone(
 @pytest.mark.parametrize(
     ("streams", "best"),
     [
-        (aging(60_000, 600, window=60, shapes=["falling"], seed=1), ("FIFO", "LRU", "AGE")),
-        (aging(60_000, 600, window=60, shapes=["rising"], seed=1), ("AGE",)),
-        (zipf(60_000, 600, seed=2, keys=20_000, exponent=0.8, window=60), ("PROB", "LRU", "LIFE")),
+        (
+            aging(60_000, 600, window=60, shapes=["falling"], seed=1),
+            ("FIFO", "LRU", "AGE", "DENSITY"),
+        ),
+        (aging(60_000, 600, window=60, shapes=["rising"], seed=1), ("AGE", "DENSITY")),
+        (
+            zipf(60_000, 600, seed=2, keys=20_000, exponent=0.8, window=60),
+            ("PROB", "LRU", "LIFE", "DENSITY"),
+        ),
     ],
     ids=["falling", "rising", "zipf"],
 )

@@ -9,6 +9,7 @@ from headgate.learning import BudgetPart, Room
 from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.room import (
     ALWAYS,
+    CLASS_BYTES,
     IMPORTANT_BYTES,
     KEYS_A_ROW,
     MOST_KEYS,
@@ -23,7 +24,7 @@ from headgate.learning.room import (
 )
 from headgate.models.cost.structure import Pair
 from headgate.policies import Policy
-from headgate.spec import Budget, How, SpecError, TimeWindow, Window
+from headgate.spec import Budget, How, RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import MONITOR, RESERVE, UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
@@ -41,6 +42,11 @@ KEY_BYTES = 8
 """What a usual key takes."""
 USUAL_ENTRY_BYTES = 128
 """More than most entries of a monitor take, keys included."""
+MOST_FOR_CLASSES = 0.25
+"""The most that match density may take of the monitor's share where other policies are tried."""
+MOST_OF_DENSITY = 0.2
+"""The most that it may take of a budget where it is asked for by name; with less, rows are ranked
+by the rate of their key alone."""
 FILTERED = 0.02
 """The share of the budget for each side's filter of given-up keys, in joins that need one."""
 FILTERED_ANTI = 0.3
@@ -220,14 +226,15 @@ def room_for(
         watched, keys, tried = TRYING
     if follows_keys and budget.monitor is None:
         watched *= 2
+    classes = _ClassRoom.of(budget, policy, shards, monitor, windows, is_free=free is ALWAYS)
 
     def part(share: float, least: int, most_rows: int, most_bytes: int) -> BudgetPart:
         rows, size, least = budget.rows, budget.memory, least if share else 0
+        left_rows = 0 if rows is None else max(rows // shards * monitor - classes.share_rows, 0)
+        left = 0 if size is None else max(size // shards * monitor - classes.share_bytes, 0)
         return BudgetPart(
-            None
-            if rows is None
-            else min(max(int(rows // shards * monitor * share), least), most_rows),
-            None if size is None else min(int(size // shards * monitor * share), most_bytes),
+            None if rows is None else min(max(int(left_rows * share), least), most_rows),
+            None if size is None else min(int(left * share), most_bytes),
         )
 
     watching = part(
@@ -242,8 +249,49 @@ def room_for(
         seed,
         part(tried, free.tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
         free,
-        TRIED_BYTES + IMPORTANT_BYTES * (policy.learned is not None and policy.learned.important),
+        tried_bytes=TRIED_BYTES
+        + IMPORTANT_BYTES * (policy.learned is not None and policy.learned.important),
+        class_bytes=classes.bytes,
+        class_rows=classes.rows,
     )
+
+
+class _ClassRoom(NamedTuple):
+    """What match density is learned in, and what of it is taken from the monitor's share."""
+
+    bytes: int = 0
+    rows: int = 0
+    share_bytes: int = 0
+    share_rows: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        budget: Budget,
+        policy: Policy,
+        shards: int,
+        monitor: float,
+        windows: tuple[Window, Window] | None,
+        is_free: bool,
+    ) -> "_ClassRoom":
+        """None where a policy does not learn it, or the budget is too small.
+
+        Where a policy goes by something else as well, it must fit in a part of the monitor's share.
+        """
+        waits = [window for window in windows or () if window.span]
+        by_rows = any(isinstance(window, RowWindow) for window in waits)
+        if not policy.watches_meetings or by_rows or (windows is not None and not waits):
+            return cls()
+        size = CLASS_BYTES * (2 if windows is None else len(waits))
+        rows = 0 if is_free or budget.rows is None else -(-size // USUAL_ENTRY_BYTES)
+        share_fits, fits = True, True
+        for limit, taken in ((budget.memory, size), (budget.rows, rows)):
+            if limit is not None:
+                share_fits &= taken <= MOST_FOR_CLASSES * (limit // shards * monitor)
+                fits &= taken <= MOST_OF_DENSITY * (limit // shards)
+        if share_fits:
+            return cls(size, rows, size, rows)
+        return cls(size, rows) if fits and not policy.tries_others else cls()
 
 
 def _enough_for_ages(

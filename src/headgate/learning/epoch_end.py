@@ -11,7 +11,7 @@ from headgate.learning.key_counts import most_frequent, padded, short
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import Monitor
 from headgate.learning.observation import Observation
-from headgate.learning.trial import begin_trial, end_trial, fitting
+from headgate.learning.trial import begin_trial, choose_rivals, end_trial, fitting
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
 from headgate.policies.density import Density
@@ -96,10 +96,15 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     still_open = rows.watched.where(is_open).in_order()
     for side in (0, 1):
         seen.judge(side, still_open.of_side(side))
+    came = sum(ended.after.seen) - monitor.woken_at
     monitor.forget(
-        ended.windows_passed(monitor.by_rows), float(ended.lived_us), ended.arrived, ended.stored
+        ended.windows_passed(monitor.by_rows),
+        float(ended.lived_us),
+        ended.arrived,
+        ended.stored,
+        before=1 - ended.arrived / max(came, ended.arrived, 1),
     )
-    monitor.take_in(ended.epoch)
+    waits = monitor.take_in(ended.epoch)
     if monitor.columns.learns:
         share = min(max(ended.capacity / max(ended.held, 1.0), LEAST_SHARE), 1.0)
         now = ended.after.clock >> 1
@@ -114,6 +119,8 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
         seen=ended.after.seen,
         lean=_lean(monitor) if trying else "",
         stored=ended.stored,
+        met=waits.met,
+        waited_us=waits.spent_us,
     )
     # What is given back must be free: only once an epoch has kept to it.
     monitor.epoch.spare = bool(monitor.epoch.lean) and monitor.epoch.lean == ended.epoch.lean
@@ -130,6 +137,8 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
         if rivals is not None:
             rivals = fitting(rivals, monitor, monitor.room_now.most_tried(key_bytes))
         follow(monitor, policy.learned, had_models)
+        if rivals is not None:
+            rivals = choose_rivals(monitor, policy.learned, ended.terms, ended.capacity, rivals)
     return LearnedRows(watched._replace(before=watched.met), tracked, rivals)
 
 
@@ -155,9 +164,13 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
     """The policy to follow, by the models learned so far."""
     curves, followed = monitor.curves(), monitor.followed
     weights = np.zeros(1) if monitor.knows_keys else None
-    density = monitor.density() if policy.watches_meetings else None
+    dense = policy.wanted == Density.name or Density.name in monitor.standing.names
+    density = monitor.density() if dense else None
+    tries_density = density is not None and policy.tries_others
     if monitor.standing.tells:
-        if not monitor.contested or followed in (Age.name, Prob.name):
+        if tries_density and not monitor.contested:
+            followed = Density.name
+        elif not monitor.contested or followed in (Age.name, Prob.name):
             # Pairs of a trial are few: what the models are sure of goes, if others are no better.
             if monitor.fit.is_sure:
                 followed = policy.follow(curves, weights, monitor.fit.better).name
@@ -165,7 +178,7 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
                 followed = ""
         monitor.contested = True
         return policy.named(monitor.standing.leader(followed), curves, weights, density)
-    if policy.wanted == Density.name:
+    if policy.wanted == Density.name or tries_density:
         return policy.named(Density.name, curves, weights, density)
     if policy.wanted == Features.name:
         if monitor.columns.is_used:

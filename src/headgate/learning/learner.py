@@ -30,7 +30,7 @@ from headgate.learning.observation import Observation
 from headgate.learning.resting import may_rest, rest, rested, wake
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.rival_round import at_arrival
-from headgate.learning.trial import Trial, begin_at_once
+from headgate.learning.trial import Trial, begin_at_once, density_of_step
 from headgate.learning.watch_limits import WatchLimits
 from headgate.learning.watch_room import Coming, Spans
 from headgate.learning.watched_rows import Beginning, Observed, WatchedRows
@@ -159,8 +159,8 @@ class Learner:
         important = given.terms.combine != Combine.NONE
         self._hashes = mixed(given.codes) if self.hashes is None else self.hashes
         self._places = places_of(self.rows.tracked, self._hashes)
-        dense = policy.watches_meetings and not any(monitor.by_rows)
-        self._worth = KeyWorth.of(monitor, self._places, important, dense)
+        dense, ranks_densely = density_of_step(monitor, given.terms)
+        self._worth = KeyWorth.of(monitor, self._places, important, ranks_densely)
         self._trial: Trial | None = None
         self.switched = False
         if policy.learned is not None:

@@ -8,11 +8,12 @@ import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
 from headgate.learning.column_learner import ColumnLearner
-from headgate.learning.density_learner import DensityLearner
+from headgate.learning.density_learner import DensityLearner, Waiting
 from headgate.learning.epoch import BUCKETS, FIRST, LEAST_ROWS, Epoch, as_text, from_text
 from headgate.learning.evidence import Evidence
 from headgate.learning.followed_keys import FollowedKeys
-from headgate.learning.key_counts import Sketch
+from headgate.learning.key_change import arrivals_worth
+from headgate.learning.key_counts import Sketch, padded
 from headgate.learning.model_fit import ModelFit
 from headgate.learning.room import Room
 from headgate.learning.standing import Standing
@@ -30,6 +31,10 @@ storing come often enough in that time for counts to be good."""
 
 STANDING_STAYS = 20.0
 """And for how other policies did, where that is later: rare pairs take time to tell them apart."""
+
+EARLY = 1.0
+"""Results count by this power of how much was known when they were made: early on, policies that
+learn make less than they will."""
 
 LEAST_SHARE = 2.0**-40
 
@@ -97,6 +102,8 @@ class Monitor:
     """For how many stays the policy has been followed."""
     contested: bool = False
     """Whether it was chosen by how they do."""
+    trial_left: float = 1.0
+    """What is left, forgotten by windows, of when all policies were last tried."""
     tried: float = 0.0
     """The share of the arrivals that they are tried on; 0 before it begins."""
     pairs: int = 0
@@ -163,6 +170,10 @@ class Monitor:
             return None
         return self.densities.density()
 
+    def may_follow(self, name: str) -> bool:
+        """Whether a policy is on trial, or followed."""
+        return name in self.standing.names or name == self.followed
+
     @property
     def rate(self) -> float:
         """Rows of both sides that come in a microsecond; 0 where that is not known."""
@@ -189,37 +200,55 @@ class Monitor:
         """In what time all stored rows are replaced; 0 where that is not known."""
         return self.epoch.stored / self.rate if self.rate else 0.0
 
-    def forget(self, windows: float, lived: float, arrived: int, stored: int) -> None:
+    def forget(
+        self, windows: float, lived: float, arrived: int, stored: int, before: float = 1.0
+    ) -> None:
         """Move on by so many windows, and so much event time, in which so many rows came.
 
-        ``stored`` is how many rows are stored: it says how often they were replaced.
+        ``stored`` is how many rows are stored: it says how often they were replaced; ``before`` is
+        the part of all rows that came before these.
         """
         factor = 0.5 ** (windows / HALF_LIFE_WINDOWS)
         of_keys = min(factor, 0.5 ** (arrived / max(stored, 1) / HALF_LIFE_STAYS))
+        of_keys *= self._still_true(of_keys)
         of_standing = max(factor, 0.5 ** (arrived / max(stored, 1) / STANDING_STAYS))
         self.ages.forget(factor)
         self.densities.forget(factor)
         self.fit.forget(factor)
-        self.standing.forget(of_standing)
+        self.standing.forget(min(of_standing, before**EARLY))
+        self.trial_left *= factor
         self.steady += arrived / max(stored, 1)
         self.counts = self.counts * of_keys
         self.counted = self.counted * of_keys + lived
         self.lived = self.lived * factor + lived
         self.arrived = self.arrived * factor + arrived
 
-    def take_in(self, epoch: Epoch) -> None:
+    def _still_true(self, discount: float) -> float:
+        """How much of the earlier counts of keys is left, after a discount, where the epoch shows
+        that other keys come now."""
+        if not len(self.counts):
+            return 1.0
+        left = 1.0
+        rows = max(len(self.counts), len(self.fresh))
+        counts, fresh = discount * padded(self.counts, rows), padded(self.fresh, rows)
+        for side in (0, 1):
+            if self.spans[1 - side]:  # rows wait for them
+                worth = arrivals_worth(counts[:, side], fresh[:, side])
+                left = min(left, worth / max(float(counts[:, side].sum()), 1e-12))
+        return left
+
+    def take_in(self, epoch: Epoch) -> Waiting:
         """Add the observations of an epoch to the models, in the precision in which they are kept.
 
-        Key counts are added by `key_counts.settle`.
+        Key counts are added by `key_counts.settle`. Returns what waits for more of its kind.
         """
         self.ages.add(epoch.matches, epoch.watched_us)
         self.fit.add(epoch.judged)
-        if epoch.met is not None and epoch.waited_us is not None:
-            self.densities.add(epoch.met, epoch.waited_us)
         if epoch.made is not None and epoch.lost:
             # Before memory has run full, all policies make the same.
             self.standing.add(epoch.made)
         self.standing.made = _single(self.standing.made)
+        return self.densities.take_in(Waiting(epoch.met, epoch.waited_us))
 
     def facts(self) -> str:
         """All but the counts, as text."""
@@ -229,6 +258,7 @@ class Monitor:
         if self.densities.knows:
             learned = np.stack([self.densities.met, self.densities.spent_us])
             more["densities"] = as_text(learned, np.float32)
+            more["densities_left"] = self.densities.left
         if self.columns.learns:
             more["columns"] = self.columns.facts()
         return json.dumps(
@@ -248,6 +278,7 @@ class Monitor:
                 "contested": self.contested,
                 "steady": self.steady,
                 "tried": self.tried,
+                "trial_left": self.trial_left,
                 "standing": {
                     "names": self.standing.names,
                     "costs": self.standing.costs,
@@ -274,6 +305,7 @@ class Monitor:
         self.arrived, self.followed = given["arrived"], given["followed"]
         self.switched, self.tried = given["switched"], given["tried"]
         self.importance = given.get("importance", 1.0)
+        self.trial_left = given.get("trial_left", 1.0)
         self.contested, self.steady = given["contested"], given["steady"]
         standing = given["standing"]
         self.standing = Standing(
@@ -304,6 +336,7 @@ class Monitor:
         if "densities" in given:
             learned = from_text(given["densities"], np.float32, (2, *SHAPE)).astype(np.float64)
             self.densities.met, self.densities.spent_us = learned[0], learned[1]
+            self.densities.left = given.get("densities_left", 1.0)
         if "columns" in given:
             self.columns.recall_facts(given["columns"])
         least, cells = given["sketch"]

@@ -1,10 +1,12 @@
 """The monitor's share of a budget, and what fits into it."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from headgate.learning.key_counts import COUNT_BYTES, KeyRoom
+from headgate.models.density_classes import SHAPE
 
 MOST_WATCHED, MOST_KEYS = 4096, 3 << 15
 """More of them would tell little more, and all of them are written with every batch."""
@@ -13,6 +15,9 @@ MOST_TRIED = 1 << 14
 WATCHED_A_ROW, KEYS_A_ROW, TRIED_A_ROW = 2, 6, 3
 """Watched rows, tracked keys, and rows that other policies are tried on, that count as a stored
 row where only rows are limited; they have no payload, and less bookkeeping."""
+CLASS_BYTES = 24 * math.prod(SHAPE[1:])
+"""What match density is learned in, for each side that waits: sums in single precision of the
+epochs before, and whole numbers of the open one."""
 WATCHED_BYTES, TRIED_BYTES, IMPORTANT_BYTES = 56, 40, 20
 """What a watched row, and a row that policies are tried on, takes beside the key; and how much more
 where rows differ in importance."""
@@ -81,17 +86,25 @@ class Room:
     free: FreeRows = NONE_FREE
     tried_bytes: int = TRIED_BYTES
     """What a row that policies are tried on takes beside the key."""
+    class_bytes: int = 0
+    """For what rows meet by class, where match density is learned."""
+    class_rows: int = 0
+    """What that counts for where rows are limited."""
 
     @property
     def rows(self) -> int:
         """Rows of a budget that it takes."""
         parts = (self.watched, self.keys, self.tried)
-        return sum(part.counted(free) for part, free in zip(parts, self.free, strict=True))
+        counted = sum(part.counted(free) for part, free in zip(parts, self.free, strict=True))
+        return counted + self.class_rows
 
     @property
     def bytes(self) -> int:
         """Bytes of a budget that it takes."""
-        return sum(part.bytes or 0 for part in (self.watched, self.keys, self.tried))
+        if self.watched.bytes is None:
+            return 0
+        parts = (self.watched, self.keys, self.tried)
+        return sum(part.bytes or 0 for part in parts) + self.class_bytes
 
     def needed(self, by_key: bool) -> "Room":
         """What is needed of it once a policy has been settled on; by key, counts must be good."""
@@ -102,7 +115,9 @@ class Room:
             self.seed,
             self.tried.shrunk(0.5, free.tried),
             free,
-            self.tried_bytes,
+            tried_bytes=self.tried_bytes,
+            class_bytes=self.class_bytes,
+            class_rows=self.class_rows,
         )
 
     @property

@@ -6,11 +6,14 @@ import numpy as np
 
 GROUPS = 16
 """Rows tried fall into so many groups at random; how the groups differ says what is chance."""
-SURE = 1.0
+SURE = 1.5
 """Standard errors by which a policy must lead to replace the one followed."""
 LEAST_GAIN = 0.02
 """And by how much of what the present one makes: changing one's mind is not free, since what is
 stored was chosen by other rules, and it can take a window to be replaced."""
+FAR_SURE, FAR, FAR_PAIRS = 4.0, 0.15, 256.0
+"""Standard errors, and the part of what the policy followed makes, by which another must be behind
+to be tried no more for a while; and pairs that it takes to tell."""
 LEAST_PAIRS = 64.0
 """Pairs that must have been made in all before anything can be told."""
 
@@ -62,6 +65,16 @@ class Standing:
             return bool(best.sum() >= LEAST_PAIRS)
         chance = GROUPS * best.var(ddof=1)
         return bool(best.sum() > 0 and best.sum() ** 2 >= LEAST_PAIRS * chance)
+
+    def far_behind(self, followed: str) -> tuple[str, ...]:
+        """The policies that make far less than the one followed."""
+        own = self.made[self.names.index(followed)]
+        if not self.tells or own.sum() < FAR_PAIRS:
+            return ()
+        behind = own - self.made
+        lead, chance = behind.sum(axis=1), np.sqrt(GROUPS) * behind.std(axis=1, ddof=1)
+        far = (lead > FAR_SURE * chance) & (lead > FAR * own.sum())
+        return tuple(name for name, is_far in zip(self.names, far, strict=True) if is_far)
 
     def leader(self, followed: str) -> str:
         """The policy to follow: another than ``followed`` only if significantly better."""

@@ -10,10 +10,13 @@ from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning import Monitor
 from headgate.learning.key_worth import KeyWorth
+from headgate.learning.rival_list import regrouped, regrouped_rows
 from headgate.learning.rival_round import BothRows, RivalRound, RivalRows, coins
 from headgate.learning.standing import Standing
 from headgate.policies import Policy
+from headgate.policies.density import Density
 from headgate.policies.learned import BY_KEY, Learned
+from headgate.spec import How
 from headgate.spec.budget import UNLIMITED
 
 DOUBTFUL = np.uint8(Fate.DOUBTFUL)
@@ -21,6 +24,10 @@ LAST_ROWS_WORTH = 0.3
 """What the rows worth least make for their memory, of what all make for theirs: a guess in the
 middle. Of Zipf keys under PROB it was 0.6 (Zipf 1) and 0.35 (0.8) from a tenth of the memory to a
 fifth, and 0.06 (0.8) from four tenths to five."""
+
+TRIED_ENOUGH, COMES_BACK = 0.5, 1 / 32
+"""What must be left, of what is forgotten by windows, of the time when all were tried last: before
+any is paused, and before those paused are tried again."""
 
 
 class Trial:
@@ -98,6 +105,18 @@ def begin_at_once(monitor: Monitor, given: StepInput, key_bytes: int) -> None:
         begin_trial(monitor, policy, terms, max(rows, 1), key_bytes)
 
 
+def density_of_step(monitor: Monitor, terms: Terms) -> tuple[bool, bool]:
+    """Whether meetings are counted by class of row, and whether match density ranks any rows."""
+    policy = terms.policy
+    if not policy.watches_meetings or any(monitor.by_rows):
+        return False, False
+    counts = monitor.room.class_bytes > 0
+    if not policy.tries_others:
+        return counts, True
+    counts = counts and terms.how != How.ANTI
+    return counts, counts and monitor.may_follow(Density.name)
+
+
 def end_trial(monitor: Monitor) -> None:
     """Try no rivals for now."""
     monitor.standing, monitor.tried, monitor.epoch.made = Standing(), 0.0, None
@@ -111,15 +130,44 @@ def begin_trial(
     They begin before memory first runs full, so that what they store is as old as what the join
     does; what they make counts from then on.
     """
-    names = policy.rivals(terms.windows)
-    if monitor.standing.names == names and monitor.tried > 0:
+    names = all_rivals(monitor, policy, terms)
+    if monitor.standing.names and set(monitor.standing.names) <= set(names) and monitor.tried > 0:
         return
-    needs = [monitor.room.needed(by_key).key_rows for by_key in (False, True)]
-    # What following a policy costs: counts of keys, as a share of what the join stores.
-    part = LAST_ROWS_WORTH * (needs[1] - needs[0]) / capacity
-    costs = tuple(part if name in BY_KEY else 0.0 for name in names)
-    monitor.standing = Standing(names, costs, policy.important)
+    monitor.standing = Standing(names, costs_of(names, monitor, capacity), policy.important)
     monitor.tried = tried_share(monitor.room.most_tried(key_bytes), len(names), capacity)
+
+
+def all_rivals(monitor: Monitor, policy: Learned, terms: Terms) -> tuple[str, ...]:
+    """The policies that are tried, or may be."""
+    return policy.rivals(terms.windows, terms.how, dense=monitor.room.class_bytes > 0)
+
+
+def costs_of(names: tuple[str, ...], monitor: Monitor, capacity: int) -> tuple[float, ...]:
+    """What following each policy costs: counts of keys, as a share of what the join stores."""
+    needs = [monitor.room.needed(by_key).key_rows for by_key in (False, True)]
+    part = LAST_ROWS_WORTH * (needs[1] - needs[0]) / capacity
+    return tuple(part if name in BY_KEY else 0.0 for name in names)
+
+
+def choose_rivals(
+    monitor: Monitor, policy: Learned, terms: Terms, capacity: int, rows: BothRows
+) -> BothRows:
+    """Pause rivals that are far behind, or let all come back; what those on trial store."""
+    before, followed = monitor.standing.names, monitor.followed
+    every = all_rivals(monitor, policy, terms)
+    if followed not in before:
+        return rows
+    names = before
+    if len(before) < len(every) and monitor.trial_left < COMES_BACK:
+        names, monitor.trial_left = every, 1.0
+    elif monitor.trial_left < TRIED_ENOUGH:
+        behind = monitor.standing.far_behind(followed)
+        names = tuple(name for name in before if name not in behind)
+    if names == before:
+        return rows
+    costs = costs_of(names, monitor, capacity)
+    monitor.standing = regrouped(monitor.standing, names, costs, followed)
+    return regrouped_rows(rows, before, names, followed)
 
 
 def tried_share(most: int, rivals: int, capacity: int) -> float:

@@ -35,7 +35,9 @@ FADING = 0.05
 at most about twenty stays (`headgate reproduce ijoin` shows both sides)."""
 BY_IMPORTANCE = (Fifo.name, Greedy.name, Ijoin.name, Prob.name, Life.name, Age.name)
 """The policies tried where rows differ in importance."""
-NEED_TIMES = (Ijoin.name, Life.name, Age.name)
+BY_PAIRS = (*MODEL_FREE, Prob.name, Life.name, Age.name, Density.name)
+"""The policies tried where all rows count alike."""
+NEED_TIMES = (Ijoin.name, Life.name, Age.name, Density.name)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Learned(FixedScore):
     @property
     def watches_meetings(self) -> bool:
         """Whether it needs what rows meet by class of row, for their match density."""
-        return self.wanted == Density.name
+        return self.wanted == Density.name or (self.tries_others and not self.important)
 
     @property
     def watches_columns(self) -> bool:
@@ -107,11 +109,18 @@ class Learned(FixedScore):
         """True for "auto"."""
         return self.wanted == "auto"
 
-    def rivals(self, windows: tuple[Window, Window]) -> tuple[str, ...]:
-        """The policies tried on a small share of the rows, so that the best can be followed."""
+    def rivals(
+        self, windows: tuple[Window, Window], how: How = How.INNER, dense: bool = True
+    ) -> tuple[str, ...]:
+        """The policies tried on a small share of the rows, so that the best can be followed.
+
+        ``dense`` says whether match density is learned.
+        """
         if not self.tries_others:
             return ()
-        names = BY_IMPORTANCE if self.important else (*MODEL_FREE, Prob.name, Life.name, Age.name)
+        names = BY_IMPORTANCE if self.important else BY_PAIRS
+        if not dense or how == How.ANTI:
+            names = tuple(name for name in names if name != Density.name)
         if any(isinstance(window, RowWindow) and window.rows for window in windows):
             return tuple(name for name in names if name not in NEED_TIMES)
         return names

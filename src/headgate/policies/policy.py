@@ -192,7 +192,7 @@ class Policy(ABC):
 
     @property
     def watches_meetings(self) -> bool:
-        """Whether it needs what rows meet by class of row, for their match density."""
+        """Whether it may need what rows meet by class of row, for their match density."""
         return False
 
     @property

@@ -7,7 +7,14 @@ import numpy as np
 from rich.console import Console
 
 from headgate.studies.auto.choice import AUTO
-from headgate.studies.real.real_bench import QUICK, SEED, STANDARD, MemoryPoint, measure_real
+from headgate.studies.real.real_bench import (
+    HELD_OUT,
+    QUICK,
+    SEED,
+    STANDARD,
+    MemoryPoint,
+    measure_real,
+)
 from headgate.studies.real.real_stream import REAL
 from headgate.studies.real.results_file import ResultsFile
 
@@ -60,19 +67,27 @@ packages, which the command fetches; of long ones the first {rows:,} rows a side
 
 Generated streams ({generated}) are those of
 `headgate reproduce auto-choice`, with {made:,} rows a side
-in ten windows, and seed {seed}. What "auto" goes by was tuned on seed 1, and on the real streams.
+in ten windows, and seed {seed}. What "auto" goes by was tuned on seed 1 of the generated streams
+and on the other real streams; {held_out} were not looked at before this page was written.
 
 ## How auto does
 
+"Single policies" are all but auto, density among them; "the papers' policies" are all but auto and
+density.
+
 {verdicts}
+
+On the streams that nothing was tuned on ({held_out} and the generated ones):
+
+{unseen}
 
 ## All policies
 
 `headgate bench --part real` writes this page; with `--resume` it measures only what has changed.
 
 Memory is a share of what the exact join stores at most, and a budget in rows; what auto, PROB, LIFE
-and AGE learn takes up to 64 kB beside it, more than the rows themselves where these are few. The
-*ceiling* is the
+and AGE learn takes up to 64 kB beside it, and match density (in auto, too) 100 kB for each side
+that waits: more than the rows themselves where these are few. The *ceiling* is the
 share of all pairs that no policy can exceed with that memory, told from the whole stream in
 advance. Every policy's pairs are given as a share of the ceiling, the best single one in bold.
 *plan* is what a plan made in advance reaches, so the best possible lies between it and 1. The last
@@ -92,13 +107,17 @@ def page_of(points: Sequence[MemoryPoint]) -> str:
         for real in REAL
         if real.name in among
     )
+    judged = [point for point in points if point.is_held_out]
+    unseen = verdicts(judged)[1:] if judged else ["none was measured"]
     return OPENING.format(
         rows=STANDARD.most_rows,
         real="\n".join(real),
         generated="; ".join(dict.fromkeys(p.stream for p in points if not p.is_real)),
         made=STANDARD.rows,
         seed=SEED,
+        held_out=", ".join(HELD_OUT),
         verdicts="\n".join(f"- {line}" for line in verdicts(points)),
+        unseen="\n".join(f"- {line}" for line in unseen),
         table="\n".join(table(points)),
     )
 
@@ -137,10 +156,12 @@ def verdicts(points: Sequence[MemoryPoint]) -> list[str]:
     )
     from_start = [point.against_best() for point in points]
     settled = [point.against_best(settled=True) for point in points]
+    papers = [point.against_papers() for point in points]
     said = [
         f"Mean share of the ceiling over {len(points)} points: {means}.",
         _said(points, "of the best single policy, from the start", from_start, CLOSE_FROM_START),
         _said(points, "of it after two windows", settled, CLOSE),
+        _said(points, "of the best of the papers' policies", papers, CLOSE_FROM_START),
     ]
     for simple in ("fifo", "random"):
         ratios = [point.against(simple) for point in points]
