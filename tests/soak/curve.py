@@ -1,8 +1,10 @@
 """The curve of a soak: figures after every batch, as a table, a picture and a judgement."""
 
 import contextlib
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -18,6 +20,12 @@ def files_in(folder: Path) -> tuple[int, float]:
             if path.is_file():
                 sizes.append(path.stat().st_size)
     return len(sizes), sum(sizes) / 1e6
+
+
+def recall_of(figures: dict[str, Any]) -> float:
+    """The total recall that a batch tells; no number where it is not known yet."""
+    told = figures["total_recall"]
+    return math.nan if told is None else float(told)
 
 
 @dataclass

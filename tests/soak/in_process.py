@@ -22,7 +22,7 @@ from headgate.spark.packing import SHARD_COLUMN, Packing
 from tests.simulation.cluster import Timers
 from tests.simulation.executors import Executor
 from tests.simulation.state_store import Handle, copied, nothing
-from tests.soak.curve import Curve, files_in
+from tests.soak.curve import Curve, files_in, recall_of
 from tests.soak.soaked_stream import SCHEMAS, SoakedStream
 
 LABELS = (0,)
@@ -143,7 +143,7 @@ def soak(
             for join in joins:
                 figures = join.take(tables, until)
                 told[f"{join.name}_rows"] = figures["stored_rows"]
-                told[f"{join.name}_recall"] = figures["total_recall"] or 0.0
+                told[f"{join.name}_recall"] = recall_of(figures)
                 if figures["peak_rows"] > join.rows:
                     wrong.append(f"{join.name} stored {figures['peak_rows']:,} of {join.rows:,}")
             files, megabytes = files_in(Path(folder))

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 import headgate as hg
 from headgate.spark.spark_versions import figures_of
-from tests.soak.curve import Curve, files_in
+from tests.soak.curve import Curve, files_in, recall_of
 from tests.soak.in_process import DEFINITIONS, REDEFINED_EVERY, WINDOW
 from tests.soak.soaked_stream import (
     BURST_EVERY,
@@ -129,7 +129,7 @@ def _noted(curve: Curve, batch: dict[str, Any], folder: Path, rows: int) -> list
         checkpoint_MB=megabytes,
         checkpoint_files=files,
         stored_rows=figures["stored_rows"],
-        recall=figures["total_recall"] or 0.0,
+        recall=recall_of(figures),
         redefinitions=figures["redefined"],
     )
     over = figures["peak_rows"] > rows
