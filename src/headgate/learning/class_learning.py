@@ -10,7 +10,6 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from headgate.models.class_ages import AGES, MOST_CLASSES, PARTS
 from headgate.models.column_tree import LEAF, ColumnTree, Node
@@ -225,6 +224,8 @@ def _orders(bins: Bins, present: np.ndarray, by_bin: np.ndarray) -> list[np.ndar
 def _worth(sums: np.ndarray) -> np.ndarray:
     """The logarithm of the probability of what was met, given what was expected by age, less what
     is the same for all splits."""
+    from scipy.special import gammaln  # slow to import
+
     met, expected = sums[:, :AGES], np.maximum(sums[:, AGES:], 0.0)
     matches, total = met.sum(axis=1), expected.sum(axis=1)
     level = gammaln(LEVEL + matches) - (LEVEL + matches) * np.log(LEVEL + total)

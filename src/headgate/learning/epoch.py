@@ -10,6 +10,7 @@ import base64
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -161,5 +162,24 @@ def as_text(values: np.ndarray, kind: Any) -> str:
 
 
 def from_text(text: str, kind: Any, shape: Sequence[int]) -> np.ndarray:
-    """The array that `as_text` wrote."""
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), kind).reshape(shape).copy()
+    """The array that `as_text` wrote; raises ValueError for any other text.
+
+    Examples
+    --------
+    >>> from_text(as_text(np.arange(3), np.int64), np.int64, (3,)).tolist()
+    [0, 1, 2]
+    >>> from_text("AAAA", np.int64, (3,))
+    Traceback (most recent call last):
+    ...
+    ValueError: an array of (3,) is damaged
+    """
+    # What fills memory when unpacked is noticed after one byte too many; 0 sets no limit.
+    most = 0 if -1 in shape else prod(shape) * np.dtype(kind).itemsize + 1
+    unpacking = zlib.decompressobj()
+    try:
+        plain = unpacking.decompress(base64.b64decode(text), most)
+    except zlib.error as error:
+        raise ValueError(f"an array of {tuple(shape)} is damaged") from error
+    if not unpacking.eof:
+        raise ValueError(f"an array of {tuple(shape)} is cut short or too long")
+    return np.frombuffer(plain, kind).reshape(shape).copy()
