@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.compiling.kernel_mode import MODE, PYTHON
 from headgate.kernel import ranking, setup
 from headgate.kernel import step as step_module
@@ -29,17 +29,17 @@ class Bases(NamedTuple):
     base: np.ndarray  # float64, a row in event order
 
 
-@inlined
+@compiled
 def score(arrays: Any, own: Bases, row: int) -> Any:
     return own.base[row] - arrays.rows[row].matches
 
 
-@inlined
+@compiled
 def nothing(arrays: Any, own: Bases, number: int) -> None:
     pass
 
 
-@inlined
+@compiled
 def worst(arrays: Any, own: Bases, pool: int) -> Any:
     least, found = np.inf, np.int64(-1)
     for row in range(arrays.rows.size):
@@ -50,12 +50,12 @@ def worst(arrays: Any, own: Bases, pool: int) -> Any:
     return found, least, found
 
 
-@inlined
+@compiled
 def standing(arrays: Any, own: Bases, row: int) -> Any:
     return score(arrays, own, row), np.int64(row)
 
 
-@inlined
+@compiled
 def on_pairs(arrays: Any, own: Bases, row: int, block: Block, first: int, end: int) -> Any:
     if not arrays.terms[0].count_only:
         for at in range(first, end):
@@ -115,7 +115,7 @@ class Pile(NamedTuple):
     sizes: np.ndarray  # int64 (side)
 
 
-@inlined
+@compiled
 def throw_on(pile: Pile, entry: IndexEntry) -> None:
     at = pile.sizes[entry.side]
     pile.groups[entry.side, at] = entry.group
@@ -123,7 +123,7 @@ def throw_on(pile: Pile, entry: IndexEntry) -> None:
     pile.sizes[entry.side] = at + 1
 
 
-@inlined
+@compiled
 def pull_out(pile: Pile, entry: IndexEntry) -> None:
     last = pile.sizes[entry.side] - 1
     for at in range(last + 1):
@@ -134,7 +134,7 @@ def pull_out(pile: Pile, entry: IndexEntry) -> None:
     pile.sizes[entry.side] = last
 
 
-@inlined
+@compiled
 def look_through(pile: Pile, look: Look, found: np.ndarray, count: Any) -> Any:
     for at in range(pile.sizes[look.side]):
         if look.first <= pile.groups[look.side, at] < look.end:

@@ -31,12 +31,47 @@ def called(address):
 print(total(10), int(called(once.address)))
 """
 HELPER = """
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from parts.constants import BY
 
-@inlined
+@compiled
 def step(at):
     return at + BY
+"""
+TUPLES = """
+from typing import Any, NamedTuple
+import numpy as np
+from headgate.compiling import compiled
+
+class Inner(NamedTuple):
+    grid: Any
+    is_on: bool
+    weight: float
+
+class Outer(NamedTuple):
+    numbers: Any
+    own: Any
+
+@compiled
+def fill(inner, numbers):
+    inner.grid[1, 0] = 7
+    for at in range(numbers.size):
+        numbers[at] += 1
+
+@compiled
+def told(outer, offset):
+    inner = outer.own[1]
+    fill(inner, outer.numbers)
+    return outer.numbers.sum() + offset, inner.is_on, inner.weight
+
+outer = Outer(np.arange(3), ((), Inner(np.zeros((2, 2), np.int64), True, 2.5)))
+total, is_on, weight = told(outer, 0)
+print(outer.numbers, outer.own[1].grid.ravel(), total, int(is_on), weight)
+
+every_other = Outer(np.arange(6)[::2], ((), Inner(np.zeros((2, 2), np.int64), False, 0.0)))
+every_other.numbers[:] -= 1
+told(every_other, 0)
+print(every_other.numbers)
 """
 
 
@@ -88,3 +123,8 @@ def test_the_kernel_has_one_fingerprint_in_every_process() -> None:
         [sys.executable, "-c", ask], capture_output=True, text=True, check=True
     ).stdout.strip()
     assert other == fingerprint(advance)
+
+
+def test_tuples_of_arrays_are_read_and_written_by_reference(parts: Path) -> None:
+    (parts / "entry.py").write_text(TUPLES)
+    assert run(parts) == "[1 2 3] [0 0 7 0] 6 1 2.5\n[0 2 4]"

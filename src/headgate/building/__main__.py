@@ -21,7 +21,7 @@ def main() -> int:
     if given.if_needed and is_current():
         return 0
     began = time.perf_counter()
-    say("Compiling the kernel, once for these sources (a minute or two)")
+    say("Compiling the kernel, once for these sources (half a minute or so)")
     build(given.machine, given.portable, say=lambda line: say(f"  {line}"))
     say(f"Compiled in {time.perf_counter() - began:.0f} s")
     return 0

@@ -1,8 +1,8 @@
 """Compiles declared functions to LLVM modules, each with one symbol to call.
 
 Numba optimises each function it compiles together with all that it calls, so an inner helper is
-optimised once for every function around it. Here only the whole of an entry is: it has the helpers
-inlined, and nobody calls them by themselves. That saves a fifth of the time.
+optimised once for every function around it. Here only the whole of an entry is, and nobody calls
+its helpers by themselves.
 """
 
 import time
@@ -18,13 +18,14 @@ from headgate.building.entry_types import (
     TABLE,
     described,
     reader,
+    types_handed_over,
     types_of,
-    words_of,
     writer,
 )
 from headgate.building.without_native_code import keep_modules_only, optimise
 from headgate.compiling import jit
 from headgate.compiling.jit import SCORE
+from headgate.compiling.tuple_reference import words_of
 
 AS_C_FUNCTION = """
 define double @{symbol}(i64 %one, i64 %two, i64 %three, double %parameter) {{
@@ -67,7 +68,8 @@ def _compiled_entry(number: int) -> Module:
         write(table, target(*read(table)))
 
     made = _compiled(run, (TABLE,))
-    returned = jit.to_compile_into(target).overloads[tuple(arguments.types)].signature.return_type
+    taken = tuple(types_handed_over(arguments).types)
+    returned = jit.to_compile_into(target).overloads[taken].signature.return_type
     is_tuple = isinstance(returned, types.BaseTuple)
     parts = returned.types if is_tuple else [] if returned == types.none else [returned]
     symbol = f"headgate_entry_{number}"
@@ -99,15 +101,15 @@ def _compiled_score(number: int) -> Module:
 
 
 def _compiled(function: Any, signature: Any) -> Any:
-    """What Numba makes of a function."""
+    """What Numba makes of a function, not yet optimised."""
     untyped: Any = njit
     (made,) = untyped(signature, **jit.OPTIONS, **jit.WITHIN)(function).overloads.values()
-    optimise(made.library)
     return made
 
 
 def _alone(library: Any, mangled: str, symbol: str, wrapper: str = "") -> bytes:
-    """A module of which others see one symbol: names inside repeat from process to process.
+    """An optimised module of which others see one symbol: names inside repeat from process to
+    process.
 
     As bitcode: names of blocks that inlining makes of Numba's long ones are too long for text.
     """
@@ -125,5 +127,6 @@ def _alone(library: Any, mangled: str, symbol: str, wrapper: str = "") -> bytes:
             variable.linkage = "internal"
     if wrapper:
         module.link_in(llvm.parse_assembly(DECLARED.format(inner=symbol) + wrapper))
+    optimise(library, module)
     bitcode: bytes = module.as_bitcode()
     return bitcode

@@ -1,14 +1,19 @@
 """Keeps Numba from optimising, and making machine code of, what it compiles, in this process.
 
-The library is made from LLVM modules that are optimised as a whole (`optimise`). Doing so with
-every function along the way, and making its machine code, would take half of the time; and making
-machine code changes the modules, so that they can no longer be read.
+The library is made from LLVM modules that are optimised as a whole (`optimise`), once nothing but
+the function to call can be reached from outside: LLVM then puts a helper that is called once into
+its caller, however long it is, and drops it. Optimising every function along the way, and making
+its machine code, would take half of the time; and making machine code changes the modules, so that
+they can no longer be read.
 """
 
 from typing import Any
 
+import llvmlite.binding as untyped_llvm
 from numba.core import codegen
 from numba.core.registry import cpu_target
+
+llvm: Any = untyped_llvm
 
 
 def keep_modules_only() -> None:
@@ -22,7 +27,9 @@ def keep_modules_only() -> None:
     engine.set_env = lambda self, name, environment: None
 
 
-def optimise(library: Any) -> None:
-    """Optimise the module of a function, with all that it calls."""
-    whole: Any = codegen.CPUCodeLibrary
-    whole._optimize_final_module(library)
+def optimise(library: Any, module: Any) -> None:
+    """Optimise a module of which others see one function; what it calls is inside."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.slp_vectorization = False  # as Numba has it
+    builder = llvm.create_pass_builder(library._codegen._tm, options)
+    builder.getModulePassManager().run(module, builder)

@@ -49,7 +49,7 @@ def _kernel() -> Finding:
     if loaded() is not None:
         return Finding("kernel", f"machine code, {library_path().name}")
     if find_spec("numba") is not None:
-        costs = f"{why_not()}: Numba compiles it at the first join, a minute or two"
+        costs = f"{why_not()}: Numba compiles it at the first join, about a minute"
         return Finding("kernel", "compiled here by Numba", Verdict.SLOW, costs, "make kernel")
     return Finding("kernel", "none", Verdict.MISSING, why_not(), 'pip install "headgate[jit]"')
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.columns.key_codes import comparable
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 
 HASHES = float(1 << 64)
 """How many different hashes there are."""
@@ -83,7 +83,7 @@ def _filled(chunk: pa.Array) -> np.ndarray:
     return numbers
 
 
-@inlined
+@compiled
 def _mixed(word: np.uint64) -> np.uint64:
     """Every bit of the word reaches every bit of the result (SplitMix64's finisher)."""
     word += np.uint64(0x9E3779B97F4A7C15)

@@ -6,7 +6,7 @@ that few keys stay in the processor's caches however many rows there are.
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined, prefetch
+from headgate.compiling import compiled, prefetch
 
 SLOT = np.dtype([("value", "i8"), ("code", "i8")], align=True)
 EMPTY = 0
@@ -42,7 +42,7 @@ def _slots(least: int) -> np.ndarray:
     return np.zeros(1 << (least - 1).bit_length(), SLOT)
 
 
-@inlined
+@compiled
 def _home(value: int, mask: int) -> np.int64:
     """Where a value's search starts: every bit of it counts, so strides do not collide."""
     mixed = np.uint64(value)
@@ -51,7 +51,7 @@ def _home(value: int, mask: int) -> np.int64:
     return np.int64(mixed & np.uint64(mask))
 
 
-@inlined
+@compiled
 def _find(slots: np.ndarray, value: int) -> np.int64:
     """The value's slot, or the empty one where it belongs."""
     mask = slots.size - 1

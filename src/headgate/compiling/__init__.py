@@ -1,6 +1,6 @@
 """How loops become machine code: from a library in the package, or by a compiler when needed."""
 
-from headgate.compiling.compiled import Compiled, compiled, generated, inlined
+from headgate.compiling.compiled import Compiled, compiled, generated
 from headgate.compiling.instructions import leading_zeros, prefetch, trailing_zeros
 from headgate.compiling.score import Score, call_score
 
@@ -10,7 +10,6 @@ __all__ = [
     "call_score",
     "compiled",
     "generated",
-    "inlined",
     "leading_zeros",
     "prefetch",
     "trailing_zeros",

@@ -18,9 +18,8 @@ from headgate.compiling.kernel_mode import JIT, LIBRARY, MODE, PYTHON
 class Compiled:
     """A function that runs as machine code; other compiled functions can call it too."""
 
-    def __init__(self, function: Callable[..., Any], inline: bool, cached: bool = True) -> None:
+    def __init__(self, function: Callable[..., Any], cached: bool = True) -> None:
         self.function = function
-        self.inline = inline
         self.cached = cached
         self.name = f"{function.__module__}.{function.__qualname__}"
         update_wrapper(self, function)
@@ -51,7 +50,7 @@ class Compiled:
         return loaded_jit().to_call(self)
 
     def __reduce__(self) -> Any:
-        return Compiled, (self.function, self.inline, self.cached)
+        return Compiled, (self.function, self.cached)
 
     def __repr__(self) -> str:
         return f"<compiled {self.name}>"
@@ -76,20 +75,12 @@ def shared(value: tuple[Any, ...]) -> Any:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Run a function as machine code."""
-    return function if MODE == PYTHON else Compiled(function, inline=False)
-
-
-def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a helper inline, as part of every function that calls it.
-
-    The kernel's `Arrays` are expensive to pass.
-    """
-    return function if MODE == PYTHON else Compiled(function, inline=True)
+    return function if MODE == PYTHON else Compiled(function)
 
 
 def generated(function: Callable[..., Any]) -> Any:
-    """Compile a generated helper inline, where another function makes one for each case.
+    """Run a generated function as machine code, where another function makes one for each case.
 
     All cases share one name, so its machine code is not kept under it; that of its callers is.
     """
-    return function if MODE == PYTHON else Compiled(function, inline=True, cached=False)
+    return function if MODE == PYTHON else Compiled(function, cached=False)

@@ -35,8 +35,6 @@ def fingerprint(function: Callable[..., Any]) -> str:
     waiting: list[Any] = [function]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Compiled):
-            digest.update(f"inline {part.inline}".encode())
         if isinstance(part, Compiled | Score):
             part = part.function
         elif isinstance(part, Instruction):

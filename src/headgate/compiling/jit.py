@@ -23,6 +23,7 @@ from headgate.compiling.compiled import Compiled
 from headgate.compiling.fingerprint import fingerprint
 from headgate.compiling.instructions import Instruction
 from headgate.compiling.score import Score
+from headgate.compiling.tuple_reference import by_reference
 
 FunctionCache: Any = caching.FunctionCache
 CFunc: Any = ccallback.CFunc
@@ -67,8 +68,12 @@ class _Callback(CFunc):  # type: ignore[misc]
 @cache
 def to_call(function: Compiled) -> Any:
     """The function for Python to call."""
-    own = {"forceinline": True} if function.inline else {}
-    dispatcher = njit(**OPTIONS, **own)(function.function)
+    within = to_compile_into(function)
+
+    def called(*arguments: Any) -> Any:
+        return within(*by_reference(arguments))
+
+    dispatcher = njit(**OPTIONS)(called)
     if function.cached:
         dispatcher._cache = _Cache(function.function)
     return dispatcher
@@ -77,8 +82,7 @@ def to_call(function: Compiled) -> Any:
 @cache
 def to_compile_into(function: Compiled) -> Any:
     """The function for other compiled functions to call."""
-    own = {"forceinline": True} if function.inline else {}
-    return njit(**OPTIONS, **WITHIN, **own)(function.function)
+    return njit(**OPTIONS, **WITHIN)(function.function)
 
 
 def compiled_score(function: Score) -> Any:

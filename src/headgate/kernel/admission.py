@@ -1,10 +1,12 @@
 """Admission of arrivals: decide whether to store a row, evict to make room, enter it in indexes."""
 
+from typing import Any
+
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.kernel import ranking, settling, skipped_work
-from headgate.kernel.departure import is_past, remove, retire_one
+from headgate.kernel.departure import evict, is_past, next_retired
 from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Skip
 from headgate.kernel.probe import indexes
 from headgate.kernel.watching import FINISHED, OPEN
@@ -24,41 +26,31 @@ SATISFIED = int(Count.SATISFIED)
 NOT_STORED = int(Skip.STORE)
 
 
-@inlined
+@compiled
 def is_fair_turn(arrays: Arrays, row: int) -> bool:
     """Whether fairness makes this arrival evict the oldest row, regardless of scores."""
     terms = arrays.terms[0]
     return draw_one(terms.seed, arrays.links[row].side, arrays.rows[row].sequence) < terms.fairness
 
 
-@inlined
-def shed_one(arrays: Arrays, row: int, pool: int) -> bool:
-    """Evict one stored row for an arrival; False where the arrival itself scores lowest."""
+@compiled
+def row_to_shed(arrays: Arrays, row: int, pool: int) -> Any:
+    """The stored row to evict for an arrival; NONE where the arrival itself scores lowest."""
     terms = arrays.terms[0]
     if terms.fairness > 0.0 and is_fair_turn(arrays, row):
-        worst = ranking.eldest(arrays, pool)
-        arrays.tally[SHED, arrays.links[worst].side] += 1
-        settling.give_up(arrays, worst)
-        remove(arrays, worst)
-        return True
+        return ranking.eldest(arrays, pool)
     worst, score, order = ranking.worst_stored(arrays, pool)
     own_score, own_order = ranking.standing(arrays, row)
     is_least = own_score < score or (
         own_score == score and (own_order < order or terms.refuses_equals != 0)
     )
-    if worst == NONE or (is_least and not terms.takes_newcomers):
-        if terms.samples:
-            thresholds.raise_threshold(arrays, pool, own_score)
-        return False
-    arrays.tally[SHED, arrays.links[worst].side] += 1
+    is_refused = worst == NONE or (is_least and not terms.takes_newcomers)
     if terms.samples:
-        thresholds.raise_threshold(arrays, pool, score)
-    settling.give_up(arrays, worst)
-    remove(arrays, worst)
-    return True
+        thresholds.raise_threshold(arrays, pool, own_score if is_refused else score)
+    return np.int64(NONE) if is_refused else worst
 
 
-@inlined
+@compiled
 def make_room(arrays: Arrays, row: int, past: bool) -> bool:
     """Evict rows of lower score until the arrival fits; False where it does not."""
     side = arrays.links[row].side
@@ -74,18 +66,17 @@ def make_room(arrays: Arrays, row: int, past: bool) -> bool:
     if arrays.terms[0].supersedes:
         settling.supersede(arrays, row)
     while pool.rows >= pool.most_rows or pool.bytes + size > pool.most_bytes:
-        if retire_one(arrays, number):
-            continue
-        if past:
-            arrays.tally[RETIRED, side] += 1
+        leaving, cause = next_retired(arrays, number), RETIRED
+        if leaving == NONE and not past:
+            leaving, cause = row_to_shed(arrays, row, number), SHED
+        if leaving == NONE:
+            arrays.tally[RETIRED if past else REFUSED, side] += 1
             return False
-        if not shed_one(arrays, row, number):
-            arrays.tally[REFUSED, side] += 1
-            return False
+        evict(arrays, leaving, cause)
     return True
 
 
-@inlined
+@compiled
 def is_doubled(arrays: Arrays, row: int) -> bool:
     """Whether a row with the arrival's key is already stored on its side.
 
@@ -100,7 +91,7 @@ def is_doubled(arrays: Arrays, row: int) -> bool:
     return False
 
 
-@inlined
+@compiled
 def store(arrays: Arrays, row: int) -> None:
     """Store a row that fits: enter it in its index and in the policy's structure."""
     own = arrays.links[row]
@@ -115,7 +106,7 @@ def store(arrays: Arrays, row: int) -> None:
     note_peak(arrays)
 
 
-@inlined
+@compiled
 def make_found(arrays: Arrays, row: int) -> None:
     """Enter a stored row or a ghost in the index of its side, so that probes find it."""
     side = arrays.sides[arrays.links[row].side]
@@ -125,7 +116,7 @@ def make_found(arrays: Arrays, row: int) -> None:
     indexes.enter(arrays, row)
 
 
-@inlined
+@compiled
 def note_peak(arrays: Arrays) -> None:
     """Record the largest number of rows and bytes stored so far."""
     rows = arrays.pools[0].rows + arrays.pools[1].rows
@@ -136,7 +127,7 @@ def note_peak(arrays: Arrays) -> None:
         arrays.tally[PEAK_BYTES, LEFT] = held
 
 
-@inlined
+@compiled
 def admit(arrays: Arrays, row: int) -> None:
     """Store an arrival if a later row can match it and room can be made for it."""
     terms = arrays.terms[0]

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel import meetings, ranking, settling, skipped_work, worth
 from headgate.kernel.admission import admit, make_found, note_peak, store
 from headgate.kernel.departure import (
+    evict,
     let_go_behind_watermark,
     let_go_expired,
+    next_retired,
     remove,
-    retire_one,
 )
-from headgate.kernel.layout import LEFT, NONE, NULL_KEY, RIGHT, Arrays, Count
+from headgate.kernel.layout import LEFT, NONE, NULL_KEY, Arrays, Count
 from headgate.kernel.probe import chains, indexes
 from headgate.kernel.probe.windows import Windows
 from headgate.kernel.watching import FINISHED, GHOST, OPEN
@@ -28,6 +29,7 @@ from headgate.policies.structures import thresholds
 
 PAIRS = int(Count.PAIRS)
 SHED = int(Count.SHED)
+RETIRED = int(Count.RETIRED)
 NULL_KEYS = int(Count.NULL_KEYS)
 PEAK_ROWS = int(Count.PEAK_ROWS)
 PEAK_BYTES = int(Count.PEAK_BYTES)
@@ -35,11 +37,10 @@ UNCHOSEN = int(Count.UNCHOSEN)
 UNPROBED = int(Count.UNPROBED)
 SATISFIED = int(Count.SATISFIED)
 FIRST: Any = np.int64(0)
-LEFT_SIDE, RIGHT_SIDE = np.int64(LEFT), np.int64(RIGHT)
-"""Variables on purpose: a literal constant would compile its callee once more, just for it."""
+"""A variable on purpose: a literal constant would compile its callee once more, just for it."""
 
 
-@inlined
+@compiled
 def move_clock(arrays: Arrays, row: int) -> None:
     """Advance the clock to an arrival: expire rows and apply redefinitions that are due."""
     terms = arrays.terms[0]
@@ -51,13 +52,12 @@ def move_clock(arrays: Arrays, row: int) -> None:
     arrays.sides[own.side].seen = arrays.rows[row].sequence + 1
     if worth.is_due(arrays):
         worth.redefine(arrays)
-    if arrays.sides[LEFT].by_rows or not terms.keep_late:
-        let_go_expired(arrays, LEFT_SIDE)
-    if arrays.sides[RIGHT].by_rows or not terms.keep_late:
-        let_go_expired(arrays, RIGHT_SIDE)
+    for side in range(2):
+        if arrays.sides[side].by_rows or not terms.keep_late:
+            let_go_expired(arrays, side)
 
 
-@inlined
+@compiled
 def find_partners(arrays: Arrays, windows: Windows, row: int, pairs: np.ndarray, made: int) -> Any:
     """Write the arrival's pairs from index ``made`` on; return the new end, or -1 when full."""
     terms = arrays.terms[0]
@@ -77,7 +77,7 @@ def find_partners(arrays: Arrays, windows: Windows, row: int, pairs: np.ndarray,
     return end
 
 
-@inlined
+@compiled
 def note_thresholds(arrays: Arrays, block: Block, first: int, end: int) -> None:
     """Write the sampling threshold of the stored row of each pair."""
     for at in range(first, end):
@@ -85,7 +85,7 @@ def note_thresholds(arrays: Arrays, block: Block, first: int, end: int) -> None:
         block.passed[at] = thresholds.threshold_of(arrays, partner)
 
 
-@inlined
+@compiled
 def let_go_spent(arrays: Arrays, spent: np.ndarray, count: int) -> None:
     """Drop rows that need no further match: all were made that a sample has, or the only one."""
     cause = SATISFIED if arrays.terms[0].settles else UNCHOSEN
@@ -153,15 +153,15 @@ def restore(arrays: Arrays) -> None:
     for number in range(2):
         pool = arrays.pools[number]
         while pool.rows > pool.most_rows or pool.bytes > pool.most_bytes:
-            if not retire_one(arrays, number):
-                worst, score, _ = ranking.worst_stored(arrays, number)
-                if worst == NONE:  # no row has been stored long enough
-                    worst = ranking.eldest(arrays, number)
-                arrays.tally[SHED, arrays.links[worst].side] += 1
+            leaving, cause = next_retired(arrays, number), RETIRED
+            if leaving == NONE:
+                leaving, score, _ = ranking.worst_stored(arrays, number)
+                if leaving == NONE:  # no row has been stored long enough
+                    leaving = ranking.eldest(arrays, number)
                 if arrays.terms[0].samples:
                     thresholds.raise_threshold(arrays, number, score)
-                settling.give_up(arrays, worst)
-                remove(arrays, worst)
+                cause = SHED
+            evict(arrays, leaving, cause)
     arrays.tally[PEAK_ROWS, LEFT] = 0
     arrays.tally[PEAK_BYTES, LEFT] = 0
     note_peak(arrays)

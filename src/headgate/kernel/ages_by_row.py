@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.models.class_ages import AGES, coarse_ages
 
 
@@ -29,7 +29,7 @@ def ages_by_row(is_watched: np.ndarray, buckets: int) -> AgesByRow:
     return AgesByRow(slot.astype(np.int32), np.zeros((count, AGES), np.int32), coarse_ages(buckets))
 
 
-@inlined
+@compiled
 def note_age(own: AgesByRow, row: int, bucket: int, count: int) -> None:
     """Count that a watched row meets an arrival at an age; ``count`` is below 0 to take it back."""
     if own.slot.size:

@@ -1,18 +1,23 @@
-"""Removal of stored rows: by expiry, by eviction, or behind the watermark."""
+"""Removal of stored rows: by expiry, by eviction, or behind the watermark.
+
+Removing a row involves the operations of every kind of score, so there are few places in the kernel
+that do it: one for rows that expire, one for rows evicted, one for rows that need no further match.
+"""
+
+from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel import meetings, ranking, settling
 from headgate.kernel.layout import LEFT, NONE, RIGHT, Arrays, Count
 from headgate.kernel.probe import indexes
 from headgate.kernel.watching import FINISHED, OPEN
 
 EXPIRED = int(Count.EXPIRED)
-RETIRED = int(Count.RETIRED)
 
 
-@inlined
+@compiled
 def is_past(arrays: Arrays, row: int) -> bool:
     """Whether no in-order arrival from now on can match the row.
 
@@ -27,7 +32,7 @@ def is_past(arrays: Arrays, row: int) -> bool:
     return bool(last_meeting < arrays.terms[0].clock)
 
 
-@inlined
+@compiled
 def note_life(arrays: Arrays, row: int) -> None:
     """Add the time that a row was stored within its window to the lifetime sums."""
     side = arrays.sides[arrays.links[row].side]
@@ -40,7 +45,7 @@ def note_life(arrays: Arrays, row: int) -> None:
     lives[1] += seconds * seconds
 
 
-@inlined
+@compiled
 def remove(arrays: Arrays, row: int) -> None:
     """Remove a stored row."""
     own = arrays.links[row]
@@ -58,7 +63,7 @@ def remove(arrays: Arrays, row: int) -> None:
         ranking.leave(arrays, row)
 
 
-@inlined
+@compiled
 def expire(arrays: Arrays, row: int, side: int) -> None:
     """Remove a row whose window has passed."""
     own = arrays.links[row]
@@ -73,7 +78,7 @@ def expire(arrays: Arrays, row: int, side: int) -> None:
         indexes.leave(arrays, row)
 
 
-@inlined
+@compiled
 def let_go_expired(arrays: Arrays, side: int) -> None:
     """Expire the side's rows whose window has passed. Amortised O(1) per row."""
     own = arrays.sides[side]
@@ -104,9 +109,12 @@ def let_go_behind_watermark(arrays: Arrays) -> None:
         own.pointer = at
 
 
-@inlined
-def retire_one(arrays: Arrays, pool: int) -> bool:
-    """Evict one row that only an out-of-order row could still need; False when there is none."""
+@compiled
+def next_retired(arrays: Arrays, pool: int) -> Any:
+    """A stored row that only an out-of-order row could still need, or that is superseded; or NONE.
+
+    Amortised O(1).
+    """
     for side in range(2):
         own = arrays.sides[side]
         if own.pool != pool:
@@ -119,16 +127,16 @@ def retire_one(arrays: Arrays, pool: int) -> bool:
             at += 1
             if arrays.links[row].alive:
                 own.pointer = at
-                arrays.tally[RETIRED, side] += 1
-                settling.give_up(arrays, row)
-                remove(arrays, row)
-                return True
+                return row
         own.pointer = at
     if arrays.terms[0].supersedes and arrays.sides[RIGHT].pool == pool:
-        row = settling.next_superseded(arrays)
-        if row != NONE:
-            arrays.tally[RETIRED, RIGHT] += 1
-            settling.give_up(arrays, row)
-            remove(arrays, row)
-            return True
-    return False
+        return settling.next_superseded(arrays)
+    return np.int64(NONE)
+
+
+@compiled
+def evict(arrays: Arrays, row: int, cause: int) -> None:
+    """Remove a stored row that a later row might have met, and count why."""
+    arrays.tally[cause, arrays.links[row].side] += 1
+    settling.give_up(arrays, row)
+    remove(arrays, row)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel.meeting_classes import MeetingClasses
 from headgate.models.density_classes import SHAPE
 
@@ -78,7 +78,7 @@ def meetings_for(classes: MeetingClasses, time: np.ndarray, began_at: int) -> Me
     )
 
 
-@inlined
+@compiled
 def class_at(edges: np.ndarray, side: int, elapsed: int) -> Any:
     """The class that begins last before so much time has passed."""
     at = np.int64(0)
@@ -87,13 +87,13 @@ def class_at(edges: np.ndarray, side: int, elapsed: int) -> Any:
     return at
 
 
-@inlined
+@compiled
 def matches_class(count: int) -> Any:
     """As `models.density_classes.match_class`."""
     return np.int64(min(count, 2)) + (1 if count > 3 else 0)
 
 
-@inlined
+@compiled
 def is_over(arrays: Any, row: int) -> bool:
     """Whether a row brings nothing more: in a semi or anti join, a left row that met a partner."""
     if arrays.terms[0].frees_left == 0 or arrays.links[row].side != LEFT:
@@ -101,7 +101,7 @@ def is_over(arrays: Any, row: int) -> bool:
     return bool(arrays.meetings.partners[row] > 0)
 
 
-@inlined
+@compiled
 def spend(arrays: Any, row: int, until: int) -> None:
     """Count the time that a watched row has waited within its window. O(classes passed)."""
     own = arrays.meetings
@@ -126,7 +126,7 @@ def spend(arrays: Any, row: int, until: int) -> None:
         at = end
 
 
-@inlined
+@compiled
 def note_meeting(arrays: Any, row: int, probe: int, count: int) -> None:
     """Count that a watched row meets an arrival.
 
@@ -149,7 +149,7 @@ def note_meeting(arrays: Any, row: int, probe: int, count: int) -> None:
     own.last[row] = max(own.last[row], arrays.rows[probe].time)
 
 
-@inlined
+@compiled
 def note_pairs(arrays: Any, row: int, pairs: np.ndarray, first: int, end: int) -> None:
     """Count what rows meet that are followed for being stored."""
     own = arrays.meetings
@@ -159,7 +159,7 @@ def note_pairs(arrays: Any, row: int, pairs: np.ndarray, first: int, end: int) -
             note_meeting(arrays, partner, row, np.int64(1))
 
 
-@inlined
+@compiled
 def let_go(arrays: Any, row: int) -> None:
     """Follow a row no longer that is not stored any more; a watched one is followed on."""
     own = arrays.meetings
@@ -169,7 +169,7 @@ def let_go(arrays: Any, row: int) -> None:
             spend(arrays, row, arrays.terms[0].clock >> 1)
 
 
-@inlined
+@compiled
 def let_pass(arrays: Any, row: int) -> None:
     """Count a row's time to the end of its window, which has passed by the end of the step."""
     if arrays.meetings.stored[row] == STORED:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, generated, inlined
+from headgate.compiling import compiled, generated
 from headgate.kernel.layout import NONE, Arrays
 from headgate.policies.kinds import KINDS, Kind
 
@@ -83,7 +83,7 @@ def build(arrays: Arrays, pool: int) -> None:
     _build(arrays, pool)
 
 
-@inlined
+@compiled
 def worst_stored(arrays: Arrays, pool: int) -> Worst:
     """The pool's stored row of lowest score (or NONE), its score, and its order among equals."""
     if not arrays.pools[pool].ranked:
@@ -102,7 +102,7 @@ def forget(arrays: Arrays) -> None:
     _forget(arrays, arrays.terms[0].definition)
 
 
-@inlined
+@compiled
 def eldest(arrays: Arrays, pool: int) -> np.int64:
     """The pool's oldest stored row, or NONE. Amortised O(1)."""
     oldest = np.int64(NONE)

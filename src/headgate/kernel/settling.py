@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel import ranking
 from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Fate
 from headgate.kernel.probe import chains
@@ -70,14 +70,14 @@ def note_given_up(given_up: np.ndarray, slots: np.ndarray, side: int, code: int,
             given_up[side, slot] = mark
 
 
-@inlined
+@compiled
 def let_go(arrays: Arrays, row: int) -> None:
     """A row leaves that no later row can meet."""
     if arrays.terms[0].settles:
         settle(arrays.links, arrays.terms, arrays.tally, arrays.settling.gone, row, IN_TIME)
 
 
-@inlined
+@compiled
 def give_up(arrays: Arrays, row: int) -> None:
     """A row leaves, or is not stored, that a later row might have met."""
     if arrays.terms[0].settles:
@@ -88,14 +88,14 @@ def give_up(arrays: Arrays, row: int) -> None:
             note_given_up(kept.given_up, kept.slots, side, code, mark)
 
 
-@inlined
+@compiled
 def is_satisfied(arrays: Arrays, row: int) -> bool:
     """Whether an arrival needs no partner beyond those it has met."""
     own = arrays.links[row]
     return bool(arrays.terms[0].frees_left and own.side == LEFT and own.fate & MATCHED)
 
 
-@inlined
+@compiled
 def is_hopeless(arrays: Arrays, row: int) -> bool:
     """Whether an arrival of an anti join can come out no more: it is doubtful, and that is not
     asked for."""
@@ -140,7 +140,7 @@ def meet(
     return asked.shows_met * (end - first), end - first
 
 
-@inlined
+@compiled
 def supersede(arrays: Arrays, row: int) -> None:
     """Before a right row is stored: the older of its key, or it, is needed no more. O(1)."""
     if arrays.links[row].side == LEFT:
@@ -155,7 +155,7 @@ def supersede(arrays: Arrays, row: int) -> None:
         kept.latest[code] = row
 
 
-@inlined
+@compiled
 def next_superseded(arrays: Arrays) -> Any:
     """A stored right row that is superseded, the first first; NONE where there is none."""
     terms = arrays.terms[0]
@@ -167,7 +167,7 @@ def next_superseded(arrays: Arrays) -> Any:
     return np.int64(NONE)
 
 
-@inlined
+@compiled
 def cannot_be_alone(arrays: Arrays, row: int) -> bool:
     """Whether a row of an outer side has met a partner, or may have lost one."""
     own = arrays.links[row]
@@ -186,7 +186,7 @@ def lower_partners(arrays: Arrays, block: Block, first: int, end: int) -> None:
             ranking.fall(arrays, partner)
 
 
-@inlined
+@compiled
 def on_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> tuple[Any, Any]:
     """What comes of an arrival's pairs: the end of those listed, and how many rows in
     ``block.spent`` to remove. An arrival that met nobody may be doubtful."""
@@ -206,7 +206,7 @@ def on_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> tu
     return end, spent
 
 
-@inlined
+@compiled
 def latest_given_up(arrays: Arrays, row: int) -> Any:
     """The latest mark of a row given up on the other side that may have had the row's key."""
     code, other = np.int64(arrays.rows[row].code), 1 - np.int64(arrays.links[row].side)

@@ -12,7 +12,7 @@ against the watched rows only, and stand for all.
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.kernel.layout import Arrays, Skip
 from headgate.policies.chance import draw_one
 
@@ -23,7 +23,7 @@ SALT: np.uint64 = np.uint64(0x5851F42D4C957F2D)
 """Separates these random draws from those of the same seed that choose watched or stored rows."""
 
 
-@inlined
+@compiled
 def leaves_out(arrays: Arrays, row: int) -> bool:
     """Whether the arrival skips its probe; sets `terms.missing` if it still probes watched rows."""
     terms = arrays.terms[0]
@@ -38,13 +38,13 @@ def leaves_out(arrays: Arrays, row: int) -> bool:
     return bool(left_out)
 
 
-@inlined
+@compiled
 def pay(arrays: Arrays, seconds: float) -> None:
     """Pay for work from the credit."""
     arrays.terms[0].credit -= seconds
 
 
-@inlined
+@compiled
 def take_back(arrays: Arrays) -> None:
     """Take back the credit of an arrival that will be processed again."""
     terms = arrays.terms[0]

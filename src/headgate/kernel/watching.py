@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.kernel.ages_by_row import note_age
 from headgate.kernel.layout import LEFT, Arrays, Fate, WatchState
 from headgate.kernel.meetings import note_meeting
@@ -15,7 +15,7 @@ MATCHED = int(Fate.MATCHED)
 MET, TAKEN_BACK = np.int64(1), np.int64(-1)
 
 
-@inlined
+@compiled
 def note_met(arrays: Arrays, partner: int, probe: int, count: int) -> None:
     """Count a match of a watched row with an arrival."""
     link = arrays.links[partner]

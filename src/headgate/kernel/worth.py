@@ -7,12 +7,12 @@ after it. This costs O(rows) per redefinition, and nothing where there is none.
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel import ranking, settling
 from headgate.kernel.layout import Arrays
 
 
-@inlined
+@compiled
 def is_due(arrays: Arrays) -> bool:
     """Whether the next definition of importance has taken effect."""
     at = arrays.terms[0].definition

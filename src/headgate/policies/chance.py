@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -73,7 +73,7 @@ def _draw(seed: int, side: np.ndarray, sequence: np.ndarray, drawn: np.ndarray) 
         drawn[row] = draw_one(seed, side[row], sequence[row])
 
 
-@inlined
+@compiled
 def draw_one(seed: Any, side: Any, sequence: Any) -> Any:
     """The number of one row; ``seed`` is 64 bits, unsigned."""
     stream = mix(seed + _GOLDEN * (np.uint64(side) + _ONE))
@@ -81,7 +81,7 @@ def draw_one(seed: Any, side: Any, sequence: Any) -> Any:
     return np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
-@inlined
+@compiled
 def mix(x: Any) -> Any:
     """Mix the bits of a number (the final steps of SplitMix64)."""
     x = (x ^ (x >> np.uint64(30))) * _MIX_1

@@ -4,26 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.kernel.probe import ranges
 from headgate.kernel.probe.index import Index
 from headgate.kernel.watching import MET, OPEN, TAKEN_BACK, note_met
 from headgate.policies.structures import marks
 
 
-@inlined
+@compiled
 def enter(arrays: Any, row: int) -> None:
     """Mark a row as stored."""
     ranges.enter(arrays.ranges, row)
 
 
-@inlined
+@compiled
 def leave(arrays: Any, row: int) -> None:
     """Mark a row as no longer stored."""
     ranges.leave(arrays.ranges, row)
 
 
-@inlined
+@compiled
 def take_back_ranged(arrays: Any, row: int, reach: int, limit: int, last: int) -> None:
     """Undo what a probe counted before it reached ``last``, since the probe will be repeated."""
     spot = arrays.ranges.spots[row]
@@ -44,7 +44,7 @@ def take_back_ranged(arrays: Any, row: int, reach: int, limit: int, last: int) -
             at += 1
 
 
-@inlined
+@compiled
 def ranged_probe(
     arrays: Any, row: int, within: tuple[int, int], pairs: np.ndarray, made: int
 ) -> int:

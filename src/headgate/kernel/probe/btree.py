@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel.probe.entries import count_below, entry_of, row_of
 from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
@@ -54,7 +54,7 @@ def empty_btree(most: int, node: int) -> BTree:
     return tree
 
 
-@inlined
+@compiled
 def _new_node(tree: BTree, side: int) -> Any:
     own = tree.state[side]
     node = own[FREE]
@@ -66,19 +66,19 @@ def _new_node(tree: BTree, side: int) -> Any:
     return node
 
 
-@inlined
+@compiled
 def _free_node(tree: BTree, side: int, node: int) -> None:
     tree.links[side, node, 0] = tree.state[side, FREE]
     tree.state[side, FREE] = node
 
 
-@inlined
+@compiled
 def _child_for(keys: np.ndarray, count: int, entry: int) -> Any:
     """Which child an entry belongs to: separators are the least entry to their right."""
     return count_below(keys, count, entry + ONE)
 
 
-@inlined
+@compiled
 def _descend(tree: BTree, side: int, entry: int) -> Any:
     """The leaf an entry belongs to; records the path to it in ``path``."""
     node = tree.state[side, ROOT]
@@ -138,7 +138,7 @@ def enter(tree: BTree, side: int, group: int, row: int) -> None:
     _add_child(tree, side, tree.keys[side, right, 0], right)
 
 
-@inlined
+@compiled
 def _move_keys(
     tree: BTree, side: int, source: int, start: int, target: int, place: int, count: int
 ) -> None:
@@ -146,7 +146,7 @@ def _move_keys(
         tree.keys[side, target, place + at] = tree.keys[side, source, start + at]
 
 
-@inlined
+@compiled
 def _move_children(
     tree: BTree, side: int, source: int, start: int, target: int, place: int, count: int
 ) -> None:
@@ -240,7 +240,7 @@ def _fill_up(tree: BTree, side: int, node: int) -> None:
         _free_node(tree, side, root)
 
 
-@inlined
+@compiled
 def _take_last(
     tree: BTree, side: int, parent: int, place: int, left: int, node: int, is_leaf: bool
 ) -> None:
@@ -263,7 +263,7 @@ def _take_last(
     tree.counts[side, node] = count + ONE
 
 
-@inlined
+@compiled
 def _take_first(
     tree: BTree, side: int, parent: int, place: int, node: int, right: int, is_leaf: bool
 ) -> None:
@@ -285,7 +285,7 @@ def _take_first(
     tree.counts[side, node] = count + ONE
 
 
-@inlined
+@compiled
 def _merge(tree: BTree, side: int, parent: int, place: int, is_leaf: bool) -> None:
     """Merge the two children on either side of a separator into the left one."""
     links = tree.links[side, parent]
@@ -308,19 +308,19 @@ def _merge(tree: BTree, side: int, parent: int, place: int, is_leaf: bool) -> No
     _free_node(tree, side, right)
 
 
-@inlined
+@compiled
 def insert_entry(tree: BTree, entry: IndexEntry) -> None:
     """Insert a row."""
     enter(tree, entry.side, entry.group, entry.row)
 
 
-@inlined
+@compiled
 def delete_entry(tree: BTree, entry: IndexEntry) -> None:
     """Delete a row."""
     leave(tree, entry.side, entry.group, entry.row)
 
 
-@inlined
+@compiled
 def find_rows(tree: BTree, look: Look, found: np.ndarray, count: Any) -> Any:
     """Write the rows of the groups probed for."""
     return find(tree, look.side, look.first, look.end, found, count)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
 NONE = np.int64(-1)
@@ -103,7 +103,7 @@ def find(buckets: Buckets, look: Look, found: np.ndarray, count: Any) -> Any:
     return count
 
 
-@inlined
+@compiled
 def delete_entry(buckets: Buckets, entry: IndexEntry) -> None:
     """Mark a row as deleted."""
     leave(buckets, entry.row)

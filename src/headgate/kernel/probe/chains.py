@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import inlined, prefetch
+from headgate.compiling import compiled, prefetch
 from headgate.kernel.layout import NONE, Arrays
 from headgate.kernel.probe.index import Index
 from headgate.kernel.watching import MET, OPEN, TAKEN_BACK, note_met
@@ -18,7 +18,7 @@ HEADS_AHEAD = 16
 PARTNERS_AHEAD = 6
 
 
-@inlined
+@compiled
 def chain(arrays: Arrays, row: int) -> None:
     """Insert a row into its key's chain: at the head, unless it is out of order."""
     own = arrays.links[row]
@@ -33,7 +33,7 @@ def chain(arrays: Arrays, row: int) -> None:
     relink(arrays, head, newer, row, own.mark)
 
 
-@inlined
+@compiled
 def relink(arrays: Arrays, head: Any, newer: int, row: int, mark: int) -> None:
     """Make ``row`` the next in the chain after ``newer``, or its first."""
     if newer == NONE:
@@ -44,7 +44,7 @@ def relink(arrays: Arrays, head: Any, newer: int, row: int, mark: int) -> None:
         arrays.links[newer].older_mark = mark
 
 
-@inlined
+@compiled
 def take_back(arrays: Arrays, head: Any, last: int, row: int, limit: int) -> None:
     """Undo what a probe counted before it reached ``last``, since the probe will be repeated."""
     partner, mark = head.row, head.mark
@@ -55,7 +55,7 @@ def take_back(arrays: Arrays, head: Any, last: int, row: int, limit: int) -> Non
         partner, mark = np.int64(candidate.older), candidate.older_mark
 
 
-@inlined
+@compiled
 def reach_of(arrays: Arrays, row: int) -> Any:
     """The least and greatest mark that the row's partners may have."""
     side = arrays.links[row].side
@@ -67,7 +67,7 @@ def reach_of(arrays: Arrays, row: int) -> Any:
     return time - other_window.span, limit
 
 
-@inlined
+@compiled
 def chained_probe(
     arrays: Arrays, row: int, within: tuple[int, int], pairs: np.ndarray, made: int
 ) -> int:
@@ -107,7 +107,7 @@ def chained_probe(
     return made
 
 
-@inlined
+@compiled
 def look_ahead(arrays: Arrays, row: int) -> None:
     """Prefetch what the next arrivals will need: first the chain's head, then its row."""
     later = row + HEADS_AHEAD
@@ -121,7 +121,7 @@ def look_ahead(arrays: Arrays, row: int) -> None:
             prefetch(arrays.rows, max(head.row, 0))
 
 
-@inlined
+@compiled
 def stay(arrays: Arrays, row: int) -> None:
     """Do nothing: the next probe that visits a removed row unlinks it."""
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 
 ENTERS, LEAVES = np.int64(0), np.int64(1)
 ONE = np.int64(1)
@@ -48,7 +48,7 @@ class Look(NamedTuple):
     reach: Any  # marks below it need not be found
 
 
-@inlined
+@compiled
 def group_of(arrays: Any, row: int) -> Any:
     """The sort key of a row in an index: its rank by key and value, or the key's code."""
     if arrays.terms[0].ranged:
@@ -56,7 +56,7 @@ def group_of(arrays: Any, row: int) -> Any:
     return np.int64(arrays.rows[row].code)
 
 
-@inlined
+@compiled
 def note(arrays: Any, row: int, leaves: int) -> None:
     """Log an insert or delete for the row's index."""
     own = arrays.links[row]
@@ -70,14 +70,14 @@ def note(arrays: Any, row: int, leaves: int) -> None:
     arrays.terms[0].waiting += ONE
 
 
-@inlined
+@compiled
 def note_entering(arrays: Any, row: int) -> None:
     """Log an insert, applied before the next probe."""
     arrays.links[row].indexed = 1
     note(arrays, row, ENTERS)
 
 
-@inlined
+@compiled
 def note_leaving(arrays: Any, row: int) -> None:
     """Log a delete, if the row is indexed: a late row's window may pass before it arrives."""
     if arrays.links[row].indexed:

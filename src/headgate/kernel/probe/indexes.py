@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, generated, inlined
+from headgate.compiling import compiled, generated
 from headgate.kernel.layout import LEFT, RIGHT, Arrays
 from headgate.kernel.probe.found_rows import FoundRows, list_found
 from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
@@ -153,7 +153,7 @@ def catch_up(windows: Windows, changes: np.ndarray, count: int, left: int, right
             _insert(windows, index, entry)
 
 
-@inlined
+@compiled
 def search(
     arrays: Arrays,
     windows: Windows,
@@ -218,7 +218,7 @@ def _probe_branch(place: int, verb: Any, others: Any) -> Any:
 _probe = probe_branches()
 
 
-@inlined
+@compiled
 def probe(
     arrays: Arrays,
     windows: Windows,

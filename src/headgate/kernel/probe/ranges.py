@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel.relation import Bound, Relation
 from headgate.policies.structures import marks
 
@@ -164,7 +164,7 @@ def _at_least_or_nan(one: float, other: float, least: float) -> bool:
     return not one - other < least
 
 
-@inlined
+@compiled
 def _clears(one: Any, other: Any, bound: int, least: Any, at_least: Any) -> bool:
     """`relation.clears`, compiled."""
     if bound == DIFFERENCE:
@@ -209,13 +209,13 @@ def _sweep(
                 spot.end = max(first, end)
 
 
-@inlined
+@compiled
 def enter(ranges: Ranges, row: int) -> None:
     """Mark a row as stored."""
     marks.take(ranges.stored, ranges.spots[row].place)
 
 
-@inlined
+@compiled
 def leave(ranges: Ranges, row: int) -> None:
     """Mark a row as no longer stored."""
     marks.free(ranges.stored, ranges.spots[row].place)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
 GONE = np.int32(-1)
@@ -73,7 +73,7 @@ def leave(scan: Scan, side: int, row: int) -> None:
         _move_together(scan, side)
 
 
-@inlined
+@compiled
 def _move_together(scan: Scan, side: int) -> None:
     own = scan.state[side]
     to = own[FIRST]
@@ -110,19 +110,19 @@ def find(scan: Scan, side: int, first: int, end: int, found: np.ndarray, count: 
     return count
 
 
-@inlined
+@compiled
 def insert_entry(scan: Scan, entry: IndexEntry) -> None:
     """Append a row."""
     enter(scan, entry.side, entry.group, entry.row)
 
 
-@inlined
+@compiled
 def delete_entry(scan: Scan, entry: IndexEntry) -> None:
     """Mark a row as deleted."""
     leave(scan, entry.side, entry.row)
 
 
-@inlined
+@compiled
 def find_rows(scan: Scan, look: Look, found: np.ndarray, count: Any) -> Any:
     """Write the rows of the groups probed for."""
     return find(scan, look.side, look.first, look.end, found, count)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.kernel.probe.entries import count_below, entry_of, row_of
 from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
 
@@ -64,7 +64,7 @@ def empty_ttree(most: int, node: int) -> TTree:
     )
 
 
-@inlined
+@compiled
 def _new_leaf(tree: TTree, side: int, parent: int, entry: int) -> Any:
     own = tree.state[side]
     node = own[FREE]
@@ -82,7 +82,7 @@ def _new_leaf(tree: TTree, side: int, parent: int, entry: int) -> Any:
     return node
 
 
-@inlined
+@compiled
 def _replace(tree: TTree, side: int, node: int, other: int) -> None:
     """Put ``other``, which may be none, in the place of ``node`` under its parent."""
     nodes = tree.nodes[side]
@@ -97,7 +97,7 @@ def _replace(tree: TTree, side: int, node: int, other: int) -> None:
         nodes[other].parent = parent
 
 
-@inlined
+@compiled
 def _drop(tree: TTree, side: int, node: int) -> None:
     """Remove a node that has at most one child, and whose entries are kept elsewhere."""
     own = tree.nodes[side, node]
@@ -106,7 +106,7 @@ def _drop(tree: TTree, side: int, node: int) -> None:
     tree.state[side, FREE] = node
 
 
-@inlined
+@compiled
 def _node_before(nodes: np.ndarray, node: int) -> Any:
     """The node with the entries just below those of a node that has a left subtree."""
     before = np.int64(nodes[node].left)
@@ -115,7 +115,7 @@ def _node_before(nodes: np.ndarray, node: int) -> Any:
     return before
 
 
-@inlined
+@compiled
 def _node_after(nodes: np.ndarray, node: Any) -> Any:
     """The node with the entries just above; none at the end."""
     after = np.int64(nodes[node].right)
@@ -159,7 +159,7 @@ def find(tree: TTree, side: int, first: int, end: int, found: np.ndarray, count:
     return count
 
 
-@inlined
+@compiled
 def _descend(tree: TTree, side: int, entry: int) -> tuple[Any, Any]:
     """The node that encloses an entry, or none; and the last node on the way there."""
     nodes = tree.nodes[side]
@@ -175,7 +175,7 @@ def _descend(tree: TTree, side: int, entry: int) -> tuple[Any, Any]:
     return node, last
 
 
-@inlined
+@compiled
 def _put(tree: TTree, side: int, node: int, place: int, entry: int) -> None:
     """Insert an entry into a node that has room."""
     keys, own = tree.keys[side, node], tree.nodes[side, node]
@@ -289,24 +289,24 @@ def _mend(tree: TTree, side: int, node: Any, short: Any) -> None:
         _drop(tree, side, before)
 
 
-@inlined
+@compiled
 def _height(nodes: np.ndarray, node: int) -> Any:
     return ZERO if node == NONE else np.int64(nodes[node].height)
 
 
-@inlined
+@compiled
 def _set_height(nodes: np.ndarray, node: int) -> None:
     own = nodes[node]
     own.height = ONE + max(_height(nodes, np.int64(own.left)), _height(nodes, np.int64(own.right)))
 
 
-@inlined
+@compiled
 def _child(nodes: np.ndarray, node: int, hand: int) -> Any:
     """The child to the left or right of a node; may be none."""
     return np.int64(nodes[node].right) if hand == RIGHT else np.int64(nodes[node].left)
 
 
-@inlined
+@compiled
 def _hang(nodes: np.ndarray, node: int, hand: int, child: int) -> None:
     """Put a child, which may be none, to the left or right of a node."""
     if hand == RIGHT:
@@ -361,19 +361,19 @@ def _rotate(tree: TTree, side: int, node: int, heavy: int) -> Any:
     return top
 
 
-@inlined
+@compiled
 def insert_entry(tree: TTree, entry: IndexEntry) -> None:
     """Insert a row."""
     enter(tree, entry.side, entry.group, entry.row)
 
 
-@inlined
+@compiled
 def delete_entry(tree: TTree, entry: IndexEntry) -> None:
     """Delete a row."""
     leave(tree, entry.side, entry.group, entry.row)
 
 
-@inlined
+@compiled
 def find_rows(tree: TTree, look: Look, found: np.ndarray, count: Any) -> Any:
     """Write the rows of the groups probed for."""
     return find(tree, look.side, look.first, look.end, found, count)

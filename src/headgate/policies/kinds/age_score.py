@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.policies.kinds.kind import Given, Kind
 from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
@@ -45,19 +45,19 @@ class Ages(NamedTuple):
     fallen: marks.Marks  # listed rows whose score fell, by position; where scores fall
 
 
-@inlined
+@compiled
 def tie(row: int, slope: float) -> np.int64:
     """Order among equal scores: the older row is evicted first, unless scores rise with age."""
     return np.int64(-row) if slope > 0 else np.int64(row)
 
 
-@inlined
+@compiled
 def score_at(piece: Any, age: int) -> float:
     """The score of an age within a piece, where importance is 1."""
     return float(piece.start + piece.slope * (age - piece.age))
 
 
-@inlined
+@compiled
 def curve_of(arrays: Any, side: int, group: int) -> Any:
     """The place of a group's pieces: its side, and after both sides those of rows that fell."""
     if arrays.terms[0].falls and 4 * group >= (2 * side + 1) * arrays.groups.size:
@@ -65,7 +65,7 @@ def curve_of(arrays: Any, side: int, group: int) -> Any:
     return np.int64(side)
 
 
-@inlined
+@compiled
 def moved_edge(arrays: Any, own: Ages, curve: int, group: int, at: int, now: int) -> np.int64:
     """The youngest stored row at least as old as a piece, from the last edge on. Amortised O(1)."""
     rows = arrays.rows
@@ -113,7 +113,7 @@ def worst_by_age(arrays: Any, own: Ages, pool: int) -> tuple[np.int64, float, np
     return worst, least, least_order
 
 
-@inlined
+@compiled
 def enter(arrays: Any, own: Ages, row: int) -> None:
     """Insert a row into its list, which is in event order."""
     lists.join(arrays, row, False)
@@ -121,7 +121,7 @@ def enter(arrays: Any, own: Ages, row: int) -> None:
         marks.take(own.fallen, row)
 
 
-@inlined
+@compiled
 def leave(arrays: Any, own: Ages, row: int) -> None:
     """Remove a row from its list; edges at it move to the next older row."""
     group = arrays.rows[row].group
@@ -133,7 +133,7 @@ def leave(arrays: Any, own: Ages, row: int) -> None:
         marks.free(own.fallen, row)
 
 
-@inlined
+@compiled
 def fall(arrays: Any, own: Ages, row: int) -> None:
     """Move a row to the list of those whose score fell.
 
@@ -153,7 +153,7 @@ def fall(arrays: Any, own: Ages, row: int) -> None:
     marks.take(own.fallen, row)
 
 
-@inlined
+@compiled
 def build(arrays: Any, own: Ages, pool: int) -> None:
     """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
@@ -161,7 +161,7 @@ def build(arrays: Any, own: Ages, pool: int) -> None:
             enter(arrays, own, row)
 
 
-@inlined
+@compiled
 def standing(arrays: Any, own: Ages, row: int) -> tuple[float, np.int64]:
     """The score of an arrival by its age, which is above 0 for a late row."""
     newcomer = arrays.rows[row]
@@ -175,7 +175,7 @@ def standing(arrays: Any, own: Ages, row: int) -> tuple[float, np.int64]:
     return score, tie(row, piece.slope)
 
 
-@inlined
+@compiled
 def forget(arrays: Any, own: Ages, definition: int) -> None:
     """Clear the lists, to be rebuilt."""
     own.edges[:] = NONE

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.models.class_ages import AGES, TICKS, ClassAges
 from headgate.policies.kinds.kind import Given, Kind
 from headgate.policies.kinds.plain_class_age import PlainClassAgeScore
@@ -40,27 +40,27 @@ class Cells(NamedTuple):
     clock: np.ndarray  # int64: a tick's length as a power of two; the last tick; number of cells
 
 
-@inlined
+@compiled
 def tick_now(arrays: Any, own: Cells) -> Any:
     """The last tick that has begun."""
     return (arrays.terms[0].clock >> 1) >> own.clock[SHIFT]
 
 
-@inlined
+@compiled
 def came_at(own: Cells, time: int) -> Any:
     """The tick from which a row's age is counted."""
     shift = own.clock[SHIFT]
     return (time + (np.int64(1) << shift) - 1) >> shift
 
 
-@inlined
+@compiled
 def age_of(arrays: Any, own: Cells, tick: int, row: int) -> Any:
     """The class of a row's age at a tick."""
     waited = min(max(tick - came_at(own, arrays.rows[row].time), 0), TICKS - 1)
     return own.age_at[np.int64(arrays.links[row].side), waited]
 
 
-@inlined
+@compiled
 def place_of(arrays: Any, own: Cells, group: int, age: int) -> Any:
     """The place of a cell in the bitmap."""
     side = np.int64(0 if 2 * group < own.due.size else 1)
@@ -68,7 +68,7 @@ def place_of(arrays: Any, own: Cells, group: int, age: int) -> Any:
     return place + (own.clock[CELLS] if arrays.sides[side].pool else 0)
 
 
-@inlined
+@compiled
 def youngest_in(arrays: Any, own: Cells, group: int, age: int) -> Any:
     """The youngest row of an age or older, in a group."""
     if age == 0:
@@ -76,7 +76,7 @@ def youngest_in(arrays: Any, own: Cells, group: int, age: int) -> Any:
     return np.int64(NONE) if age == AGES else np.int64(own.cuts[group, age])
 
 
-@inlined
+@compiled
 def mark(arrays: Any, own: Cells, group: int, age: int) -> None:
     """Note whether a cell has rows."""
     place = place_of(arrays, own, group, age)
@@ -110,7 +110,7 @@ def move_cuts(arrays: Any, own: Cells, group: int, tick: int) -> None:
             mark(arrays, own, group, age)
 
 
-@inlined
+@compiled
 def catch_up(arrays: Any, own: Cells) -> None:
     """Bring the ages of all rows up to the last tick."""
     tick = tick_now(arrays, own)
@@ -150,7 +150,7 @@ def leave(arrays: Any, own: Cells, row: int) -> None:
     mark(arrays, own, group, age)
 
 
-@inlined
+@compiled
 def build(arrays: Any, own: Cells, pool: int) -> None:
     """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
@@ -158,7 +158,7 @@ def build(arrays: Any, own: Cells, pool: int) -> None:
             enter(arrays, own, row)
 
 
-@inlined
+@compiled
 def first_to_go(arrays: Any, own: Cells, group: int, age: int) -> Any:
     """The row of a cell that is evicted first, and its order among equal scores."""
     if own.rises[group * AGES + age]:
@@ -194,7 +194,7 @@ def worst(arrays: Any, own: Cells, pool: int) -> tuple[np.int64, float, np.int64
     return row, score, order
 
 
-@inlined
+@compiled
 def standing(arrays: Any, own: Cells, row: int) -> tuple[float, np.int64]:
     """The score of an arrival by its class and age."""
     age = age_of(arrays, own, tick_now(arrays, own), row)
@@ -202,7 +202,7 @@ def standing(arrays: Any, own: Cells, row: int) -> tuple[float, np.int64]:
     return own.score[cell], np.int64(-row if own.rises[cell] else row)
 
 
-@inlined
+@compiled
 def forget(arrays: Any, own: Cells, definition: int) -> None:
     """Clear the lists, to be rebuilt."""
     own.cuts[:] = NONE

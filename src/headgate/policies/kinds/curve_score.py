@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_score import (
     PlainRow,
@@ -37,19 +37,19 @@ NO_FRAME = -1
 LEFT = 0
 
 
-@inlined
+@compiled
 def enter(arrays: Any, own: CurveArrays, row: int) -> None:
     """Insert a stored row into the rows by value."""
     by_value.enter(arrays, own, row)
 
 
-@inlined
+@compiled
 def leave(arrays: Any, own: CurveArrays, row: int) -> None:
     """Remove a row."""
     by_value.leave(arrays, own, row)
 
 
-@inlined
+@compiled
 def build(arrays: Any, own: CurveArrays, pool: int) -> None:
     """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
@@ -57,33 +57,33 @@ def build(arrays: Any, own: CurveArrays, pool: int) -> None:
             enter(arrays, own, row)
 
 
-@inlined
+@compiled
 def worst(arrays: Any, own: CurveArrays, pool: int) -> tuple[np.int64, float, np.int64]:
     """The row of lowest score."""
     return by_value.worst(arrays, own, pool)
 
 
-@inlined
+@compiled
 def standing(arrays: Any, own: CurveArrays, row: int) -> tuple[float, np.int64]:
     """The score of an arrival's offset."""
     side = arrays.links[row].side
     return by_value.judge(arrays, own, row, side, by_value.age_class(arrays, own, row, side))
 
 
-@inlined
+@compiled
 def forget(arrays: Any, own: CurveArrays, definition: int) -> None:
     """Clear the marks of stored rows."""
     own.sorted_values.stored.words[:] = 0
 
 
-@inlined
+@compiled
 def on_arrival(arrays: Any, own: CurveArrays, row: int) -> None:
     """Update the state of a stream from an in-order arrival."""
     if 2 * arrays.rows[row].time + arrays.links[row].side >= arrays.terms[0].clock:
         by_value.hear(arrays, own, row)
 
 
-@inlined
+@compiled
 def on_pairs(
     arrays: Any, own: CurveArrays, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:
@@ -94,7 +94,7 @@ def on_pairs(
     return end, np.int64(0)
 
 
-@inlined
+@compiled
 def on_admission(arrays: Any, own: CurveArrays, row: int) -> None:
     """Record a row's offset on arrival, where the policy observes."""
     if arrays.terms[0].observes:
@@ -102,7 +102,7 @@ def on_admission(arrays: Any, own: CurveArrays, row: int) -> None:
         arrays.rows[row].touched = own.sorted_values.value[row] - origin
 
 
-@inlined
+@compiled
 def on_removal(arrays: Any, own: CurveArrays, row: int) -> None:
     """Record when a row leaves, where the policy observes."""
     if arrays.terms[0].observes:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.models.density_classes import AGES, MATCHES, NEWCOMER, DensityClasses
 from headgate.models.match_density import MatchDensity
 from headgate.policies.kinds.kind import Block, Given, Kind
@@ -46,7 +46,7 @@ SAFE = np.inf
 """In place of the score of a row that is safe."""
 
 
-@inlined
+@compiled
 def wait(arrays: Any, own: RowClasses, row: int, tick: int) -> bool:
     """Let a row wait for a tick, if it does not wait for an earlier one; False without room.
 
@@ -94,14 +94,14 @@ def judge(arrays: Any, own: RowClasses, row: int) -> bool:
     return wait(arrays, own, row, next_tick(arrays, own, tick, row, np.inf))
 
 
-@inlined
+@compiled
 def follow(arrays: Any, own: RowClasses, row: int) -> None:
     """Judge a row of a pool that is ranked; where the wheel has no room, fill it anew."""
     if not judge(arrays, own, row):
         rank(arrays, own, arrays.sides[arrays.links[row].side].pool)
 
 
-@inlined
+@compiled
 def wake(arrays: Any, own: RowClasses, row: int) -> bool:
     """Judge a row that waited, if it is stored still; False where the wheel has no room."""
     if arrays.links[row].alive and arrays.pools[arrays.sides[arrays.links[row].side].pool].ranked:
@@ -135,7 +135,7 @@ def turn(arrays: Any, own: RowClasses, tick: int) -> None:
                 rank(arrays, own, pool)
 
 
-@inlined
+@compiled
 def catch_up(arrays: Any, own: RowClasses) -> None:
     """Bring the classes of all rows up to the last tick."""
     tick = tick_now(arrays, own)
@@ -184,7 +184,7 @@ def rank(arrays: Any, own: RowClasses, pool: int) -> None:
         fill(arrays, own, pool, True)
 
 
-@inlined
+@compiled
 def drop_stale(arrays: Any, pool: int) -> None:
     """As in `heap`, but rows that are safe leave it."""
     entries = arrays.heap[pool]
@@ -211,7 +211,7 @@ def enter(arrays: Any, own: RowClasses, row: int) -> None:
     follow(arrays, own, row)
 
 
-@inlined
+@compiled
 def build(arrays: Any, own: RowClasses, pool: int) -> None:
     """Insert all stored rows of a pool."""
     if arrays.pools[1 - pool].ranked:
@@ -236,14 +236,14 @@ def worst(arrays: Any, own: RowClasses, pool: int) -> tuple[np.int64, float, np.
     return top.row, top.score, top.row
 
 
-@inlined
+@compiled
 def standing(arrays: Any, own: RowClasses, row: int) -> tuple[float, np.int64]:
     """The score of an arrival, a little less than if it were stored."""
     cell = cell_of(arrays, own, tick_now(arrays, own), row)
     return own.newcomer[0] * score_in(own, cell, own.place[row]), np.int64(row)
 
 
-@inlined
+@compiled
 def stays_safe(arrays: Any, own: RowClasses, row: int) -> bool:
     """Whether a safe row that has just matched is so for as long as it waits in any case."""
     record = arrays.rows[row]
@@ -256,7 +256,7 @@ def stays_safe(arrays: Any, own: RowClasses, row: int) -> bool:
     return bool((record.group - tick) & (SLOTS - 1) <= ahead)
 
 
-@inlined
+@compiled
 def on_pairs(
     arrays: Any, own: RowClasses, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.policies.kinds.kind import Kind
 from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.structures import heap
 
 
-@inlined
+@compiled
 def fall(arrays: Any, own: Any, row: int) -> None:
     """Give a row its lower score; where it is in the heap, enter it again. O(log rows)."""
     if not arrays.worth.fallen.shape[1]:

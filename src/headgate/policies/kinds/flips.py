@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_chance import coin, tails_before
 from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
@@ -16,7 +16,7 @@ from headgate.policies.structures import coins
 from headgate.policies.structures.coins import FLIP, Coins
 
 
-@inlined
+@compiled
 def keep_chosen(
     arrays: Any, own: Coins, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:

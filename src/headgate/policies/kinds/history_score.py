@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import Score, call_score, compiled, inlined
+from headgate.compiling import Score, call_score, compiled
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
@@ -41,7 +41,7 @@ def rescore_stored(arrays: Any, own: Rescoring, score: int) -> None:
             record.score = call_score(score, record.matches, record.touched, record.time, parameter)
 
 
-@inlined
+@compiled
 def note_matches(
     arrays: Any, own: Rescoring, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import Score, inlined
+from headgate.compiling import Score, compiled
 from headgate.policies.structures import heap
 from headgate.spec import Window
 
@@ -54,36 +54,36 @@ class Block(NamedTuple):
     score: Any  # address of the policy's scoring function, from `Kind.score_function`
 
 
-@inlined
+@compiled
 def enter_heap(arrays: Any, own: Any, row: int) -> None:
     """Insert a row with its present score."""
     heap.enter(arrays, arrays.sides[arrays.links[row].side].pool, row)
 
 
-@inlined
+@compiled
 def build_heap(arrays: Any, own: Any, pool: int) -> None:
     """Insert all stored rows of a pool."""
     heap.build(arrays, pool)
 
 
-@inlined
+@compiled
 def top_of_heap(arrays: Any, own: Any, pool: int) -> tuple[np.int64, float, np.int64]:
     """The row of least score."""
     return heap.worst(arrays, pool)
 
 
-@inlined
+@compiled
 def score_of_row(arrays: Any, own: Any, row: int) -> tuple[float, np.int64]:
     """The score in the row's record."""
     return arrays.rows[row].score, np.int64(row)
 
 
-@inlined
+@compiled
 def nothing(arrays: Any, own: Any, number: int) -> None:
     """Do nothing."""
 
 
-@inlined
+@compiled
 def all_pairs(
     arrays: Any, own: Any, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.policies.kinds.kind import Block, Given, Kind
 from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import Policy
@@ -62,25 +62,25 @@ class Residing(NamedTuple):
         return cls(began, importance, decisions, made, made_before)
 
 
-@inlined
+@compiled
 def enter(arrays: Any, own: Residences, row: int) -> None:
     """Called when a row is stored."""
     ripe_rows.enter(resident(arrays, own), row)
 
 
-@inlined
+@compiled
 def build(arrays: Any, own: Residences, pool: int) -> None:
     """Start with no mature row."""
     ripe_rows.begin(resident(arrays, own), pool)
 
 
-@inlined
+@compiled
 def worst(arrays: Any, own: Residences, pool: int) -> tuple[np.int64, float, np.int64]:
     """The mature row of lowest priority."""
     return ripe_rows.worst(resident(arrays, own), pool)
 
 
-@inlined
+@compiled
 def on_pairs(
     arrays: Any, own: Residences, row: int, block: Block, first: int, end: int
 ) -> tuple[int, Any]:

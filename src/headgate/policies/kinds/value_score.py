@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.policies.kinds.kind import Given, Kind
 from headgate.policies.kinds.plain_score import PlainRow, PlainScore, ScoreMoment
 from headgate.policies.policy import ONLY_PAIRS, Arrivals, Policy
@@ -30,7 +30,7 @@ class ValueArrays(NamedTuple):
     matches: np.ndarray  # float64, by side: expected of weight × remaining window 1; 0 if not known
 
 
-@inlined
+@compiled
 def remaining(arrays: Any, row: int) -> int:
     """The rest of a row's window, in the window's own unit."""
     side = arrays.sides[arrays.links[row].side]
@@ -38,7 +38,7 @@ def remaining(arrays: Any, row: int) -> int:
     return arrays.links[row].mark + side.span - now
 
 
-@inlined
+@compiled
 def value_order(arrays: Any, own: ValueArrays, row: int) -> np.int64:
     """Order among equal scores: the older row first, by the window's own scale; the younger where
     rows are to stay to the end."""
@@ -49,7 +49,7 @@ def value_order(arrays: Any, own: ValueArrays, row: int) -> np.int64:
     return -order if own.brings[link.side] == ALONE else order
 
 
-@inlined
+@compiled
 def is_by_kind(own: ValueArrays, side: int) -> bool:
     """Whether rows of a side bring something else than class weight × remaining window."""
     brings = own.brings[side]
@@ -58,7 +58,7 @@ def is_by_kind(own: ValueArrays, side: int) -> bool:
     return bool(brings == ALONE) or bool(brings == NOTHING)
 
 
-@inlined
+@compiled
 def brought(own: ValueArrays, side: int, value: float) -> float:
     """What a row brings to the kind of join, by its class weight × remaining window."""
     brings, matches = own.brings[side], own.matches[side]
@@ -71,7 +71,7 @@ def brought(own: ValueArrays, side: int, value: float) -> float:
     return float(value)
 
 
-@inlined
+@compiled
 def value_of(arrays: Any, own: ValueArrays, row: int) -> float:
     """The score: class weight × remaining window, or what that brings to the kind of join."""
     value = arrays.groups[arrays.rows[row].group].weight * remaining(arrays, row)
@@ -104,19 +104,19 @@ def worst_by_value(arrays: Any, own: ValueArrays, pool: int) -> tuple[np.int64, 
     return worst, least, least_order
 
 
-@inlined
+@compiled
 def enter(arrays: Any, own: Any, row: int) -> None:
     """Insert a row into its list, by the window's own scale."""
     lists.join(arrays, row, True)
 
 
-@inlined
+@compiled
 def leave(arrays: Any, own: Any, row: int) -> None:
     """Remove a row from its list."""
     lists.leave(arrays, row)
 
 
-@inlined
+@compiled
 def build(arrays: Any, own: Any, pool: int) -> None:
     """Insert all stored rows of a pool."""
     for row in range(arrays.rows.size):
@@ -124,7 +124,7 @@ def build(arrays: Any, own: Any, pool: int) -> None:
             enter(arrays, own, row)
 
 
-@inlined
+@compiled
 def standing(arrays: Any, own: Any, row: int) -> tuple[float, np.int64]:
     """The score of an arrival, by its remaining window."""
     return value_of(arrays, own, row), value_order(arrays, own, row)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.policies.chance import mix
 from headgate.policies.structures import heap, thresholds
 
@@ -34,12 +34,12 @@ class Coins(NamedTuple):
     share: np.ndarray  # float64, one: the chance of heads
 
 
-@inlined
+@compiled
 def _unit(bits: Any) -> float:
     return float((np.float64(bits >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
-@inlined
+@compiled
 def coin(seed: Any, side: int, sequence: int, draw: int) -> tuple[float, float]:
     """Two numbers in (0, 1) for a draw: one makes the skip, one is the level."""
     stream = mix(seed + GOLDEN * (np.uint64(side) + ONE))
@@ -49,7 +49,7 @@ def coin(seed: Any, side: int, sequence: int, draw: int) -> tuple[float, float]:
     return _unit(first), _unit(second)
 
 
-@inlined
+@compiled
 def skip(number: float, share: float) -> np.int64:
     """Tails before the next head, for a coin with heads probability ``share``."""
     if share >= 1.0:
@@ -58,7 +58,7 @@ def skip(number: float, share: float) -> np.int64:
     return NEVER if tails > float(NEVER) else np.int64(tails)
 
 
-@inlined
+@compiled
 def next_head(arrays: Any, own: Coins, row: int) -> None:
     """Advance to the row's next sampled match."""
     flip = own.flips[row]
@@ -69,14 +69,14 @@ def next_head(arrays: Any, own: Coins, row: int) -> None:
     flip.next = min(flip.next + 1 + skip(number, own.share[0]), NEVER)
 
 
-@inlined
+@compiled
 def level(arrays: Any, row: int, draw: int) -> float:
     """The level of the head that a draw made."""
     _, number = coin(arrays.terms[0].seed, arrays.links[row].side, arrays.rows[row].sequence, draw)
     return float(number)
 
 
-@inlined
+@compiled
 def worth(arrays: Any, own: Coins, row: int) -> float:
     """The inverse of the lowest level among the row's remaining heads; 0 without heads.
 
@@ -108,7 +108,7 @@ def take_up(arrays: Any, own: Coins) -> None:
         arrays.rows[row].score = worth(arrays, own, row)
 
 
-@inlined
+@compiled
 def keep_chosen(arrays: Any, own: Coins, block: Any, first: int, end: int) -> tuple[int, int]:
     """Of the block's pairs from ``first`` to ``end``, keep the sampled ones.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import inlined, prefetch
+from headgate.compiling import compiled, prefetch
 from headgate.policies.structures.no_row import LAST, NONE
 
 ENTRY = np.dtype([("score", "f8"), ("row", "i8")], align=True)
@@ -32,7 +32,7 @@ def empty_heaps(most_rows: int) -> np.ndarray:
     return raw[first : first + 2 * entries * ENTRY.itemsize].view(ENTRY).reshape(2, entries)
 
 
-@inlined
+@compiled
 def sift_down(heap: np.ndarray, size: int, at: int, score: float, row: int) -> None:
     """Place (score, row) at or below ``at``, moving lesser children up. O(log size)."""
     end = ROOT + size
@@ -62,7 +62,7 @@ def sift_down(heap: np.ndarray, size: int, at: int, score: float, row: int) -> N
     heap[at].row = row
 
 
-@inlined
+@compiled
 def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
     """Place (score, row) at or above ``at``, moving greater parents down. O(1) on average."""
     while at > ROOT:
@@ -76,7 +76,7 @@ def sift_up(heap: np.ndarray, at: int, score: float, row: int) -> None:
     heap[at].row = row
 
 
-@inlined
+@compiled
 def heapify(heap: np.ndarray, size: int) -> None:
     """Restore the heap order of entries in arbitrary order. O(size)."""
     for at in range((ROOT + size - 1) // 4 + 2, ROOT - 1, -1):
@@ -84,7 +84,7 @@ def heapify(heap: np.ndarray, size: int) -> None:
             sift_down(heap, size, at, heap[at].score, heap[at].row)
 
 
-@inlined
+@compiled
 def drop_top(arrays: Any, pool: int) -> None:
     """Remove the least entry. O(log size)."""
     heap = arrays.heap[pool]
@@ -95,7 +95,7 @@ def drop_top(arrays: Any, pool: int) -> None:
         sift_down(heap, last, ROOT, moved.score, moved.row)
 
 
-@inlined
+@compiled
 def drop_stale(arrays: Any, pool: int) -> None:
     """Drop entries from the top until the least one is a live row with its present score.
 
@@ -117,7 +117,7 @@ def drop_stale(arrays: Any, pool: int) -> None:
             drop_top(arrays, pool)
 
 
-@inlined
+@compiled
 def rebuild(arrays: Any, pool: int) -> None:
     """Keep one entry per live row. O(size), amortised by the stale entries dropped."""
     heap = arrays.heap[pool]
@@ -135,7 +135,7 @@ def rebuild(arrays: Any, pool: int) -> None:
     heapify(heap, kept - ROOT)
 
 
-@inlined
+@compiled
 def enter(arrays: Any, pool: int, row: int) -> None:
     """Insert a row with its present score, replacing the top entry if that is stale."""
     heap = arrays.heap[pool]
@@ -153,7 +153,7 @@ def enter(arrays: Any, pool: int, row: int) -> None:
     prefetch(arrays.rows, heap[ROOT].row)
 
 
-@inlined
+@compiled
 def build(arrays: Any, pool: int) -> None:
     """Insert all stored rows of a pool. O(rows)."""
     size = np.int64(0)
@@ -166,7 +166,7 @@ def build(arrays: Any, pool: int) -> None:
     heapify(arrays.heap[pool], size)
 
 
-@inlined
+@compiled
 def worst(arrays: Any, pool: int) -> tuple[np.int64, float, np.int64]:
     """The live row of least score (or NONE), its score, and its order among equals."""
     drop_stale(arrays, pool)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.policies.structures.no_row import NONE
 
 GROUP = np.dtype([("weight", "f8"), ("eldest", "i4"), ("youngest", "i4")], align=True)
@@ -23,7 +23,7 @@ def empty_lists(weights: np.ndarray) -> np.ndarray:
     return groups
 
 
-@inlined
+@compiled
 def is_younger(arrays: Any, one: int, row: int, by_mark: bool) -> bool:
     """Whether ``one`` belongs after ``row`` in a list of theirs."""
     if by_mark and arrays.sides[arrays.links[row].side].by_rows:
@@ -31,7 +31,7 @@ def is_younger(arrays: Any, one: int, row: int, by_mark: bool) -> bool:
     return one > row
 
 
-@inlined
+@compiled
 def insert_after(arrays: Any, row: int, elder: int) -> None:
     """Insert a row after the one that is to be its elder, or as the eldest. O(1)."""
     rows = arrays.rows
@@ -49,7 +49,7 @@ def insert_after(arrays: Any, row: int, elder: int) -> None:
         rows[younger].elder = row
 
 
-@inlined
+@compiled
 def join(arrays: Any, row: int, by_mark: bool) -> None:
     """Insert a row in order: at the young end, unless it is out of order.
 
@@ -63,7 +63,7 @@ def join(arrays: Any, row: int, by_mark: bool) -> None:
     insert_after(arrays, row, np.int64(elder))
 
 
-@inlined
+@compiled
 def leave(arrays: Any, row: int) -> None:
     """Remove a row. O(1)."""
     rows = arrays.rows

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import inlined, leading_zeros, trailing_zeros
+from headgate.compiling import compiled, leading_zeros, trailing_zeros
 
 NOWHERE = np.int64(1 << 62)
 
@@ -37,7 +37,7 @@ def no_marks(places: int) -> Marks:
     return Marks(np.zeros(levels[-1], np.int64), levels.astype(np.int64))
 
 
-@inlined
+@compiled
 def take(marks: Marks, place: int) -> None:
     """Mark a place as taken."""
     at = np.int64(place)
@@ -50,7 +50,7 @@ def take(marks: Marks, place: int) -> None:
         at >>= 6
 
 
-@inlined
+@compiled
 def free(marks: Marks, place: int) -> None:
     """Mark a place as free."""
     at = np.int64(place)
@@ -62,7 +62,7 @@ def free(marks: Marks, place: int) -> None:
         at >>= 6
 
 
-@inlined
+@compiled
 def next_taken(marks: Marks, place: int, end: int) -> Any:
     """The first taken place from ``place`` on; ``end`` or more when none is before it."""
     at, level = np.int64(place), 0
@@ -84,7 +84,7 @@ def next_taken(marks: Marks, place: int, end: int) -> Any:
     return NOWHERE
 
 
-@inlined
+@compiled
 def last_taken(marks: Marks, place: int) -> Any:
     """The last taken place up to ``place``, itself included; -1 when there is none."""
     at, level = np.int64(place), 0

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.spec.importance.combine import Combine
 
 LEFT = 0
@@ -10,7 +10,7 @@ NONE, OF_LEFT, OF_RIGHT = int(Combine.NONE), int(Combine.LEFT), int(Combine.RIGH
 MIN, PRODUCT, SUM = int(Combine.MIN), int(Combine.PRODUCT), int(Combine.SUM)
 
 
-@inlined
+@compiled
 def pair_worth(arrays: Any, probe: int, partner: int) -> Any:
     """The importance of a pair; 1 where all count alike."""
     combine = arrays.terms[0].combine

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 from headgate.spec.budget import UNLIMITED
 
 SECONDS = 1e-6
@@ -59,10 +59,7 @@ class Residences(NamedTuple):
 
 
 class Resident(NamedTuple):
-    """The part of the arrays that residence priorities use.
-
-    Large functions are not inlined, and a whole `Arrays` is expensive to pass.
-    """
+    """The part of the arrays that residence priorities use."""
 
     links: np.ndarray
     rows: np.ndarray
@@ -78,7 +75,7 @@ class Resident(NamedTuple):
     tally: np.ndarray
 
 
-@inlined
+@compiled
 def resident(arrays: Any, own: Residences) -> Resident:
     """That part of the arrays."""
     return Resident(
@@ -105,7 +102,7 @@ class Rates(NamedTuple):
     penalty: float  # per second without a match
 
 
-@inlined
+@compiled
 def stay_us(arrays: Resident, pool: int) -> float:
     """Average time that a row of the pool is stored: rows stored ÷ arrival rate (Little's law).
 
@@ -127,14 +124,14 @@ def stay_us(arrays: Resident, pool: int) -> float:
     return max(min(stay, longest), 1.0)
 
 
-@inlined
+@compiled
 def maturity_us(arrays: Resident, pool: int) -> float:
     """The age up to which rows of the pool are not evicted."""
     told = arrays.residence[0].maturity_us
     return float(told) if told >= 0 else MATURITY * stay_us(arrays, pool)
 
 
-@inlined
+@compiled
 def rates(arrays: Resident, pool: int) -> Rates:
     """The rates, as given or derived from the expected stay."""
     told = arrays.residence[0]
@@ -151,13 +148,13 @@ def rates(arrays: Resident, pool: int) -> Rates:
     return Rates(decay, unproductive, penalty)
 
 
-@inlined
+@compiled
 def importance_of(arrays: Resident, row: int) -> Any:
     """The row's importance by the present definition."""
     return arrays.importance[arrays.terms[0].definition, row]
 
 
-@inlined
+@compiled
 def priority(arrays: Resident, row: int, by: Rates, now: int) -> float:
     """The residence priority of a row at time ``now``."""
     own = arrays.rows[row]
@@ -172,7 +169,7 @@ def priority(arrays: Resident, row: int, by: Rates, now: int) -> float:
     return worth
 
 
-@inlined
+@compiled
 def is_surely_above_zero(arrays: Resident, row: int, by: Rates, now: int) -> bool:
     """Whether a priority is positive, without computing it."""
     own = arrays.rows[row]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.policies.structures import heap as heaps
 from headgate.policies.structures.count import Count
 from headgate.policies.structures.no_row import LAST, NONE
@@ -54,7 +54,7 @@ def note_pairs(arrays: Resident, row: int, pairs: np.ndarray, first: int, made: 
         note_match(arrays, partner, own.time)
 
 
-@inlined
+@compiled
 def note_arrival(arrays: Resident, row: int) -> None:
     """Count an arrival, for the expected stay and the mean importance."""
     own = arrays.residence[0]
@@ -62,14 +62,14 @@ def note_arrival(arrays: Resident, row: int) -> None:
     own.importance += importance_of(arrays, row)
 
 
-@inlined
+@compiled
 def note_worth(arrays: Resident, worth: float) -> None:
     """Add the importance of pairs made."""
     arrays.rounds[0].made += worth
     arrays.rounds[1].made += worth
 
 
-@inlined
+@compiled
 def note_match(arrays: Resident, row: int, time: int) -> None:
     """Update a stored row that matched an arrival of that time."""
     own = arrays.rows[row]
@@ -89,7 +89,7 @@ def note_match(arrays: Resident, row: int, time: int) -> None:
             heaps.enter(arrays, pool, row)
 
 
-@inlined
+@compiled
 def enter(arrays: Resident, row: int) -> None:
     """Called when a row is stored; a late row may be mature before rows that came earlier."""
     arrays.links[row].ripe = 0
@@ -97,7 +97,7 @@ def enter(arrays: Resident, row: int) -> None:
     arrays.green[side] = min(arrays.green[side], arrays.rows[row].side_index)
 
 
-@inlined
+@compiled
 def begin(arrays: Resident, pool: int) -> None:
     """Start with no mature row."""
     arrays.pools[pool].heap_size = 0
@@ -110,7 +110,7 @@ def begin(arrays: Resident, pool: int) -> None:
                 arrays.links[arrays.side_rows[at]].ripe = 0
 
 
-@inlined
+@compiled
 def ripen(arrays: Resident, pool: int, limit: float) -> None:
     """Let rows older than ``limit`` be evicted from now on. Amortised O(1) per row."""
     now = arrays.terms[0].clock >> 1
@@ -139,7 +139,7 @@ def ripen(arrays: Resident, pool: int, limit: float) -> None:
         arrays.green[side] = at
 
 
-@inlined
+@compiled
 def compute_all(arrays: Resident, pool: int) -> None:
     """Recompute the priority of every mature row, and put the lowest into the heap. O(rows)."""
     heap = arrays.heap[pool]
@@ -194,7 +194,7 @@ def compute_all(arrays: Resident, pool: int) -> None:
     heaps.heapify(heap, end - heaps.ROOT)
 
 
-@inlined
+@compiled
 def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
     """A bound with WANTED of every SAMPLE sampled scores below it; infinite for few samples."""
     wanted = WANTED * count // SAMPLE
@@ -211,7 +211,7 @@ def lowest_of(heap: np.ndarray, first: int, count: int) -> Any:
     return heap[first + wanted - 1].score
 
 
-@inlined
+@compiled
 def take_up_the_rest(arrays: Resident, pool: int) -> None:
     """Insert all rows kept out of the heap, with the priority they had. O(rows)."""
     heap = arrays.heap[pool]
@@ -238,7 +238,7 @@ def take_up_the_rest(arrays: Resident, pool: int) -> None:
     heaps.heapify(heap, end - heaps.ROOT)
 
 
-@inlined
+@compiled
 def is_time_to_compute(arrays: Resident, pool: int) -> bool:
     """Whether this eviction recomputes all priorities."""
     own = arrays.rounds[pool]
@@ -250,7 +250,7 @@ def is_time_to_compute(arrays: Resident, pool: int) -> bool:
     return bool(own.decisions >= every)
 
 
-@inlined
+@compiled
 def decide(arrays: Resident, pool: int) -> Any:
     """Prepare an eviction: update mature rows and priorities. Returns the maturity age.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.models.density_classes import AGES, GAPS, MATCHES, RATES, TICKS
 
 SLOTS = 2 * TICKS
@@ -53,32 +53,32 @@ class RowClasses(NamedTuple):
     newcomer: np.ndarray  # float64, one: what arrivals count for beside rows that are stored
 
 
-@inlined
+@compiled
 def tick_now(arrays: Any, own: RowClasses) -> Any:
     """The last tick that has begun."""
     return (arrays.terms[0].clock >> 1) >> own.clock[SHIFT]
 
 
-@inlined
+@compiled
 def ticks_since(own: RowClasses, tick: int, time: int) -> Any:
     """Whole ticks from a time to the beginning of a tick."""
     shift = own.clock[SHIFT]
     return min(max((tick << shift) - time, 0) >> shift, TICKS - 1)
 
 
-@inlined
+@compiled
 def match_class(matches: int) -> Any:
     """As `models.density_classes.match_class`."""
     return np.int64(min(matches, 2) + (1 if matches > 3 else 0))
 
 
-@inlined
+@compiled
 def first_cell(side: int, place: float, met: int) -> Any:
     """The cell of no gap and no age, by class of matches."""
     return ((side * RATES + np.int64(place)) * MATCHES + met) * HISTORIES
 
 
-@inlined
+@compiled
 def cell_of(arrays: Any, own: RowClasses, tick: int, row: int) -> Any:
     """The cell of a row at a tick."""
     record = arrays.rows[row]
@@ -88,7 +88,7 @@ def cell_of(arrays: Any, own: RowClasses, tick: int, row: int) -> Any:
     return first_cell(side, own.place[row], match_class(record.matches)) + gap * AGES + age
 
 
-@inlined
+@compiled
 def score_in(own: RowClasses, cell: int, place: float) -> float:
     """The score in a cell of a row whose key has this place."""
     part = place - np.int64(place)
@@ -98,7 +98,7 @@ def score_in(own: RowClasses, cell: int, place: float) -> float:
     return float(score)
 
 
-@inlined
+@compiled
 def next_tick(arrays: Any, own: RowClasses, tick: int, row: int, cutoff: float) -> Any:
     """The tick at which the class of a row changes to one below the cutoff, or NEVER.
 
@@ -160,7 +160,7 @@ def set_cutoff(arrays: Any, own: RowClasses, pool: int, every: bool) -> None:
             _look_ahead(own, np.int64(side), cutoff)
 
 
-@inlined
+@compiled
 def _look_ahead(own: RowClasses, side: int, cutoff: float) -> None:
     """For how long rows of a side are safe at least from a match on."""
     cutoff *= ROUNDING
@@ -188,7 +188,7 @@ def _look_ahead(own: RowClasses, side: int, cutoff: float) -> None:
                     own.ahead[side, rate, met, age] = min(own.ahead[side, rate, met, age], reached)
 
 
-@inlined
+@compiled
 def ahead_of(arrays: Any, own: RowClasses, tick: int, row: int) -> Any:
     """For how many ticks at least a row that has just matched is safe."""
     record = arrays.rows[row]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled, inlined
+from headgate.compiling import compiled
 from headgate.policies.policy import Arrivals
 from headgate.policies.structures.curve_tables import CurveTables, no_curve_tables
 from headgate.policies.structures.marks import (
@@ -117,7 +117,7 @@ def sort_values(
     )
 
 
-@inlined
+@compiled
 def hear(arrays: Any, own: CurveArrays, row: int) -> None:
     """Update the state of a stream from an arrival; rows of the other side are scored by it."""
     other = own.heard[1 - arrays.links[row].side]
@@ -125,7 +125,7 @@ def hear(arrays: Any, own: CurveArrays, row: int) -> None:
     other.frame = own.sorted_values.frame[row]
 
 
-@inlined
+@compiled
 def age_class(arrays: Any, own: CurveArrays, row: int, side: int) -> int:
     """The class of age a row was last known to be in."""
     index = arrays.rows[row].side_index
@@ -135,7 +135,7 @@ def age_class(arrays: Any, own: CurveArrays, row: int, side: int) -> int:
     return at
 
 
-@inlined
+@compiled
 def level_of(arrays: Any, row: int, side: int) -> Any:
     """A row's level of importance."""
     levels = arrays.groups.size // 2
@@ -143,13 +143,13 @@ def level_of(arrays: Any, row: int, side: int) -> Any:
     return arrays.rows[row].group - side * levels if levels > 1 else 0
 
 
-@inlined
+@compiled
 def marks_of(own: CurveArrays, level: int, age: int) -> Marks:
     """The stored rows of a level of importance and age class."""
     return Marks(own.sorted_values.stored.words[level, age], own.sorted_values.stored.levels)
 
 
-@inlined
+@compiled
 def enter(arrays: Any, own: CurveArrays, row: int) -> None:
     """Mark a row as stored."""
     side = arrays.links[row].side
@@ -157,7 +157,7 @@ def enter(arrays: Any, own: CurveArrays, row: int) -> None:
     take(marks, own.sorted_values.place[row])
 
 
-@inlined
+@compiled
 def leave(arrays: Any, own: CurveArrays, row: int) -> None:
     """Mark a row as no longer stored."""
     side = arrays.links[row].side
@@ -165,7 +165,7 @@ def leave(arrays: Any, own: CurveArrays, row: int) -> None:
     free(marks, own.sorted_values.place[row])
 
 
-@inlined
+@compiled
 def grow_older(arrays: Any, own: CurveArrays, side: int) -> None:
     """Move rows to the class of their present age."""
     sorted_values, curve_tables = own.sorted_values, own.curve_tables
@@ -185,7 +185,7 @@ def grow_older(arrays: Any, own: CurveArrays, side: int) -> None:
         sorted_values.older[side, age] = at
 
 
-@inlined
+@compiled
 def worth(own: CurveArrays, side: int, age: int, offset: int) -> Any:
     """The score of an offset, where there is a frame and importance is 1."""
     curve_tables = own.curve_tables
@@ -195,7 +195,7 @@ def worth(own: CurveArrays, side: int, age: int, offset: int) -> Any:
     return curve_tables.table[side, own.heard[side].frame, age, at]
 
 
-@inlined
+@compiled
 def order_of(row: int, offset: int, rising: bool) -> Any:
     """A row's order among equal scores: where the curve rises the lowest value goes first, where it
     falls the highest; of one value, the eldest."""
@@ -203,7 +203,7 @@ def order_of(row: int, offset: int, rising: bool) -> Any:
     return ((near if rising else -near) << 31) + row
 
 
-@inlined
+@compiled
 def judge(arrays: Any, own: CurveArrays, row: int, side: int, age: int) -> tuple[float, np.int64]:
     """A row's score now, and its order among equal scores."""
     curve_tables = own.curve_tables
@@ -220,7 +220,7 @@ def judge(arrays: Any, own: CurveArrays, row: int, side: int, age: int) -> tuple
     return weight * worth(own, side, age, offset), order_of(row, offset, rising)
 
 
-@inlined
+@compiled
 def seek(own: CurveArrays, side: int, age: int, piece: int, edge: int) -> Any:
     """The side's first slot with a value of at least ``edge``.
 
@@ -252,7 +252,7 @@ def seek(own: CurveArrays, side: int, age: int, piece: int, edge: int) -> Any:
     return low
 
 
-@inlined
+@compiled
 def stretch_of(own: CurveArrays, side: int, age: int, piece: int) -> tuple[np.int64, np.int64]:
     """The range of places in a piece: begin and end."""
     sorted_values, curve_tables = own.sorted_values, own.curve_tables
@@ -268,7 +268,7 @@ def stretch_of(own: CurveArrays, side: int, age: int, piece: int) -> tuple[np.in
     return np.int64(sorted_values.begins[low]), np.int64(sorted_values.begins[max(low, high)])
 
 
-@inlined
+@compiled
 def worst_within(own: CurveArrays, level: int, age: int, begin: int, end: int, rising: bool) -> Any:
     """The stored row of lowest score in a piece: at its low end if it rises, else at its high end.
 

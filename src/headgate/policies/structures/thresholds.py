@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headgate.compiling import inlined
+from headgate.compiling import compiled
 
 LEFT = 0
 THRESHOLD = np.dtype(
@@ -22,7 +22,7 @@ THRESHOLD = np.dtype(
 )
 
 
-@inlined
+@compiled
 def raise_threshold(arrays: Any, pool: int, score: float) -> None:
     """Record an evicted score. Amortised O(1)."""
     own = arrays.pools[pool]
@@ -36,7 +36,7 @@ def raise_threshold(arrays: Any, pool: int, score: float) -> None:
     own.thresholds = at + 1
 
 
-@inlined
+@compiled
 def threshold_of(arrays: Any, row: int) -> float:
     """The row's threshold; 0 where nothing was evicted since it arrived. O(log entries)."""
     side = arrays.links[row].side
