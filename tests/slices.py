@@ -1,11 +1,13 @@
 """Runs seeds in slices, in one process or several, until they are done or time is up."""
 
+import faulthandler
 import multiprocessing
 import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -54,9 +56,13 @@ def within(cpu_s: float, idle_s: int = IDLE_S) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, 1, 1)
+    faulthandler.register(signal.SIGPROF, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, 2 * cpu_s)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        faulthandler.unregister(signal.SIGPROF)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
@@ -104,16 +110,28 @@ def _done(
     with ProcessPoolExecutor(bounds.processes, multiprocessing.get_context("spawn")) as pool:
         running: dict[Future[Slice], range] = {}
         for part in parts:
-            running[pool.submit(_timed, work, part)] = part
+            try:
+                running[pool.submit(_timed, work, part)] = part
+            except BrokenProcessPool:
+                break
             if len(running) < bounds.processes:
                 continue
             ready, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ready:
-                yield running.pop(future), future.result()
+                yield running.pop(future), _brought(future)
             if time.time() > deadline:
                 break
         for future, part in running.items():
-            yield part, future.result()
+            yield part, _brought(future)
+
+
+def _brought(future: Future[Slice]) -> Slice:
+    """What a slice brought; one whose process has died has failed."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        story = "FAILED a process died in or beside these seeds: run each of them by itself\n"
+        return Slice(failed=[("died", story)])
 
 
 def _timed(work: Work, numbers: range) -> Slice:

@@ -19,6 +19,7 @@ from headgate.building.declared_entries import functions
 from headgate.building.library_build import is_current
 from headgate.building.source_files import sources_of
 from headgate.compiling import Compiled, machine_library
+from headgate.compiling.compiled import shared
 from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.step import Step
 from headgate.policies import ALL_POLICIES, Policy
@@ -194,6 +195,7 @@ class InBothForms(Step):
         made = list(super().pairs())
         arrays, windows, importance = self._arrays, self._windows, self.importance
         self._arrays, self._windows = before
+        self._shared = shared(self._arrays)
         self._is_taken_up, self.importance = False, 0.0
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Compiled, "_entries", property(lambda self: ()))
@@ -201,6 +203,7 @@ class InBothForms(Step):
         for one, other in ((arrays, self._arrays), (windows, self._windows), (made, compiled)):
             assert bytes_of(one) == bytes_of(other)
         self._arrays, self._windows, self.importance = arrays, windows, importance
+        self._shared = shared(self._arrays)
         yield from made
 
 

@@ -1,8 +1,12 @@
 """The time limit of a seed in campaigns."""
 
 import itertools
+import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -26,3 +30,34 @@ def test_seconds_in_which_a_process_was_stopped_do_not_count() -> None:
         time.sleep(3.2)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
         sum(range(1_000_000))
+
+
+ENDLESS = """
+import numpy as np
+from headgate.compiling import compiled
+from tests.slices import within
+
+@compiled
+def follow(links):
+    at = 0
+    while at >= 0:
+        at = links[at]
+    return at
+
+with within(1):
+    follow(np.zeros(1, np.int64))
+"""
+
+
+def test_machine_code_without_end_ends_the_process_and_says_where(tmp_path: Path) -> None:
+    program = tmp_path / "endless.py"
+    program.write_text(ENDLESS)
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "HEADGATE_KERNEL": "jit"},
+    )
+    assert done.returncode == -signal.SIGPROF
+    assert "endless.py" in done.stderr

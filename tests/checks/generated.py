@@ -7,6 +7,7 @@ must be equal in key, satisfy a band or comparison, or both.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -116,12 +117,33 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
 """Policies with parameters worth trying; others are built without any."""
 
 
+class Scale(NamedTuple):
+    """How large generated joins are."""
+
+    fewest_rows: tuple[int, ...]
+    most_rows: int
+    longest_window: int
+    most_stored: int
+
+
+FEW_ROWS = Scale((0, 10, 20), 40, 12, 6)
+MANY_ROWS = Scale((200, 400), 600, 400, 200)
+"""Enough that structures grow to several levels, and run out of room that is sized by rows."""
+
+
 @st.composite
-def cases(draw: st.DrawFn, policy: type[Policy], time_windows: bool = False) -> Case:
+def cases(
+    draw: st.DrawFn, policy: type[Policy], time_windows: bool = False, scale: Scale = FEW_ROWS
+) -> Case:
     """Inputs for joins under a policy; only with time windows where it serves no others."""
-    fewest = draw(st.sampled_from((0, 10, 20)))
-    arrivals = _decoded(draw(st.lists(st.integers(0, 65535), min_size=fewest, max_size=40)))
-    spans = draw(st.tuples(st.integers(0, 12), st.integers(0, 12)))
+    rows = st.lists(
+        st.integers(0, 65535),
+        min_size=draw(st.sampled_from(scale.fewest_rows)),
+        max_size=scale.most_rows,
+    )
+    arrivals = _decoded(draw(rows))
+    span = st.integers(0, scale.longest_window)
+    spans = draw(st.tuples(span, span))
     by_rows = (False, False) if time_windows else draw(st.tuples(st.booleans(), st.booleans()))
     windows = tuple(
         RowWindow(span) if rows else TimeWindow(span)
@@ -136,7 +158,8 @@ def cases(draw: st.DrawFn, policy: type[Policy], time_windows: bool = False) -> 
     if draw(st.booleans()):
         where = RELATIONS[draw(st.sampled_from(list(RELATIONS)))]
         keyed = draw(st.booleans())
-    terms = Terms(windows, chosen, *draw(budgets()), where, **draw(importances(policy)))
+    limits = draw(budgets(scale.most_stored))
+    terms = Terms(windows, chosen, *limits, where, **draw(importances(policy)))
     terms = replace(terms, per_byte=terms.most_bytes[0] < UNLIMITED and draw(st.booleans()))
     return Case(arrivals, terms, keyed)
 
@@ -155,13 +178,15 @@ def importances(draw: st.DrawFn, policy: type[Policy]) -> dict[str, object]:
 
 
 @st.composite
-def budgets(draw: st.DrawFn) -> tuple[tuple[int, int], tuple[int, int], bool]:
+def budgets(
+    draw: st.DrawFn, most: int = FEW_ROWS.most_stored
+) -> tuple[tuple[int, int], tuple[int, int], bool]:
     """Most rows and most bytes of each pool, and whether the sides share the first."""
-    limits = st.tuples(st.integers(0, 6), st.integers(0, 6))
+    limits = st.tuples(st.integers(0, most), st.integers(0, most))
     unlimited = (UNLIMITED, UNLIMITED)
     kind = draw(st.sampled_from(("rows", "bytes", "both")))
     rows = unlimited if kind == "bytes" else draw(limits)
-    most_bytes = unlimited if kind == "rows" else tuple(3 * most for most in draw(limits))
+    most_bytes = unlimited if kind == "rows" else tuple(3 * each for each in draw(limits))
     return rows, most_bytes, draw(st.booleans())
 
 

@@ -5,6 +5,7 @@ that is too slow, so the few kinds of strategies that `tests/checks` uses are dr
 are. A failing seed is then repeated as it is.
 """
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +32,8 @@ def _integer(data: SeededDraw, strategy: Any) -> int:
 
 
 def _list(data: SeededDraw, strategy: Any) -> list[Any]:
-    size = data.rng.randint(strategy.min_size, int(min(strategy.max_size, 60)))
+    most = 60 if math.isinf(strategy.max_size) else int(strategy.max_size)
+    size = data.rng.randint(strategy.min_size, most)
     return [data.draw(strategy.element_strategy) for _ in range(size)]
 
 
