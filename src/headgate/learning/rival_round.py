@@ -10,13 +10,14 @@ their first partner, pairs, and rows of its share that certainly have no partner
 in importance, results count by theirs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.layout import Fate
+from headgate.kernel.given_up import hashes_of_codes
+from headgate.kernel.layout import NULL_KEY, Fate
 from headgate.kernel.pair_block import NOBODY, PairBlock
 from headgate.kernel.rows import Rows, joined
 from headgate.kernel.step import Step
@@ -150,14 +151,19 @@ class RivalRound(NamedTuple):
         made = np.zeros((len(policies), GROUPS))
         groups, counted = self._groups(stored, chosen), self._counted(stored, drawn, chosen)
         numbers = (self.sequence[0][chosen[0]], self.sequence[1][chosen[1]])
+        keys = _FewKeys.of(self.given, [*arrivals, *stored])
+        new = [keys.coded(side, rows, weigh) for side, rows in enumerate(arrivals)]
         for rival, policy in enumerate(policies):
-            batches = [stored[side].batch(rival, self.given.terms) for side in (0, 1)]
-            new = arrivals
-            if policy.weighs_keys:
-                batches = [weigh(batch, side) for side, batch in enumerate(batches)]
-                new = [weigh(batch, side) for side, batch in enumerate(new)]
+            batches = [
+                keys.coded(side, stored[side].batch(rival, self.given.terms), weigh)
+                for side in (0, 1)
+            ]
             given = self.given._replace(
-                stored=(batches[0], batches[1]), arriving=(new[0], new[1]), numbers=numbers
+                stored=(batches[0], batches[1]),
+                arriving=(new[0], new[1]),
+                codes=keys.codes,
+                hashes=keys.hashes,
+                numbers=numbers,
             )
             step = self._step(policy, given)
             own = [
@@ -249,6 +255,33 @@ class RivalRound(NamedTuple):
             pace=None,
             indexes=None,
         )
+
+
+class _FewKeys(NamedTuple):
+    """The keys of a round, which are few of all: codes of their own keep its tables small."""
+
+    place: np.ndarray
+    """By the join's code, the one in the round; the last is that of null."""
+    codes: int
+    hashes: np.ndarray | None
+
+    @classmethod
+    def of(cls, given: StepInput, rows: Sequence[Rows | RivalRows]) -> "_FewKeys":
+        """The keys of some rows."""
+        is_used = np.zeros(given.codes + 1, np.bool_)
+        for part in rows:
+            is_used[part.code] = True
+        is_used[NULL_KEY] = False
+        place = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+        codes, place[NULL_KEY] = int(place[-1]) + 1, NULL_KEY
+        if given.terms.how == How.INNER:
+            return cls(place, codes, None)
+        hashes = hashes_of_codes(given.codes) if given.hashes is None else given.hashes
+        return cls(place, codes, hashes[np.flatnonzero(is_used)])
+
+    def coded(self, side: int, rows: Rows, weigh: Weigh) -> Rows:
+        """Rows of a side with their weights, and the codes of the round."""
+        return weigh(rows, side)._replace(code=self.place[rows.code])
 
 
 def _weights(block: PairBlock) -> np.ndarray | None:
