@@ -11,10 +11,12 @@ from headgate.engine.replay import Replay
 from headgate.learning import room as rooms
 from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.learner import Learner, new_monitor
+from headgate.learning.rival_list import ages_together
 from headgate.learning.rival_round import RivalRound, RivalRows
 from headgate.learning.room import ALWAYS, TRIED_BYTES, WATCHED_BYTES
 from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
 from headgate.policies import Learned, Policy
+from headgate.studies.auto.streams import STREAMS
 from headgate.studies.streams import Streams, aging, zipf
 from headgate.trials.trace import Trace
 
@@ -148,6 +150,40 @@ def test_the_leader_is_left_only_for_one_that_is_surely_better() -> None:
     assert standing.leader("age") in ("fifo", "prob")
     standing.add(np.stack([np.zeros(GROUPS), np.full(GROUPS, 20.0), np.zeros(GROUPS)]))
     assert standing.leader("fifo") == "prob"
+
+
+def test_one_that_leads_waits_for_rows_that_mature_together() -> None:
+    standing = Standing(("density", "random"))
+    standing.add(np.stack([np.full(GROUPS, 20.0), np.full(GROUPS, 40.0)]))
+    all_came_at_once, of_all_ages = np.array([0.3, 0.0]), np.zeros(2)
+    standing.go_on("density", 0.4, all_came_at_once)
+    assert standing.leader("density") == "density"
+    standing.go_on("density", 0.4, all_came_at_once)
+    assert standing.leader("density") == "density"
+    standing.go_on("density", 0.4, all_came_at_once)
+    assert standing.leader("density") == "random"
+    standing.add(np.stack([np.full(GROUPS, 30.0), np.zeros(GROUPS)]))
+    standing.go_on("density", 0.1, of_all_ages)  # they have matched: the lead is gone
+    standing.add(np.stack([np.zeros(GROUPS), np.full(GROUPS, 30.0)]))
+    standing.go_on("density", 0.1, of_all_ages)
+    assert standing.leader("density") == "density"
+
+
+def test_rows_that_came_together_are_told_from_rows_of_all_ages() -> None:
+    ages = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.48, 0.49, 0.5, 0.51, 0.52])
+    held = np.zeros((3, 10), np.bool_)
+    held[0, :5], held[1, 5:] = True, True
+    rows = RivalRows.none(3)._replace(held=held)
+    spread, together, nobody = ages_together((rows, RivalRows.none(3)), (ages, ages[:0]))
+    assert (spread, nobody) == (0.0, 0.0)
+    assert together == pytest.approx(0.47)
+
+
+def test_auto_does_not_leave_rows_that_are_about_to_match() -> None:
+    streams = STREAMS["INC"](60_000, 60, 1)
+    budget = hg.Budget(rows=611)
+    density = streams.join("density", budget).stats.pairs
+    assert streams.join("auto", budget).stats.pairs > 0.97 * density
 
 
 def test_of_two_that_make_the_same_the_one_that_leaves_more_room_is_better() -> None:

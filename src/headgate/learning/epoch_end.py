@@ -11,6 +11,8 @@ from headgate.learning.key_counts import most_frequent, padded, short
 from headgate.learning.learned_rows import LearnedRows
 from headgate.learning.monitor import Monitor
 from headgate.learning.observation import Observation
+from headgate.learning.rival_list import ages_together
+from headgate.learning.rival_round import RivalRows
 from headgate.learning.trial import begin_trial, choose_rivals, end_trial, fitting
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
@@ -97,8 +99,9 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     for side in (0, 1):
         seen.judge(side, still_open.of_side(side))
     came = sum(ended.after.seen) - monitor.woken_at
+    windows = ended.windows_passed(monitor.by_rows)
     monitor.forget(
-        ended.windows_passed(monitor.by_rows),
+        windows,
         float(ended.lived_us),
         ended.arrived,
         ended.stored,
@@ -136,10 +139,24 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
             rivals = None
         if rivals is not None:
             rivals = fitting(rivals, monitor, monitor.room_now.most_tried(key_bytes))
+        if rivals is not None:
+            ages = (_ages(ended, rivals[0], 0), _ages(ended, rivals[1], 1))
+            monitor.standing.go_on(monitor.followed, windows, ages_together(rivals, ages))
         follow(monitor, policy.learned, had_models)
         if rivals is not None:
             rivals = choose_rivals(monitor, policy.learned, ended.terms, ended.capacity, rivals)
     return LearnedRows(watched._replace(before=watched.met), tracked, rivals)
+
+
+def _ages(ended: Ended, rows: RivalRows, side: int) -> np.ndarray:
+    """The ages of a side's rows, in parts of its window."""
+    window = ended.terms.windows[side]
+    if isinstance(window, RowWindow):
+        age = ended.after.seen[side] - rows.sequence
+    else:
+        age = (ended.after.clock >> 1) - rows.time
+    parts: np.ndarray = np.clip(age / max(window.span, 1), 0.0, 1.0)
+    return parts
 
 
 def follow(monitor: Monitor, policy: Learned, had_models: bool = True) -> None:
@@ -156,6 +173,8 @@ def follow(monitor: Monitor, policy: Learned, had_models: bool = True) -> None:
     switched = bool(before) and before != settled.name
     monitor.switched += int(switched)
     monitor.steady *= not switched
+    if switched:
+        monitor.standing.ahead_for[:] = 0.0
     monitor.followed = settled.name
     monitor.epoch.revives = settled.keeps_history and before not in KEEP_HISTORY
 

@@ -284,6 +284,8 @@ class Monitor:
                     "costs": self.standing.costs,
                     "by_importance": self.standing.by_importance,
                     "made": self.standing.made.tolist(),
+                    "ahead_for": self.standing.ahead_for.tolist(),
+                    "together": self.standing.together.tolist(),
                 },
                 "pairs": self.pairs,
                 "lost": self.lost,
@@ -313,6 +315,9 @@ class Monitor:
         )
         if self.standing.names:
             self.standing.made = np.array(standing["made"])
+            if "ahead_for" in standing:
+                self.standing.ahead_for = np.array(standing["ahead_for"])
+                self.standing.together = np.array(standing["together"])
         self.pairs, self.lost = given["pairs"], given["lost"]
         # Earlier versions never rested.
         matched, alone = given.get("made", (float(self.pairs), 0.0))

@@ -34,6 +34,23 @@ def regrouped(
     places = places_among(standing.names, names, like)
     found = replace(standing, names=names, costs=costs)
     found.made = np.where((places >= 0)[:, None], standing.made[places], 0.0)
+    found.ahead_for = np.where(places >= 0, standing.ahead_for[places], 0.0)
+    found.together = np.where(places >= 0, standing.together[places], 0.0)
+    return found
+
+
+def ages_together(rows: BothRows, ages: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Of each rival, how old the rows that it stores are by more than they differ in age.
+
+    It is 0 where rows of all ages are stored, as many of each, and nearly their age where all came
+    at about the same time. ``ages`` are those of all rows of a side, in parts of its window.
+    """
+    found = np.zeros(len(rows[0].held))
+    for rival in range(len(found)):
+        own = np.concatenate([ages[side][rows[side].held[rival]] for side in (0, 1)])
+        if len(own):
+            young, old = np.quantile(own, (0.25, 0.75))
+            found[rival] = max(young - (old - young), 0.0)
     return found
 
 

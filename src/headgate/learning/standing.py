@@ -14,6 +14,9 @@ stored was chosen by other rules, and it can take a window to be replaced."""
 FAR_SURE, FAR, FAR_PAIRS = 4.0, 0.15, 256.0
 """Standard errors, and the part of what the policy followed makes, by which another must be behind
 to be tried no more for a while; and pairs that it takes to tell."""
+PATIENCE = 4.0
+"""Times as long as rows that came together have been stored, for which another policy must be ahead
+to replace the one followed: they may match for the rest of their window."""
 LEAST_PAIRS = 64.0
 """Pairs that must have been made in all before anything can be told."""
 
@@ -40,9 +43,18 @@ class Standing:
     by_importance: bool = False
     """Whether pairs count by their importance."""
     made: np.ndarray = field(init=False)
+    ahead_for: np.ndarray = field(init=False)
+    """For how many windows each has been surely ahead of the one followed."""
+    together: np.ndarray = field(init=False)
+    """How old rows that came together were lately, of those that each stores, in windows.
+
+    They match together, too, so who is ahead may change until then; and a policy that takes over
+    throws away what is about to match."""
 
     def __post_init__(self) -> None:
         self.made = np.zeros((len(self.names), GROUPS))
+        self.ahead_for = np.zeros(len(self.names))
+        self.together = np.zeros(len(self.names))
 
     def forget(self, factor: float) -> None:
         """Discount past results by ``factor``."""
@@ -76,16 +88,36 @@ class Standing:
         far = (lead > FAR_SURE * chance) & (lead > FAR * own.sum())
         return tuple(name for name, is_far in zip(self.names, far, strict=True) if is_far)
 
+    def go_on(self, followed: str, windows: float, together: np.ndarray) -> None:
+        """Note who is ahead of the policy followed, once so many windows more have passed."""
+        ahead = self._surely_ahead(followed) if self.tells else np.zeros(len(self.names), np.bool_)
+        self.ahead_for = np.where(ahead, self.ahead_for + windows, 0.0)
+        self.together = np.maximum(together, self.together * 0.5**windows)
+
     def leader(self, followed: str) -> str:
         """The policy to follow: another than ``followed`` only if significantly better."""
-        made = self.made * (1 - np.array(self.costs or [0.0] * len(self.names)))[:, None]
         if followed not in self.names:
-            return self.names[int(np.argmax(made.sum(axis=1)))] if self.tells else followed
-        own = made[self.names.index(followed)]
-        ahead = made - own
-        lead = ahead.sum(axis=1)
-        chance = np.sqrt(GROUPS) * ahead.std(axis=1, ddof=1)
-        surely = (lead > SURE * chance) & (lead > LEAST_GAIN * own.sum())
+            return self.names[int(np.argmax(self._net.sum(axis=1)))] if self.tells else followed
+        together = np.maximum(self.together, self.together[self.names.index(followed)])
+        surely = self._surely_ahead(followed) & (self.ahead_for >= PATIENCE * together)
         if not self.tells or not surely.any():
             return followed
+        lead = self._net.sum(axis=1)
         return self.names[int(np.argmax(np.where(surely, lead, -np.inf)))]
+
+    def _surely_ahead(self, followed: str) -> np.ndarray:
+        """Which policies make more than the one followed, by more than chance."""
+        if followed not in self.names:
+            return np.zeros(len(self.names), np.bool_)
+        own = self._net[self.names.index(followed)]
+        ahead = self._net - own
+        lead, chance = ahead.sum(axis=1), np.sqrt(GROUPS) * ahead.std(axis=1, ddof=1)
+        surely: np.ndarray = (lead > SURE * chance) & (lead > LEAST_GAIN * own.sum())
+        return surely
+
+    @property
+    def _net(self) -> np.ndarray:
+        """What each makes, less what it costs."""
+        costs = np.array(self.costs or [0.0] * len(self.names))
+        net: np.ndarray = self.made * (1 - costs)[:, None]
+        return net
