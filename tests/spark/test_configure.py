@@ -5,8 +5,10 @@ from pyspark.sql import SparkSession
 
 import headgate as hg
 from headgate.spark.arrow_batches import ARROW_BYTES
+from headgate.spark.checkpoint_writer import CHECKPOINT_WRITER
 from headgate.spark.configuration import settings_for, value_of
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB
+from tests.spark.needed_spark import ON_CONNECT
 
 pytestmark = pytest.mark.spark
 
@@ -22,7 +24,8 @@ def bare(spark: SparkSession) -> SparkSession:
 
 def test_what_is_needed_is_set_and_said(bare: SparkSession) -> None:
     changed = hg.configure(bare)
-    assert [each.name for each in changed] == [PROVIDER, CHANGELOG, PARTITIONS, ARROW_BYTES]
+    names = [PROVIDER, CHANGELOG, PARTITIONS, ARROW_BYTES]
+    assert [each.name for each in changed] == names + [CHECKPOINT_WRITER] * (not ON_CONNECT)
     assert bare.conf.get(PROVIDER) == ROCKSDB
     assert bare.conf.get(CHANGELOG) == "true"
     assert bare.conf.get(PARTITIONS) == "2"

@@ -34,8 +34,10 @@ from headgate.bench.contenders import (
     read_side,
     there_and_back,
 )
+from headgate.spark.checkpoint_writer import CHECKPOINT_WRITER, local_writer
 from headgate.spark.configuration import configure
 from headgate.spark.requirements import PROVIDER, ROCKSDB
+from headgate.spark.session_access import access_to
 from headgate.spec import Budget, Side
 
 SIZES = {10_000: 60, 100_000: 36, 800_000: 18, 1_600_000: 12}
@@ -101,6 +103,14 @@ def _headgate(share: float = 1.0) -> Contender:
     return build
 
 
+def _as_configured(session: SparkSession) -> None:
+    """Spark's default state store, and files of checkpoints written as `configure` has it."""
+    session.conf.set(PROVIDER, HDFS)
+    writer = local_writer(access_to(session))
+    if writer is not None:
+        session.conf.set(CHECKPOINT_WRITER, writer)
+
+
 _SLOWER = {10_000: 40, 100_000: 14, 800_000: 4}
 
 CONTENDERS: dict[str, Entrant] = {
@@ -109,6 +119,9 @@ CONTENDERS: dict[str, Entrant] = {
     "Headgate after hg.configure": Entrant(_headgate(), configure),
     "Headgate, a tenth of the memory": Entrant(
         _headgate(TENTH), _settings({PROVIDER: ROCKSDB}), True
+    ),
+    "Spark's join, files written as after hg.configure": Entrant(
+        _spark, _as_configured, True, SLOW
     ),
     "no join: rows through Python": Entrant(identity, _settings({}), True),
     "no join: state in Python": Entrant(no_join, _settings({PROVIDER: ROCKSDB}), True),

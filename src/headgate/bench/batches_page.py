@@ -23,13 +23,14 @@ Milliseconds a batch, as the median of all rounds (least to most): the first bat
 session; one without rows; early ones, the fourth to the fourteenth; and steady ones, those of the
 second half of the run, after some twenty seconds, when Java has compiled most of what it runs.
 "times" is how many rows a second go through in steady batches, to those of Spark's own join in the
-same round. Two queries join nothing: they show what Spark itself takes to pass rows through Python,
-and to keep state there.
+same round. Three queries join nothing: they show what Spark itself takes to pass rows through
+Python, to keep state there, and to do both. `hg.configure` also changes how Spark writes the files
+of a checkpoint on a local disk, which helps its own join as well; one line shows that join with it.
 
 Written by `headgate bench --part batches` on {day}: {rounds} (one of what joins nothing, of
-a tenth of the memory and of RocksDB), {cores} cores, Spark {spark}, Python {python}. Shuffle
-partitions are as many as cores for all; nothing else is set but the state store that each needs,
-and what `hg.configure` sets.
+a tenth of the memory, of RocksDB and of files), {cores} cores, Spark {spark}, Python {python}.
+Shuffle partitions are as many as cores for all; nothing else is set but the state store that each
+needs, and what `hg.configure` sets.
 """
 
 

@@ -7,6 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from headgate.spark.arrow_batches import ARROW_BYTES, NO_ARROW_BYTES
+from headgate.spark.checkpoint_writer import CHECKPOINT_WRITER, local_writer
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB, check_session
 from headgate.spark.session_access import access_to
 
@@ -57,8 +58,9 @@ class Configured(tuple[Changed, ...]):
 
 def settings_for(session: SparkSession) -> list[SparkSetting]:
     """What Headgate needs or gains from in a session."""
-    cores = str(access_to(session).cores)
-    return [
+    access = access_to(session)
+    cores, writer = str(access.cores), local_writer(access)
+    settings = [
         SparkSetting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB", is_needed=True),
         SparkSetting(CHANGELOG, "true", "a batch then uploads what changed, not a snapshot"),
         SparkSetting(PARTITIONS, cores, "every partition opens a state store in every batch"),
@@ -66,6 +68,10 @@ def settings_for(session: SparkSession) -> list[SparkSetting]:
             ARROW_BYTES, NO_ARROW_BYTES, "else Spark weighs every row, a third of the time"
         ),
     ]
+    if writer is not None:
+        why = "else a batch starts 48 processes to rename its files on a local disk"
+        settings.append(SparkSetting(CHECKPOINT_WRITER, writer, why))
+    return settings
 
 
 def configure(session: SparkSession) -> Configured:

@@ -127,6 +127,15 @@ class SessionAccess(ABC):
         """The environment of workers, to be changed; None where there is no reaching it."""
         return None
 
+    def has_class(self, name: str) -> bool:
+        """Whether the driver can load a class of Java's, where that can be asked."""
+        return False
+
+    @property
+    def default_files(self) -> str:
+        """Where paths without a scheme are, such as ``file:///``; empty where it is not told."""
+        return ""
+
     def set_python(self, path: str) -> None:
         """Let workers run this Python, where that can be told."""
         raise NotImplementedError
@@ -174,6 +183,13 @@ class ClassicAccess(SessionAccess):
     def environment(self) -> dict[str, str] | None:
         found: dict[str, str] = self.context.environment
         return found
+
+    def has_class(self, name: str) -> bool:
+        return bool(self.context._jvm.org.apache.spark.util.Utils.classIsLoadable(name))
+
+    @property
+    def default_files(self) -> str:
+        return str(self.context._jsc.hadoopConfiguration().get("fs.defaultFS"))
 
     def setting(self, name: str, default: str) -> str:
         return str(self.context.getConf().get(name, default))
