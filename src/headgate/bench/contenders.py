@@ -17,8 +17,11 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from headgate.api.window_join import WindowJoin
 from headgate.policies import Random
-from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing, Unpacking
+from headgate.spark.carried_columns import ResultColumn
+from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
+from headgate.spark.row_output import row_frame, row_schema, rows_alone
+from headgate.spark.state.blobs import from_blob
 from headgate.spark.worker_environment import own_workers
 from headgate.spec import Budget, Side
 
@@ -139,7 +142,7 @@ def no_join(session: SparkSession, left: Path, right: Path) -> DataFrame:
 
 
 class _PassedOn(StatefulProcessor):
-    """Puts out the left side's blobs as they came."""
+    """Puts out the left side's rows as they came."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._blobs = handle.getValueState("blobs", "count long")
@@ -150,7 +153,9 @@ class _PassedOn(StatefulProcessor):
         count = 0
         for frame in rows:
             count += len(frame)
-            yield pd.DataFrame({"blob": frame["blob"][frame["side"] == 0]})
+            for blob in frame["blob"][frame["side"] == 0]:
+                if len(blob):
+                    yield row_frame(from_blob(blob))
         self._blobs.update((count,))
 
     def close(self) -> None:
@@ -160,9 +165,11 @@ class _PassedOn(StatefulProcessor):
 def there_and_back(session: SparkSession, left: Path, right: Path) -> DataFrame:
     """The lower bound for a join of this build: its transport, and half its rows as results.
 
-    Rows are packed, shuffled to a processor with state, and unpacked, as in a join; in between
-    nothing is read, joined or stored.
+    Rows are packed, shuffled to a processor with state, and put out as rows, as in a join; in
+    between nothing is joined or stored.
     """
+    schema = read_side(session, left, "l").schema
+    shown = [ResultColumn(field.name, field.dataType) for field in schema.fields]
     policy, labels = Random(), tuple(range(SHARDS))
     with own_workers(session):
         packed = []
@@ -171,15 +178,15 @@ def there_and_back(session: SparkSession, left: Path, right: Path) -> DataFrame:
             shard = F.pmod(F.xxhash64("key"), F.lit(SHARDS)).cast("int").alias(SHARD_COLUMN)
             pack = Packing(side, labels, tuple(rows.columns), ("key",), policy)
             packed.append(rows.select(shard, "*").mapInArrow(pack, PACKED))
-        return (
+        passed = (
             packed[0]
             .unionAll(packed[1])
             .groupBy("shard")
             .transformWithStateInPandas(
                 statefulProcessor=_PassedOn(),
-                outputStructType="blob binary",
+                outputStructType=row_schema(shown),
                 outputMode="append",
                 timeMode="None",
             )
-            .mapInArrow(Unpacking(), read_side(session, left, "l").schema)
         )
+        return rows_alone(passed, shown)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from headgate.bench.batch_sizes import CONTENDERS, PHASES, SIZES, first_files, in_a_process
 from headgate.bench.bench_workload import BenchWorkload
 
-PROFILED = ("Spark's join", "Headgate", "no join: state in Python")
-ROWS = (10_000, 800_000)
+PROFILED = ("Spark's join", "Headgate", "Headgate after hg.configure", "no join: state in Python")
+ROWS = (10_000, 100_000, 800_000)
 STAGES = Path("out/stages.md")
 """Where the profile is written."""
 COUNTED = {
@@ -22,6 +22,9 @@ COUNTED = {
     "scan": "scan time",
 }
 """What tasks report, by the name that Spark gives it; the longest of a stage's tasks counts."""
+TASKS, JAVA = "tasks", "processor time of Java"
+"""What is added up over a stage's tasks: how many there are, and what they took of a processor."""
+SHOWN = (TASKS, JAVA, *COUNTED)
 
 
 @dataclass
@@ -71,7 +74,8 @@ def stage_page(profiles: Sequence[Profiled]) -> str:
     parts = [
         "# Where the time of a batch goes\n\nMilliseconds, by `headgate bench --part stages`: "
         "phases on the driver, stages of the batch's job, and of what its tasks report the "
-        "longest. Steady batches are those of the second half of the run (median).\n"
+        "longest; tasks are counted, and their processor time in Java is added up. Steady "
+        "batches are those of the second half of the run (median).\n"
     ]
     for each in profiles:
         lines = [f"## {each.rows:,} rows of both sides in a batch: {each.name}\n"]
@@ -92,7 +96,7 @@ def stage_lines(first: BatchTime, usual: BatchTime) -> Iterator[tuple[str, float
         yield name, first.phases.get(name, 0.0), usual.phases[name]
     for stage, usually in zip(first.stages, usual.stages, strict=False):
         yield stage.name, stage.took, usually.took
-        for name in COUNTED:
+        for name in SHOWN:
             spent = stage.spent.get(name, 0.0), usually.spent.get(name, 0.0)
             if any(spent):
                 yield f"{stage.name}: {name}", *spent
@@ -118,6 +122,9 @@ def read_batches(events: Path) -> list[BatchTime]:
             for name, reported in COUNTED.items():
                 spent = _reported(event, reported)
                 stage.spent[name] = max(stage.spent.get(name, 0.0), spent)
+            busy = (event.get("Task Metrics") or {}).get("Executor CPU Time", 0) / 1e6
+            stage.spent[JAVA] = stage.spent.get(JAVA, 0.0) + busy
+            stage.spent[TASKS] = stage.spent.get(TASKS, 0.0) + 1
     return [
         BatchTime(phases[batch], tuple(_named(batches.get(batch, []), stages)))
         for batch in range(len(phases))
@@ -150,6 +157,6 @@ def _usual(batches: list[BatchTime]) -> BatchTime:
     stages = []
     for place in range(depth):
         same = [batch.stages[place] for batch in batches]
-        spent = {name: median(stage.spent.get(name, 0.0) for stage in same) for name in COUNTED}
+        spent = {name: median(stage.spent.get(name, 0.0) for stage in same) for name in SHOWN}
         stages.append(StageTime(same[0].name, median(stage.took for stage in same), spent))
     return BatchTime(phases, tuple(stages))

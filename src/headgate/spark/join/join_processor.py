@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import TimerValues
 
 from headgate.engine.definitions import Definitions, known_definitions
@@ -23,6 +24,7 @@ from headgate.spark.join.published_changes import CHANGES, LIMITS, read_changes,
 from headgate.spark.join.sample_tally import SampleTally
 from headgate.spark.join.shard_pacing import ShardPacing
 from headgate.spark.join.task_ledger import TaskLedger
+from headgate.spark.row_output import figures_frame, row_frame
 from headgate.spark.shard_arrivals import ShardArrivals
 from headgate.spark.shard_output import result_rows
 from headgate.spark.shard_processor import ShardProcessor, Stopwatch, result_blobs
@@ -93,9 +95,7 @@ class JoinProcessor(ShardProcessor):
             step = driver.begin(terms, part.arriving, watermark=late_at - tie_us, keep_late=True)
             raised = watermark - tie_us if part.is_last else None
             rows = results(step, plan.shape, plan.labels.index(shard), watermark=raised)
-            rows = tally.counted(rows)
-            for blobs in result_blobs(rows, plan.row_bytes):
-                yield result_rows(blobs)
+            yield from self._put_out(tally.counted(rows))
             driver.finish(step)
             if not part.is_last:
                 keep_compact(driver, step)
@@ -109,8 +109,17 @@ class JoinProcessor(ShardProcessor):
         watch.laps["cpu_ms"] = round(1000 * pacing.seconds) if pacing is not None else 0
         clocks = (progress.clock, step.after.clock)
         sampled = tally.figures
-        yield self._figures(shard, driver, state, watch, clocks, definitions, sampled=sampled)
+        figures = self._figures(shard, driver, state, watch, clocks, definitions, sampled=sampled)
+        yield figures if plan.row_columns is None else figures_frame(figures, plan.row_columns)
         settle()
+
+    def _put_out(self, pieces: Iterable[pa.Table]) -> Iterator[pd.DataFrame]:
+        """The result as the operator puts it out: as rows, or in blobs."""
+        if self._plan.row_columns is None:
+            for blobs in result_blobs(pieces, self._plan.row_bytes):
+                yield result_rows(blobs)
+        else:
+            yield from map(row_frame, pieces)
 
     def _figures(
         self,

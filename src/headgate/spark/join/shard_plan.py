@@ -87,6 +87,8 @@ class ShardPlan:
         The join's budget if it may change between batches; None if it is fixed.
     row_bytes
         Bytes allowed per output row; see `padded`.
+    row_columns
+        Columns of a result, if results leave the join as rows; None if they leave it in blobs.
     split
         Keys whose rows are spread over all shards; None if there are none.
     fixed
@@ -107,6 +109,7 @@ class ShardPlan:
     pacer: Pacer | None = None
     allowance: Allowance | None = None
     row_bytes: int | None = None
+    row_columns: int | None = None
     split: SplitKeys | None = None
     fixed: int = 0
     kept: Filters | None = None
