@@ -37,7 +37,6 @@ def test_each_batch_may_be_written_by_another_interface(
     session: SparkSession, tmp_path: Path
 ) -> None:
     writer = local_writer(access_to(session))
-    assert writer is not None
     join = hg.WindowJoin(
         left_on="l_key",
         right_on="r_key",

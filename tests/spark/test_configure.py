@@ -8,7 +8,7 @@ from headgate.spark.arrow_batches import ARROW_BYTES
 from headgate.spark.checkpoint_writer import CHECKPOINT_WRITER
 from headgate.spark.configuration import settings_for, value_of
 from headgate.spark.requirements import CHANGELOG, PARTITIONS, PROVIDER, ROCKSDB
-from tests.spark.needed_spark import ON_CONNECT
+from tests.spark.needed_spark import needs_classic
 
 pytestmark = pytest.mark.spark
 
@@ -24,8 +24,7 @@ def bare(spark: SparkSession) -> SparkSession:
 
 def test_what_is_needed_is_set_and_said(bare: SparkSession) -> None:
     changed = hg.configure(bare)
-    names = [PROVIDER, CHANGELOG, PARTITIONS, ARROW_BYTES]
-    assert [each.name for each in changed] == names + [CHECKPOINT_WRITER] * (not ON_CONNECT)
+    assert [each.name for each in changed] == [PROVIDER, CHANGELOG, PARTITIONS, ARROW_BYTES]
     assert bare.conf.get(PROVIDER) == ROCKSDB
     assert bare.conf.get(CHANGELOG) == "true"
     assert bare.conf.get(PARTITIONS) == "2"
@@ -38,6 +37,23 @@ def test_what_somebody_has_set_stays(bare: SparkSession) -> None:
     assert bare.conf.get(PARTITIONS) == "7"
     assert str(hg.configure(bare)) == "nothing to change"
     hg.configure(bare)
+
+
+@needs_classic("a server is not asked where its files are")
+def test_local_checkpoints_are_asked_for(bare: SparkSession) -> None:
+    changed = hg.configure(bare, local_checkpoints=True)
+    assert changed[-1].name == CHECKPOINT_WRITER
+    assert "FileSystemBased" in bare.conf.get(CHECKPOINT_WRITER)
+    changed.undo()
+    assert value_of(bare, CHECKPOINT_WRITER) is None
+    files = bare.sparkContext._jsc.hadoopConfiguration()
+    before = files.get("fs.defaultFS")
+    files.set("fs.defaultFS", "hdfs://namenode:8020/")
+    try:
+        with pytest.raises(hg.SpecError, match="local_checkpoints=True is for a classic session"):
+            hg.configure(bare, local_checkpoints=True)
+    finally:
+        files.set("fs.defaultFS", before)
 
 
 def test_it_can_be_undone(bare: SparkSession) -> None:

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -103,12 +104,10 @@ def _headgate(share: float = 1.0) -> Contender:
     return build
 
 
-def _as_configured(session: SparkSession) -> None:
-    """Spark's default state store, and files of checkpoints written as `configure` has it."""
+def _with_local_checkpoints(session: SparkSession) -> None:
+    """Spark's default state store, and checkpoints on local disks as `configure` can have them."""
     session.conf.set(PROVIDER, HDFS)
-    writer = local_writer(access_to(session))
-    if writer is not None:
-        session.conf.set(CHECKPOINT_WRITER, writer)
+    session.conf.set(CHECKPOINT_WRITER, local_writer(access_to(session)))
 
 
 _SLOWER = {10_000: 40, 100_000: 14, 800_000: 4}
@@ -120,8 +119,9 @@ CONTENDERS: dict[str, Entrant] = {
     "Headgate, a tenth of the memory": Entrant(
         _headgate(TENTH), _settings({PROVIDER: ROCKSDB}), True
     ),
-    "Spark's join, files written as after hg.configure": Entrant(
-        _spark, _as_configured, True, SLOW
+    "Spark's join, local_checkpoints": Entrant(_spark, _with_local_checkpoints, True, SLOW),
+    "Headgate after hg.configure, local_checkpoints": Entrant(
+        _headgate(), partial(configure, local_checkpoints=True), True
     ),
     "no join: rows through Python": Entrant(identity, _settings({}), True),
     "no join: state in Python": Entrant(no_join, _settings({PROVIDER: ROCKSDB}), True),

@@ -24,8 +24,8 @@ session; one without rows; early ones, the fourth to the fourteenth; and steady 
 second half of the run, after some twenty seconds, when Java has compiled most of what it runs.
 "times" is how many rows a second go through in steady batches, to those of Spark's own join in the
 same round. Three queries join nothing: they show what Spark itself takes to pass rows through
-Python, to keep state there, and to do both. `hg.configure` also changes how Spark writes the files
-of a checkpoint on a local disk, which helps its own join as well; one line shows that join with it.
+Python, to keep state there, and to do both. `hg.configure(local_checkpoints=True)` changes how
+Spark writes the files of a checkpoint, which helps its own join as well: one line shows that.
 
 Written by `headgate bench --part batches` on {day}: {rounds} (one of what joins nothing, of
 a tenth of the memory, of RocksDB and of files), {cores} cores, Spark {spark}, Python {python}.

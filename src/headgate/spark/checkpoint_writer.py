@@ -9,6 +9,7 @@ Spark itself uses the older one wherever there is no newer.
 """
 
 from headgate.spark.session_access import SessionAccess
+from headgate.spec import SpecError
 
 CHECKPOINT_WRITER = "spark.sql.streaming.checkpointFileManagerClass"
 _STREAMING = "org.apache.spark.sql.execution.streaming."
@@ -19,8 +20,14 @@ _NAMES = (
 """Of later and earlier versions of Spark."""
 
 
-def local_writer(access: SessionAccess) -> str | None:
-    """The class that writes checkpoints without such processes; None where disks are not local."""
+def local_writer(access: SessionAccess) -> str:
+    """The class that writes checkpoints without such processes; raises if disks are not local."""
     if not access.is_local or not access.default_files.startswith("file:"):
-        return None
-    return next((name for name in _NAMES if access.has_class(name)), None)
+        raise SpecError(
+            "local_checkpoints=True is for a classic session on one machine (local[...]) whose "
+            "files are on its own disks; leave it out here"
+        )
+    found = next((name for name in _NAMES if access.has_class(name)), None)
+    if found is None:
+        raise SpecError("local_checkpoints=True: this Spark has no such writer; leave it out")
+    return found

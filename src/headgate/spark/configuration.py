@@ -58,9 +58,8 @@ class Configured(tuple[Changed, ...]):
 
 def settings_for(session: SparkSession) -> list[SparkSetting]:
     """What Headgate needs or gains from in a session."""
-    access = access_to(session)
-    cores, writer = str(access.cores), local_writer(access)
-    settings = [
+    cores = str(access_to(session).cores)
+    return [
         SparkSetting(PROVIDER, ROCKSDB, "Python state on Spark needs RocksDB", is_needed=True),
         SparkSetting(CHANGELOG, "true", "a batch then uploads what changed, not a snapshot"),
         SparkSetting(PARTITIONS, cores, "every partition opens a state store in every batch"),
@@ -68,13 +67,9 @@ def settings_for(session: SparkSession) -> list[SparkSetting]:
             ARROW_BYTES, NO_ARROW_BYTES, "else Spark weighs every row, a third of the time"
         ),
     ]
-    if writer is not None:
-        why = "else a batch starts 48 processes to rename its files on a local disk"
-        settings.append(SparkSetting(CHECKPOINT_WRITER, writer, why))
-    return settings
 
 
-def configure(session: SparkSession) -> Configured:
+def configure(session: SparkSession, local_checkpoints: bool = False) -> Configured:
     """Set what Headgate needs on Spark and what makes it faster, for queries started from now on.
 
     Settings that you have set yourself, in the session or its builder, stay as they are.
@@ -83,6 +78,10 @@ def configure(session: SparkSession) -> Configured:
     ----------
     session
         The session, classic or of Spark Connect; its other queries are affected too.
+    local_checkpoints
+        Whether the checkpoints of all its queries are on local disks of this machine, where Spark
+        then writes them without starting a process for each step. Not for any other file system:
+        files of a batch that is made again would not be replaced there.
 
     Returns
     -------
@@ -95,9 +94,14 @@ def configure(session: SparkSession) -> Configured:
     ...     print(hg.configure(spark))  # ... shuffle.partitions: 200 -> 8 (every partition ...)
     """
     check_session(session)
+    settings = settings_for(session)
+    if local_checkpoints:
+        writer = local_writer(access_to(session))
+        why = "else a batch starts 48 processes to rename its files on a local disk"
+        settings.append(SparkSetting(CHECKPOINT_WRITER, writer, why))
     given = session.conf.getAll
     changed = []
-    for setting in settings_for(session):
+    for setting in settings:
         if setting.name not in given:
             before = value_of(session, setting.name)
             session.conf.set(setting.name, setting.value)
