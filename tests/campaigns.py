@@ -32,8 +32,9 @@ After this page you know how many generated joins, simulated failures and kills 
 were run, and which defects they found.
 
 Written by `make simulate`, `make fuzz`, `make kill`, `make soak` and `make mutants` with
-`PUBLISH=1`, from `tests/campaigns.json`. Runs of one commit are added up. A plus after a
-commit means that sources had changed since. A seed repeats its case on any machine.
+`PUBLISH=1`, from `tests/campaigns.json`. The commit is the last one that had changed `src`; a plus
+after it means that files there had changed since. Runs of one commit are added up. A seed repeats
+its case on any machine.
 A *schedule* is a small streaming join on a simulated cluster with up to five faults; a
 *case* is a generated join, or a damaged input, and one comparison of it. One seed of
 fuzzing generates one join and compares it in several ways.
@@ -214,7 +215,7 @@ def locked(file: Path) -> Iterator[None]:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a plus where files were changed since."""
+    """The last commit that changed `src`, with a plus where files there were changed since."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(
@@ -222,7 +223,7 @@ def commit() -> str:
         ).stdout.strip()
 
     changed = git("status", "--porcelain", "--", "src")
-    return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
+    return git("log", "-1", "--format=%h", "--abbrev=10", "--", "src") + ("+" if changed else "")
 
 
 if __name__ == "__main__":
