@@ -1,22 +1,15 @@
 """Benchmark of match density beside PROB: processor time of joins that learn, by part."""
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from headgate.bench.kernel_bench import GAP_US, START_US
-from headgate.calibration.part_times import PARTS, PartTimes
-from headgate.engine.limits import room_for, terms_for
-from headgate.engine.replay import Replay
+from headgate.bench.kernel_bench import START_US
+from headgate.calibration.learned_time import GAP_US, LearnedTime, least, time_learned
+from headgate.calibration.part_times import PARTS
 from headgate.kernel.rows import Rows
-from headgate.learning.learner import Learner, new_monitor
-from headgate.policies import Learned
-from headgate.spec import Budget, TimeWindow
-from headgate.spec.budget import MONITOR
 
 BUDGET = 100_000
 ROWS = 1_000_000
@@ -24,32 +17,18 @@ STREAMS = {"uniform keys": 0.0, "Zipf 0.4": 0.4, "Zipf 0.6": 0.6}
 POLICIES = ("prob", "density")
 
 
-@dataclass(frozen=True)
-class PolicyTime:
-    """Processor seconds of a join, by part, and the pairs that it made."""
-
-    stream: str
-    policy: str
-    seconds: dict[str, float]
-    pairs: int
-
-    @property
-    def total(self) -> float:
-        """Of all parts."""
-        return sum(self.seconds.values())
-
-
-def measure_density(rounds: int, budget: int = BUDGET, rows: int = ROWS) -> Iterator[PolicyTime]:
-    """Time learned PROB and DENSITY in turn on the same rows; the least of some rounds, by part."""
+def measure_density(
+    rounds: int, budget: int = BUDGET, rows: int = ROWS
+) -> Iterator[tuple[str, LearnedTime]]:
+    """Time learned PROB and DENSITY in turn on each stream; the least of some rounds."""
     for name, skew in STREAMS.items():
         sides = (_side(1, rows // 2, budget, skew), _side(2, rows // 2, budget, skew))
-        best: dict[str, PolicyTime] = {}
+        best: dict[str, LearnedTime] = {}
         for _ in range(rounds):
             for policy in POLICIES:
-                one = _timed(name, policy, sides, budget)
-                if policy not in best or one.total < best[policy].total:
-                    best[policy] = one
-        yield from best.values()
+                one = time_learned(policy, sides, budget, 2 * budget)
+                best[policy] = least(best.get(policy), one)
+        yield from ((name, one) for one in best.values())
 
 
 def show_density(console: Console, rounds: int) -> None:
@@ -57,13 +36,13 @@ def show_density(console: Console, rounds: int) -> None:
     table = Table(title=f"Match density beside PROB, {BUDGET:,} stored rows, CPU s, {ROWS:,} rows")
     for heading in ("stream", "policy", *PARTS, "in all", "of PROB's", "kernel's", "pairs"):
         table.add_column(heading, justify="left" if heading in ("stream", "policy") else "right")
-    beside: PolicyTime | None = None
-    for one in measure_density(rounds):
+    beside: LearnedTime | None = None
+    for stream, one in measure_density(rounds):
         if one.policy == POLICIES[0]:
             beside = one
         assert beside is not None
         table.add_row(
-            one.stream,
+            stream,
             one.policy.upper(),
             *(f"{one.seconds[part]:.2f}" for part in PARTS),
             f"{one.total:.2f}",
@@ -83,24 +62,3 @@ def _side(seed: int, rows: int, budget: int, skew: float) -> Rows:
     time_us = START_US + np.arange(rows) * GAP_US + rng.integers(0, GAP_US, rows)
     size, weight = np.full(rows, 100, np.int64), np.zeros(rows)
     return Rows.of_arrivals(time_us, code.astype(np.int32), size, weight)
-
-
-def _timed(stream: str, name: str, sides: tuple[Rows, Rows], rows: int) -> PolicyTime:
-    window = TimeWindow(rows * GAP_US)  # both windows together hold twice as many rows as fit
-    budget, policy = Budget(rows=rows), Learned(name)
-    room = room_for(budget, policy, 1, MONITOR)
-    replay = Replay(
-        terms_for(budget, (window, window), policy, monitor=MONITOR),
-        *sides,
-        2 * rows,
-        learner=Learner(new_monitor((window, window), room)),
-    )
-    pairs = 0
-    with PartTimes() as parts:
-        began = time.process_time()
-        for block in replay.pairs():
-            pairs += len(block.left)
-        total = time.process_time() - began
-    spent = dict(parts.seconds)
-    spent["rest"] = total - sum(spent.values())
-    return PolicyTime(stream, name, spent, pairs)

@@ -1,6 +1,5 @@
 """Benchmark of rows kept by what their columns tell: recall beside other policies, and cost."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -9,15 +8,12 @@ from rich.console import Console
 from rich.table import Table
 
 from headgate.api.window_join import WindowJoin
-from headgate.calibration.part_times import PARTS, PartTimes
-from headgate.engine.limits import room_for, terms_for
-from headgate.engine.replay import Replay
+from headgate.calibration.learned_time import GAP_US, LearnedTime, least, time_learned
+from headgate.calibration.part_times import PARTS
 from headgate.kernel.rows import Rows
-from headgate.learning.learner import Learner, new_monitor
-from headgate.policies import Features, Learned
+from headgate.policies import Features
 from headgate.policies.offline import Ceiling, Events
-from headgate.spec import Budget, Side, TimeWindow
-from headgate.spec.budget import MONITOR
+from headgate.spec import Budget, Side
 from headgate.studies.streams import START_US
 from headgate.studies.told.told_streams import GENERATED, ToldStream, flights
 from headgate.trials.trace import Trace
@@ -27,7 +23,6 @@ SEEDS = (21, 22, 23)
 """Of the generated streams; 1 to 3 were used to tune."""
 WITHOUT = ("prob", "age", "lru", "density", "auto")
 STORED, ARRIVALS = 100_000, 1_000_000
-GAP_US = 1_000
 CEILING = "ceiling"
 
 
@@ -41,21 +36,6 @@ class ToldRecall:
     recall: dict[str, float] = field(default_factory=dict)
     used: float = 0.0
     """The share of the arrivals that came while rows were kept by their columns."""
-
-
-@dataclass(frozen=True)
-class ToldTime:
-    """Processor seconds of a join at 100,000 stored rows, by part, and what its monitor took."""
-
-    policy: str
-    seconds: dict[str, float]
-    pairs: int
-    followed: dict[str, int]
-
-    @property
-    def total(self) -> float:
-        """Of all parts."""
-        return sum(self.seconds.values())
 
 
 def measure_recall(
@@ -102,15 +82,15 @@ def _trace(stream: ToldStream) -> Trace:
     return Trace.of_tables(_join(stream, 1, "fifo"), stream.left, stream.right)
 
 
-def measure_time(rounds: int, budget: int = STORED, rows: int = ARRIVALS) -> list[ToldTime]:
+def measure_time(rounds: int, budget: int = STORED, rows: int = ARRIVALS) -> list[LearnedTime]:
     """Time learned PROB and FEATURES in turn on the same rows; the least of some rounds."""
     sides = (_side(1, rows // 2, budget), _side(2, rows // 2, budget))
-    best: dict[str, ToldTime] = {}
+    traits = {"prob": ((), ()), Features.name: ((False, True), (False, True))}
+    best: dict[str, LearnedTime] = {}
     for _ in range(rounds):
-        for policy in ("prob", Features.name):
-            one = _timed(policy, sides, budget)
-            if policy not in best or one.total < best[policy].total:
-                best[policy] = one
+        for policy, are_numbers in traits.items():
+            one = time_learned(policy, sides, budget, 8 * budget, are_numbers)
+            best[policy] = least(best.get(policy), one)
     return list(best.values())
 
 
@@ -124,28 +104,6 @@ def _side(seed: int, rows: int, budget: int) -> Rows:
     size, weight = np.full(rows, 100, np.int64), np.zeros(rows)
     made = Rows.of_arrivals(time_us, code.astype(np.int32), size, weight)
     return made._replace(traits=np.stack([kind, rng.random(rows)], axis=1).astype(np.float32))
-
-
-def _timed(name: str, sides: tuple[Rows, Rows], rows: int) -> ToldTime:
-    window = TimeWindow(rows * GAP_US)  # both windows together hold twice as many rows as fit
-    budget, policy = Budget(rows=rows), Learned(name)
-    room = room_for(budget, policy, 1, MONITOR)
-    numbers = ((False, True), (False, True)) if name == Features.name else ((), ())
-    replay = Replay(
-        terms_for(budget, (window, window), policy, monitor=MONITOR),
-        *sides,
-        8 * rows,
-        learner=Learner(new_monitor((window, window), room, are_numbers=numbers)),
-    )
-    pairs = 0
-    with PartTimes() as parts:
-        began = time.process_time()
-        for block in replay.pairs():
-            pairs += len(block.left)
-        total = time.process_time() - began
-    spent = dict(parts.seconds)
-    spent["rest"] = total - sum(spent.values())
-    return ToldTime(name, spent, pairs, dict(replay.followed))
 
 
 def show_features(console: Console, rounds: int) -> None:
