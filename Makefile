@@ -127,8 +127,8 @@ simulate: kernel ## simulate a cluster with faults; SEEDS=0:100 are workloads, o
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 FIRST ?= 0
-fuzz: kernel ## generated joins against twin, DuckDB and themselves; MINUTES=5, FIRST=0 is the first seed; PROCESSES=2
-	@$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) --first $(FIRST) --processes $(PROCESSES) $(if $(PUBLISH),--out $(CAMPAIGNS))
+fuzz: kernel ## generated joins against twin, DuckDB and themselves; MINUTES=5, FIRST=0 is the first seed; PROCESSES=2, ON_SPARK=1
+	@$(BIN)/python -m tests.fuzzing $(if $(ON_SPARK),--on-spark) --minutes $(MINUTES) --first $(FIRST) --processes $(PROCESSES) $(if $(PUBLISH),--out $(CAMPAIGNS))
 	@$(if $(PUBLISH),$(BIN)/python -m tests.campaigns)
 
 ROUNDS ?= 10
