@@ -349,6 +349,10 @@ def test_right_columns_that_do_not_come_out_are_neither_read_nor_stored(
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
     kept = punctual((left, right), TIMES, (DELAY_US, DELAY_US))
-    assert found.rows == in_duckdb(*kept, how)
+    exact = in_duckdb(*kept, how)
+    # No watermark passes the row that moves it, so it is not known to be unmatched.
+    assert found.rows == Counter(
+        {row: count for row, count in exact.items() if not is_last(row, (left, right))}
+    )
     assert found.total("stored_rows") > 100
     assert max(each["held_bytes"] for each in found.metrics) < 40_000
