@@ -6,7 +6,7 @@ from headgate.columns.row_sizes import BOOKKEEPING_BYTES
 from headgate.kernel.relation import Relation
 from headgate.kernel.terms import Terms
 from headgate.learning import BudgetPart, Room
-from headgate.learning.key_counts import COUNT_BYTES
+from headgate.learning.key_counts import CELLS_A_BYTE, COUNT_BYTES
 from headgate.learning.room import (
     ALWAYS,
     CLASS_BYTES,
@@ -52,6 +52,12 @@ FILTERED = 0.02
 FILTERED_ANTI = 0.3
 """The same in anti joins whose right rows wait, too: whether a left row may have lost a partner is
 all that right rows tell, and a slot does so for less memory than a row."""
+FREE_CELLS_A_ROW, MOST_CELLS = 16, 1 << 17
+"""Cells of the sketch of keys that are not counted by themselves: eight bytes for each row of a
+budget in rows, of which nothing is taken for it, and at most 64 kB."""
+TAIL_OF_KEYS, LEAST_CELLS = 0.3, 4096
+"""Elsewhere it takes this part of what is for counting keys; with fewer cells there is none."""
+CELLS_A_ROW = COUNT_BYTES * KEYS_A_ROW * CELLS_A_BYTE
 SLOT_BYTES, SLOTS_A_ROW, MOST_SLOTS = 8, 16, 1 << 17
 """A slot of such a filter; how many count as a row; and how many there are at most."""
 
@@ -243,9 +249,13 @@ def room_for(
     both_wait = windows is not None and all(each.span for each in windows)
     if policy.watches_ages and not tried and budget.monitor is None and both_wait:
         watching = _enough_for_ages(watching, budget, shards, policy.counts_keys)
+    counting = part(keys, free.keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES)
+    tail = _TailRoom()
+    if policy.learned is not None and policy.counts_keys and not _counts_rows(windows):
+        tail = _TailRoom.of(budget, shards, counting)
     return Room(
         watching,
-        part(keys, free.keys, MOST_KEYS // KEYS_A_ROW, MOST_KEYS * COUNT_BYTES),
+        counting.without(tail.rows, tail.bytes),
         seed,
         part(tried, free.tried, MOST_TRIED // TRIED_A_ROW, MOST_TRIED * USUAL_ENTRY_BYTES),
         free,
@@ -253,6 +263,9 @@ def room_for(
         + IMPORTANT_BYTES * (policy.learned is not None and policy.learned.important),
         class_bytes=classes.bytes,
         class_rows=classes.rows,
+        tail_cells=tail.cells,
+        tail_bytes=tail.bytes,
+        tail_rows=tail.rows,
     )
 
 
@@ -279,8 +292,11 @@ class _ClassRoom(NamedTuple):
         Where a policy goes by something else as well, it must fit in a part of the monitor's share.
         """
         waits = [window for window in windows or () if window.span]
-        by_rows = any(isinstance(window, RowWindow) for window in waits)
-        if not policy.watches_meetings or by_rows or (windows is not None and not waits):
+        if (
+            not policy.watches_meetings
+            or _counts_rows(windows)
+            or (windows is not None and not waits)
+        ):
             return cls()
         size = CLASS_BYTES * (2 if windows is None else len(waits))
         rows = 0 if is_free or budget.rows is None else -(-size // USUAL_ENTRY_BYTES)
@@ -292,6 +308,38 @@ class _ClassRoom(NamedTuple):
         if share_fits:
             return cls(size, rows, size, rows)
         return cls(size, rows) if fits and not policy.tries_others else cls()
+
+
+class _TailRoom(NamedTuple):
+    """The sketch of keys that are not counted by themselves, and what it takes of the budget."""
+
+    cells: int = 0
+    bytes: int = 0
+    rows: int = 0
+
+    @classmethod
+    def of(cls, budget: Budget, shards: int, counting: BudgetPart) -> "_TailRoom":
+        """None where the budget is small."""
+        cells, is_free = MOST_CELLS, budget.monitor is None and budget.memory is None
+        if is_free:
+            cells = min(cells, FREE_CELLS_A_ROW * (budget.rows or 0) // shards) & -2
+            return cls(cells) if cells >= LEAST_CELLS else cls()
+        if counting.rows is not None:
+            cells = min(cells, int(counting.rows * TAIL_OF_KEYS) * CELLS_A_ROW)
+        if counting.bytes is not None:
+            cells = min(cells, int(counting.bytes * TAIL_OF_KEYS) * CELLS_A_BYTE)
+        if cells < LEAST_CELLS:
+            return cls()
+        return cls(
+            cells,
+            0 if counting.bytes is None else cells // CELLS_A_BYTE,
+            0 if counting.rows is None else -(-cells // CELLS_A_ROW),
+        )
+
+
+def _counts_rows(windows: tuple[Window, Window] | None) -> bool:
+    """Whether a window is a number of rows."""
+    return any(isinstance(window, RowWindow) for window in windows or ())
 
 
 def _enough_for_ages(

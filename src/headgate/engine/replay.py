@@ -29,6 +29,8 @@ from headgate.pacing.event_pacing import EventPacing
 from headgate.spec.quantity import SECOND_US
 
 ROWS_AT_ONCE = 1 << 17
+STRETCH = 2
+"""A step may be larger by one part in so many where that ends an epoch."""
 PACED_STEPS = 64
 """Fewest steps under a CPU limit, where the time a step took corrects the next."""
 
@@ -157,10 +159,14 @@ class Replay:
             coming = Coming(side[order], time[order], joins[order], ordered)
         at = 0
         while at < len(order):
-            part = order[at : at + self._step_rows(time)]
+            size = self._step_rows(time)
             if coming is not None:
-                next_rows = coming.after(at).first(len(part))
-                part = part[: self._driver.most_at_once(self._terms, next_rows)]
+                # Better a somewhat larger step than one more, which takes up all stored rows for
+                # the few arrivals left of an epoch.
+                wanted = size if self._most_at_once else size + size // STRETCH
+                until = self._driver.most_at_once(self._terms, coming.after(at).first(wanted))
+                size = until if until < wanted else size
+            part = order[at : at + size]
             of_right = part >= len(left)
             yield part[~of_right], part[of_right] - len(left)
             at += len(part)

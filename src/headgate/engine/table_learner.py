@@ -106,6 +106,7 @@ class TableLearner:
             + len(learner.monitor.followed_keys.seen.rows.key) * SEEN_BYTES
             + len(tracked) * COUNT_BYTES
             + len(learner.monitor.sketch.cells) // CELLS_A_BYTE
+            + len(learner.monitor.tail.cells) // CELLS_A_BYTE
             + learner.monitor.room.class_bytes * learner.monitor.densities.knows
             + sum(len(side.time) for side in rivals or ())
             * (size + learner.monitor.room.tried_bytes)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.learning.array_text import as_text, from_text
 from headgate.learning.class_learning import UNITS, WIDTHS, Grown, Lives, grow, root_rates
-from headgate.learning.epoch import as_text, from_text
 from headgate.models.class_ages import AGES, MOST_CLASSES, PARTS, ClassAges
 from headgate.models.column_tree import ColumnTree
 from headgate.policies.chance import uniform

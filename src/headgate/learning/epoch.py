@@ -6,16 +6,14 @@ however its arrivals are cut into steps: whole numbers, or sums in event order. 
 into batches anywhere changes nothing in what is learned.
 """
 
-import base64
-import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from headgate.kernel.terms import Terms
+from headgate.learning.array_text import as_text, from_text
+from headgate.learning.key_tail import CLASSES
 from headgate.models.density_classes import SHAPE
 from headgate.spec.budget import UNLIMITED
 
@@ -99,6 +97,10 @@ class Epoch:
     met: np.ndarray | None = None
     waited_us: np.ndarray | None = None
     """By class of row, what watched rows met, and how long they waited; None where not counted."""
+    tail: np.ndarray = field(default_factory=lambda: np.zeros((3, 2, CLASSES), np.int64))
+    """What watched rows met, by side and class of rare keys, and what goes with it: `KeyTail`."""
+    watched_met: int = 0
+    """What watched rows of any key met, where that is counted by class."""
 
     def facts(self) -> dict[str, Any]:
         """As plain numbers and text."""
@@ -117,6 +119,8 @@ class Epoch:
             "watched": as_text(self.watched_us, np.int64),
             "judged": self.judged.tolist(),
             "made": None if self.made is None else self.made.tolist(),
+            "tail": as_text(self.tail, np.int64),
+            "watched_met": self.watched_met,
             **self._meetings(),
         }
 
@@ -131,10 +135,25 @@ class Epoch:
             self.met = met if self.met is None else self.met + met
             self.waited_us = waited_us if self.waited_us is None else self.waited_us + waited_us
 
+    def add_tail(
+        self, side: int, classes: np.ndarray, met: np.ndarray, waited_us: np.ndarray
+    ) -> None:
+        """Take in what watched rows of a side met, by the class of their key.
+
+        In whole numbers, so that their order does not matter.
+        """
+        met, known = np.rint(met).astype(np.int64), classes < CLASSES
+        self.watched_met += int(met.sum())
+        for total, more in zip(self.tail, (met, waited_us, met**2), strict=True):
+            np.add.at(total[side], classes[known], more[known])
+
     @classmethod
     def of(cls, facts: dict[str, Any]) -> "Epoch":
         """From what `facts` gave."""
         made = facts["made"]
+        tail = np.zeros((3, 2, CLASSES), np.int64)
+        if "tail" in facts:  # earlier versions knew nothing of the tail of keys
+            tail = from_text(facts["tail"], np.int64, tail.shape)
         return cls(
             until=facts["until"],
             began_us=facts["began"],
@@ -152,34 +171,6 @@ class Epoch:
             made=None if made is None else np.array(made, np.float64).reshape(len(made), -1),
             met=from_text(facts["met"], np.int64, SHAPE) if "met" in facts else None,
             waited_us=from_text(facts["waited"], np.int64, SHAPE) if "waited" in facts else None,
+            tail=tail,
+            watched_met=facts.get("watched_met", 0),
         )
-
-
-def as_text(values: np.ndarray, kind: Any) -> str:
-    """An array's bytes as text."""
-    plain = np.ascontiguousarray(values, kind).tobytes()
-    return base64.b64encode(zlib.compress(plain, 1)).decode()
-
-
-def from_text(text: str, kind: Any, shape: Sequence[int]) -> np.ndarray:
-    """The array that `as_text` wrote; raises ValueError for any other text.
-
-    Examples
-    --------
-    >>> from_text(as_text(np.arange(3), np.int64), np.int64, (3,)).tolist()
-    [0, 1, 2]
-    >>> from_text("AAAA", np.int64, (3,))
-    Traceback (most recent call last):
-    ...
-    ValueError: an array of (3,) is damaged
-    """
-    # What fills memory when unpacked is noticed after one byte too many; 0 sets no limit.
-    most = 0 if -1 in shape else prod(shape) * np.dtype(kind).itemsize + 1
-    unpacking = zlib.decompressobj()
-    try:
-        plain = unpacking.decompress(base64.b64decode(text), most)
-    except zlib.error as error:
-        raise ValueError(f"an array of {tuple(shape)} is damaged") from error
-    if not unpacking.eof:
-        raise ValueError(f"an array of {tuple(shape)} is cut short or too long")
-    return np.frombuffer(plain, kind).reshape(shape).copy()

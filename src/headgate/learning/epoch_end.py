@@ -227,6 +227,8 @@ def _settle_counts(monitor: Monitor, tracked: np.ndarray) -> np.ndarray:
     total = padded(monitor.counts, len(tracked)) + padded(monitor.fresh, len(tracked))
     total, room = short(total), monitor.room_now.key_room
     kept = most_frequent(total.sum(axis=1), room.tracked)
+    dropped = np.setdiff1d(np.flatnonzero(total.any(axis=1)), kept, assume_unique=True)
+    monitor.tail.add_keys(tracked[dropped], total[dropped].sum(axis=1))
     monitor.sketch = monitor.sketch.emptied(room)
     monitor.counts = total[kept]
     monitor.fresh = np.zeros((len(kept), 2))

@@ -9,7 +9,8 @@ have this variance, and its quantile is that of Student's distribution, by the n
 """
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from operator import add, sub
 
 import numpy as np
 
@@ -91,11 +92,16 @@ class Evidence:
             ]
         )
 
+    @property
+    def sums(self) -> tuple[float, float, float, float, float]:
+        """All of them, in order."""
+        return self.met, self.made, self.met_met, self.met_made, self.made_made
+
     def __add__(self, other: "Evidence") -> "Evidence":
-        return Evidence(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Evidence(*map(add, self.sums, other.sums))
 
     def __sub__(self, other: "Evidence") -> "Evidence":
-        return Evidence(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Evidence(*map(sub, self.sums, other.sums))
 
     def known(self) -> Estimate | None:
         """Recall, or None where watched rows have met too little to tell it (`MOST_ERROR`)."""

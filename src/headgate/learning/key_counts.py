@@ -110,7 +110,7 @@ class KeyCounting(NamedTuple):
     """By code and side, how many rows each arrival stands for; one where left out."""
 
     def add(
-        self, fresh: np.ndarray, before: int, sketch: Sketch, most: int
+        self, fresh: np.ndarray, before: int, sketch: Sketch, tail: np.ndarray, most: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add arrivals to the counts of an epoch, by key and side, and to its sketch.
 
@@ -120,6 +120,8 @@ class KeyCounting(NamedTuple):
         ----------
         before
             How many of the keys were counted from the beginning of the epoch.
+        tail
+            Cells that note which other keys came in it; see `KeyTail`.
         most
             How many may be counted.
         """
@@ -134,6 +136,7 @@ class KeyCounting(NamedTuple):
             counts=counts,
             stands_for=np.zeros((0, 2)) if self.stands_for is None else self.stands_for,
             cells=sketch.cells,
+            tail=tail,
             least=sketch.least,
             earlier=(sketch.least - 1) * EARLIER / 2 if len(sketch.cells) else 0.0,
             before=before,

@@ -10,7 +10,6 @@ from headgate.kernel.layout import NULL_KEY
 MOST_SKETCHED = 15
 """A cell of the sketch counts no further, in four bits."""
 
-
 SECOND = np.uint64(0xD6E8FEB86659FD93)
 """Makes a second hash of a key."""
 
@@ -25,6 +24,9 @@ class KeyTally(NamedTuple):
     stands_for: np.ndarray
     """By code and side, how many rows each stands for; empty where it is one."""
     cells: np.ndarray
+    tail: np.ndarray
+    """Cells of `KeyTail`, in which the lowest bit says that a key came; empty where there are none.
+    """
     least: int
     """The count of a cell with which a key comes up."""
     earlier: float
@@ -33,6 +35,14 @@ class KeyTally(NamedTuple):
     """The first places are of keys that do not go into the sketch."""
     found: np.ndarray
     """Codes of the keys that came up, by place."""
+
+
+@compiled
+def cells_of(mark: np.uint64, cells: int) -> tuple[np.int64, np.int64]:
+    """The two cells that tell of a key, out of so many."""
+    size = np.uint64(cells)
+    one, other = mark >> np.uint64(4), mark * SECOND >> np.uint64(24)
+    return np.int64(one % size), np.int64(other % size)
 
 
 @compiled
@@ -52,11 +62,11 @@ def add_up(
             counts[place, side[row]] += one
             if place < tally.before:
                 continue
+        if tally.tail.size:
+            tally.tail[cells_of(hashes[key] >> np.uint64(16), tally.tail.size)[0]] |= 1
         is_up = True
         if cells.size:
-            size = np.uint64(cells.size)
-            one_cell = np.int64((hashes[key] >> np.uint64(20)) % size)
-            other = np.int64((hashes[key] * SECOND >> np.uint64(20)) % size)
+            one_cell, other = cells_of(hashes[key] >> np.uint64(16), cells.size)
             came = min(cells[one_cell], cells[other])
             if came < MOST_SKETCHED:
                 came += 1
@@ -95,3 +105,28 @@ def find_marks(
             at = (at + 1) & mask
         if slots[at]:
             places[key] = slots[at] - 1
+
+
+@compiled
+def find_classes(
+    hashes: np.ndarray,
+    places: np.ndarray,
+    counted: np.int64,
+    cells: np.ndarray,
+    class_of_cell: np.ndarray,
+    found: np.ndarray,
+) -> None:
+    """Set the class of each key whose place is not among the first so many."""
+    for key in range(hashes.size):
+        if 0 <= places[key] < counted:
+            continue
+        cell = cells_of(hashes[key] >> np.uint64(16), cells.size)[0]
+        found[key] = class_of_cell[cells[cell] >> 1]
+
+
+@compiled
+def raise_cells(marks: np.ndarray, counts: np.ndarray, cells: np.ndarray) -> None:
+    """Raise the cells of keys to what they came at least."""
+    for key in range(marks.size):
+        cell = cells_of(marks[key], cells.size)[0]
+        cells[cell] = max(cells[cell], counts[key] << 1 | cells[cell] & 1)

@@ -23,30 +23,42 @@ class KeyWorth:
     """The match density of rows, where it is learned."""
     columns: ColumnLearner = field(default_factory=lambda: ColumnLearner((0, 0)))
     """What the columns of rows tell, where some are named."""
+    tail: np.ndarray | None = None
+    """By code, the class of keys that are not counted by themselves; see `KeyTail`."""
 
     @classmethod
     def of(
-        cls, monitor: Monitor, places: np.ndarray, important: bool, dense: bool = False
+        cls,
+        monitor: Monitor,
+        places: np.ndarray,
+        hashes: np.ndarray,
+        important: bool,
+        dense: bool = False,
     ) -> "KeyWorth":
-        """What a monitor makes of the keys it tracks, given their places by code.
+        """What a monitor makes of keys, given the places of those it tracks, and hashes, by code.
 
-        Other keys are rarer, and worth nothing beside those; but where rows matter differently
-        (``important``) they are told apart by that, so they get half of what the rarest has. Match
-        density is looked at where it is wanted (``dense``).
+        Other keys are worth what rows of their class met. As long as that is not known they are
+        worth nothing; but where rows matter differently (``important``) they are told apart by
+        that, so they get half of what the rarest has. Match density is looked at where it is
+        wanted (``dense``).
         """
-        by_code = levels = None
+        by_code = levels = tail = None
         if monitor.knows_keys:
             rates = monitor.counts / monitor.counted
             rarest = rates[rates > 0].min(initial=np.inf)
             rest = rarest / 2 if important and rarest < np.inf else 0.0
             rates = np.maximum(rates, rest)
-            levels = np.append(rates.ravel(), [rest, 0.0])
             by_code = np.full((len(places), 2), rest)
+            levels = np.append(rates.ravel(), [rest, 0.0])
+            if len(monitor.tail.cells):
+                tail = monitor.tail.classes(hashes, places, len(rates))
+                of_class = np.maximum(monitor.tail.rates, rest)
+                by_code, levels = of_class[tail], np.append(levels, of_class.ravel())
             code = np.flatnonzero((places >= 0) & (places < len(rates)))
             by_code[code] = rates[places[code]]
             by_code[-1] = 0.0  # the code of null
         density = monitor.density() if dense else None
-        return cls(by_code, monitor.curves(), levels, density, monitor.columns)
+        return cls(by_code, monitor.curves(), levels, density, monitor.columns, tail)
 
     def weights(self, side: int, code: np.ndarray) -> np.ndarray:
         """For rows of a side: how many rows of the other come with their key, a microsecond."""

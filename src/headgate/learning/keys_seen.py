@@ -12,7 +12,7 @@ import numpy as np
 
 from headgate.kernel.event_order import event_order
 from headgate.kernel.key_draw import KeyDraw
-from headgate.learning.epoch import as_text, from_text
+from headgate.learning.array_text import as_text, from_text
 
 SEEN_BYTES = 24
 """What an entry takes."""

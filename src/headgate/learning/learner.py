@@ -160,7 +160,7 @@ class Learner:
         self._hashes = mixed(given.codes) if self.hashes is None else self.hashes
         self._places = places_of(self.rows.tracked, self._hashes)
         dense, ranks_densely = density_of_step(monitor, given.terms)
-        self._worth = KeyWorth.of(monitor, self._places, important, ranks_densely)
+        self._worth = KeyWorth.of(monitor, self._places, self._hashes, important, ranks_densely)
         self._trial: Trial | None = None
         self.switched = False
         if policy.learned is not None:
@@ -297,7 +297,7 @@ class Learner:
             stored = (weighed(stored[0], 0), weighed(stored[1], 1))
             arriving = (weighed(arriving[0], 0), weighed(arriving[1], 1))
         terms = given.terms
-        if monitor.epoch.spare:
+        if monitor.epoch.spare or monitor.tail.is_useless:
             terms = self._with_spare(terms)
         pace = terms.pace
         if pace is not None:
@@ -308,7 +308,7 @@ class Learner:
 
     def _with_spare(self, terms: Terms) -> Terms:
         """The terms with what a settled policy does not need of the monitor's room."""
-        whole, room = self.monitor.room, self.monitor.room_now
+        whole, room = self.monitor.room, self.monitor.room_taken
         return terms.enlarged(whole.rows - room.rows, whole.bytes - room.bytes)
 
     def _sized(self, given: StepInput, sampler: Sampler) -> StepInput:
@@ -364,6 +364,7 @@ class Learner:
             return tracked
         if not len(monitor.sketch.cells):
             monitor.sketch = monitor.sketch.emptied(room)
+        monitor.tail.fit(monitor.room_now.tail_cells)
         came = KeyCounting(
             self._given.arriving, self._hashes, self._places, self._each_stands_for()
         )
@@ -371,6 +372,7 @@ class Learner:
             padded(monitor.fresh, len(tracked)),
             len(monitor.counts),
             monitor.sketch,
+            monitor.tail.cells,
             room.tracked + room.fresh,
         )
         return np.concatenate([tracked, marks_of(self._hashes[new])])

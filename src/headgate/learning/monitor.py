@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from headgate.learning.age_learner import AgeLearner, Fading
+from headgate.learning.array_text import as_text, from_nibbles, from_text, nibbles
 from headgate.learning.column_learner import ColumnLearner
 from headgate.learning.density_learner import DensityLearner, Waiting
-from headgate.learning.epoch import BUCKETS, FIRST, LEAST_ROWS, Epoch, as_text, from_text
+from headgate.learning.epoch import BUCKETS, FIRST, LEAST_ROWS, Epoch
 from headgate.learning.evidence import Evidence
 from headgate.learning.followed_keys import FollowedKeys
 from headgate.learning.key_change import arrivals_worth
 from headgate.learning.key_counts import Sketch, padded
+from headgate.learning.key_tail import KeyTail
 from headgate.learning.model_fit import ModelFit
 from headgate.learning.room import Room
 from headgate.learning.standing import Standing
@@ -83,6 +85,8 @@ class Monitor:
     """Rows of this epoch per key: of those tracked, then of those that came first in it."""
     sketch: Sketch = field(default_factory=Sketch)
     """Rows of this epoch whose key is not tracked."""
+    tail: KeyTail = field(default_factory=KeyTail)
+    """Likewise, of the epochs before."""
     counted: float = 0.0
     """Event time in microseconds, forgotten like the counts."""
     lived: float = 0.0
@@ -182,9 +186,15 @@ class Monitor:
     @property
     def room_now(self) -> Room:
         """The room that it keeps to in this epoch."""
-        if not self.epoch.lean:
-            return self.room
-        return self.room.needed(by_key=self.epoch.lean == "key")
+        room = self.room.without_tail if self.tail.is_useless else self.room
+        return room.needed(by_key=self.epoch.lean == "key") if self.epoch.lean else room
+
+    @property
+    def room_taken(self) -> Room:
+        """The room that it takes now: more than it keeps to, as long as that is not free yet."""
+        if self.epoch.spare:
+            return self.room_now
+        return self.room.without_tail if self.tail.is_useless else self.room
 
     def fading(self, stored: int) -> Fading | None:
         """By how much the matches of rows fade in the time that so many rows are replaced.
@@ -215,6 +225,7 @@ class Monitor:
         self.ages.forget(factor)
         self.densities.forget(factor)
         self.fit.forget(factor)
+        self.tail.forget(windows, factor, self.seed, self.epoch.until)
         self.standing.forget(min(of_standing, before**EARLY))
         self.trial_left *= factor
         self.steady += arrived / max(stored, 1)
@@ -244,6 +255,7 @@ class Monitor:
         """
         self.ages.add(epoch.matches, epoch.watched_us)
         self.fit.add(epoch.judged)
+        self.tail.add(epoch.tail, epoch.watched_met)
         if epoch.made is not None and epoch.lost:
             # Before memory has run full, all policies make the same.
             self.standing.add(epoch.made)
@@ -295,7 +307,8 @@ class Monitor:
                 "woken_at": self.woken_at,
                 "key_bytes": self.key_bytes,
                 "ages": as_text(np.stack([self.ages.matches, self.ages.rows]), np.float32),
-                "sketch": [self.sketch.least, as_text(_nibbles(self.sketch.cells), np.uint8)],
+                "sketch": [self.sketch.least, as_text(nibbles(self.sketch.cells), np.uint8)],
+                "tail": self.tail.facts(),
                 "epoch": self.epoch.facts(),
             }
         )
@@ -345,7 +358,9 @@ class Monitor:
         if "columns" in given:
             self.columns.recall_facts(given["columns"])
         least, cells = given["sketch"]
-        self.sketch = Sketch(_from_nibbles(from_text(cells, np.uint8, (-1,))), least)
+        self.sketch = Sketch(from_nibbles(from_text(cells, np.uint8, (-1,))), least)
+        if "tail" in given:  # earlier versions knew nothing of it
+            self.tail = KeyTail.of(given["tail"])
         ages = from_text(given["ages"], np.float32, (2, 2, BUCKETS)).astype(np.float64)
         self.ages.matches, self.ages.rows = ages[0], ages[1]
 
@@ -361,16 +376,6 @@ class Monitor:
         self.ages.matches, self.ages.rows = np.array(given["matches"]), np.array(given["rows"])
         self.passed = (Evidence(**given["finished"]), Evidence())
         self.epoch.until = 0
-
-
-def _nibbles(cells: np.ndarray) -> np.ndarray:
-    """Pairs of numbers below 16 as bytes; of cells there is an even number."""
-    packed: np.ndarray = cells[::2] << 4 | cells[1::2]
-    return packed
-
-
-def _from_nibbles(packed: np.ndarray) -> np.ndarray:
-    return np.stack([packed >> 4, packed & 15], axis=1).ravel()
 
 
 def _single(values: np.ndarray) -> np.ndarray:

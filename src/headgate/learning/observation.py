@@ -1,6 +1,5 @@
 """What a step shows of the watched rows, added to the open epoch."""
 
-from dataclasses import astuple
 from typing import NamedTuple
 
 import numpy as np
@@ -69,15 +68,20 @@ class Observation(NamedTuple):
     def judge(self, side: int, rows: WatchedRows) -> None:
         """Score how well each model predicted what rows met in this epoch, up to now."""
         curves, epoch = self.worth.curves, self.monitor.epoch
-        if curves is None or self.worth.by_code is None or not len(rows.time):
+        if self.worth.by_code is None or not len(rows.time):
             return
         window, began_us = self.spans.spans[side], epoch.began_us or 0
         since = np.clip(began_us - rows.time, 0, window)
         until = np.clip((self.after.clock >> 1) - rows.time, since, window)
+        met = (rows.met - rows.before) * rows.let_in
+        if self.worth.tail is not None:
+            epoch.add_tail(side, self.worth.tail[rows.code], met, until - since)
+        if curves is None:
+            return
         ages, total = curves[side].ages, curves[side].cumulative
         judged = self.monitor.fit.judged(
             Judged(
-                met=(rows.met - rows.before) * rows.let_in,
+                met=met,
                 by_age=np.interp(until, ages, total) - np.interp(since, ages, total),
                 weight=self.worth.weights(side, rows.code),
                 watched_us=until - since,
@@ -126,5 +130,5 @@ class Observation(NamedTuple):
 def _sum(evidence: Evidence, terms: np.ndarray) -> Evidence:
     """The evidence, and what each of some rows adds to it, in their order."""
     return Evidence(
-        *(in_order(total, more) for total, more in zip(astuple(evidence), terms, strict=True))
+        *(in_order(total, more) for total, more in zip(evidence.sums, terms, strict=True))
     )

@@ -24,7 +24,18 @@ LASTS = 2
 """An epoch of rest has as many arrivals as one part in so many of the memory holds. Each of its
 ends cuts a batch in two, which costs as much as storing its rows once more."""
 _LEARNED = (
-    *("share", "counts", "fresh", "sketch", "counted", "lived", "arrived", "fit", "standing"),
+    *(
+        "share",
+        "counts",
+        "fresh",
+        "sketch",
+        "tail",
+        "counted",
+        "lived",
+        "arrived",
+        "fit",
+        "standing",
+    ),
     *("steady", "contested", "tried", "followed_keys", "ages", "densities", "columns"),
 )
 

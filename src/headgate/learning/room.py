@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from headgate.learning.key_counts import COUNT_BYTES, KeyRoom
@@ -42,6 +42,13 @@ class BudgetPart:
         return BudgetPart(
             None if rows is None else max(int(rows * share), min(rows, least_rows)),
             None if size is None else int(size * share),
+        )
+
+    def without(self, rows: int, size: int) -> "BudgetPart":
+        """What is left of it when some is taken for something else."""
+        return BudgetPart(
+            None if self.rows is None else self.rows - rows,
+            None if self.bytes is None else self.bytes - size,
         )
 
     def counted(self, free: int) -> int:
@@ -90,13 +97,19 @@ class Room:
     """For what rows meet by class, where match density is learned."""
     class_rows: int = 0
     """What that counts for where rows are limited."""
+    tail_cells: int = 0
+    """Cells of the sketch of keys that are not counted by themselves; see `KeyTail`."""
+    tail_bytes: int = 0
+    """For them, where bytes are limited."""
+    tail_rows: int = 0
+    """What they count for where rows are limited."""
 
     @property
     def rows(self) -> int:
         """Rows of a budget that it takes."""
         parts = (self.watched, self.keys, self.tried)
         counted = sum(part.counted(free) for part, free in zip(parts, self.free, strict=True))
-        return counted + self.class_rows
+        return counted + self.class_rows + self.tail_rows
 
     @property
     def bytes(self) -> int:
@@ -104,21 +117,22 @@ class Room:
         if self.watched.bytes is None:
             return 0
         parts = (self.watched, self.keys, self.tried)
-        return sum(part.bytes or 0 for part in parts) + self.class_bytes
+        return sum(part.bytes or 0 for part in parts) + self.class_bytes + self.tail_bytes
 
     def needed(self, by_key: bool) -> "Room":
         """What is needed of it once a policy has been settled on; by key, counts must be good."""
         free = self.free
-        return Room(
-            self.watched.shrunk(0.5, free.watched),
-            self.keys if by_key else self.keys.shrunk(0.2, free.keys),
-            self.seed,
-            self.tried.shrunk(0.5, free.tried),
-            free,
-            tried_bytes=self.tried_bytes,
-            class_bytes=self.class_bytes,
-            class_rows=self.class_rows,
+        return replace(
+            self,
+            watched=self.watched.shrunk(0.5, free.watched),
+            keys=self.keys if by_key else self.keys.shrunk(0.2, free.keys),
+            tried=self.tried.shrunk(0.5, free.tried),
         )
+
+    @property
+    def without_tail(self) -> "Room":
+        """What is needed of it where rare keys cannot be told apart."""
+        return replace(self, tail_cells=0, tail_bytes=0, tail_rows=0)
 
     @property
     def key_rows(self) -> float:

@@ -142,42 +142,47 @@ def indices(rates: np.ndarray, classes: DensityClasses, side: int) -> np.ndarray
     widths = np.maximum(np.diff(gaps), 1)
     price = rates.max(axis=(1, 2, 3))[:, None] * 2.0 ** (-np.arange(PRICES) / PRICES_AN_OCTAVE)
     worth = np.zeros((len(rates), PRICES, MATCHES, GAPS))
-    found = np.zeros(rates.shape)
+    kept = np.zeros((AGES, STEPS_A_CLASS, *worth.shape))
+    lasting = np.zeros(AGES, np.bool_)
     up = np.array(MOVES_UP)[:, None]
     for age in range(AGES - 1, -1, -1):
         step = (edges[age + 1] - edges[age]) / STEPS_A_CLASS
-        rate = rates[:, None, :, :, age]
-        if step <= 0:
-            found[:, :, :, age] = rates[:, :, :, age]
+        lasting[age] = step > 0
+        if not lasting[age]:
             continue
+        rate = rates[:, None, :, :, age]
         chance = -np.expm1(-rate * step)
+        stays = 1 - chance
         gain = (rate - price[:, :, None, None]) * step
-        later = np.minimum(step / widths, 1.0)
-        for _ in range(STEPS_A_CLASS):
-            # A row that has met nobody has been waiting as long as it is old.
-            moved = worth + later * (np.roll(worth, -1, axis=3) - worth)
-            moved[:, :, :, -1] = worth[:, :, :, -1]
-            after = np.searchsorted(gaps, edges[age] + step, side="right") - 1
+        later = np.minimum(step / widths, 1.0)[: GAPS - 1]
+        # A row that has met nobody has been waiting as long as it is old.
+        after = np.searchsorted(gaps, edges[age] + step, side="right") - 1
+        for part in range(STEPS_A_CLASS):
+            moved = worth.copy()
+            moved[..., :-1] += later * (worth[..., 1:] - worth[..., :-1])
             moved[:, :, 0, :] = worth[:, :, 0, min(after, GAPS - 1)][:, :, None]
             matched = worth[:, :, :, :1]
             next_class = np.concatenate([matched[:, :, 1:], matched[:, :, -1:]], axis=2)
             matched = matched + up * (next_class - matched)
-            kept = gain + chance * matched + (1 - chance) * moved
-            worth = np.maximum(kept, 0.0)
-            found[:, :, :, age] += _zero(kept, price) / STEPS_A_CLASS
-        found[:, :, :, age] = np.maximum(found[:, :, :, age], rates[:, :, :, age])
-    return found
+            kept[age, part] = gain + chance * matched + stays * moved
+            worth = np.maximum(kept[age, part], 0.0)
+    found = (_zero(kept, price) / STEPS_A_CLASS).sum(axis=1)
+    found = np.maximum(np.moveaxis(found, 0, -1), rates)
+    return np.where(lasting, found, rates)
 
 
 def _zero(kept: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """The price at which keeping a row pays nothing, between the two prices around it."""
+    """The price at which keeping a row pays nothing, between the two prices around it.
+
+    Prices stand in the third dimension of ``kept`` from the end, behind the class of key rate.
+    """
     pays = kept > 0
-    first = np.where(pays.any(axis=1), pays.argmax(axis=1), PRICES - 1)
+    first = np.where(pays.any(axis=-3), pays.argmax(axis=-3), PRICES - 1)
     above = np.maximum(first - 1, 0)
     at = np.arange(len(price))[:, None, None]
     low, high = price[at, first], price[at, above]
-    gain = np.take_along_axis(kept, first[:, None], axis=1)[:, 0]
-    loss = np.take_along_axis(kept, above[:, None], axis=1)[:, 0]
+    gain = np.take_along_axis(kept, first[..., None, :, :], axis=-3)[..., 0, :, :]
+    loss = np.take_along_axis(kept, above[..., None, :, :], axis=-3)[..., 0, :, :]
     span = np.where(gain > loss, gain - loss, 1.0)
     share = np.clip(np.where(gain > 0, gain / span, 0.0), 0.0, 1.0)
     zero: np.ndarray = low + (high - low) * np.where(first > above, share, 0.0)

@@ -36,7 +36,11 @@ def scaled_room(room: Room, trace: Trace) -> Room:
     def some(given: int | None) -> int | None:
         return None if given is None else int(-(-given * part // 1))
 
-    return replace(room, keys=BudgetPart(some(room.keys.rows), some(room.keys.bytes)))
+    return replace(
+        room,
+        keys=BudgetPart(some(room.keys.rows), some(room.keys.bytes)),
+        tail_cells=2 * int(-(-room.tail_cells * trace.draw.share // 2)),
+    )
 
 
 def scaled_limit(limit: int, share: float) -> int:

@@ -1,7 +1,6 @@
 """Metrics of a streaming join: one row per shard and batch, gathered by ``observe``."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, astuple
 from typing import Any
 
 import pandas as pd
@@ -41,7 +40,7 @@ def stats_row(
     expected: Mapping[str, float],
 ) -> pd.DataFrame:
     """The row of metrics that a shard emits once per batch."""
-    figures: dict[str, Any] = {**asdict(stats), **state, **spent, **expected}
+    figures: dict[str, Any] = {**vars(stats), **state, **spent, **expected}
     figures |= {
         **_monitor_figures(learned),
         "shards_by_importance": int(plan.definitions is not None),
@@ -88,8 +87,8 @@ def _monitor_figures(learned: LearnedStep | None) -> dict[str, float]:
         "switched": int(learned.switched),
         "total_pairs": state.monitor.pairs,
         "total_lost": state.monitor.lost,
-        **dict(zip(EVIDENCE, (*astuple(batch), *astuple(total)), strict=True)),
-        **dict(zip(ALONE, (*astuple(alone), *astuple(total_alone)), strict=True)),
+        **dict(zip(EVIDENCE, (*batch.sums, *total.sums), strict=True)),
+        **dict(zip(ALONE, (*alone.sums, *total_alone.sums), strict=True)),
     }
 
 

@@ -132,14 +132,12 @@ def write_learned(variable: Any, state: LearnedState) -> tuple[int, int]:
     blobs = []
     for side, table in enumerate(state.watched_columns):
         rows = state.watched.of_side(side)
-        for name in _ROW_COLUMNS:
-            table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
+        more = {_hidden(name): pa.array(getattr(rows, name)) for name in _ROW_COLUMNS}
         for name in _BY_ROW if state.monitor.columns.learns else ():
             values = getattr(rows, name)
             flat = pa.array(values.ravel())
-            column = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-            table = table.append_column(_hidden(name), column)
-        blobs.append(to_blob(table, compress=True, checked=True))
+            more[_hidden(name)] = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+        blobs.append(to_blob(beside(table, more), compress=True, checked=True))
     blobs.append(to_blob(_counts_table(state), compress=True, checked=True))
     tried: list[bytes | None] = [None, None]
     if state.rivals is not None and state.rival_columns is not None:
@@ -153,14 +151,19 @@ def write_learned(variable: Any, state: LearnedState) -> tuple[int, int]:
     return sum(len(part) for part in kept if part is not None), _checksum(kept)
 
 
+def beside(table: pa.Table, more: dict[str, pa.Array]) -> pa.Table:
+    """A table with more columns behind its own, all added at once."""
+    fields = [*table.schema, *(pa.field(name, column.type) for name, column in more.items())]
+    return pa.Table.from_arrays([*table.columns, *more.values()], schema=pa.schema(fields))
+
+
 def _counts_table(state: LearnedState) -> pa.Table:
     """Marks of the keys that are counted, and their counts of the epochs before and of this one."""
-    table = pa.table({_MARK: state.tracked})
-    for columns, counts in ((_COUNTS, state.monitor.counts), (_FRESH, state.monitor.fresh)):
+    columns = {_MARK: state.tracked}
+    for names, counts in ((_COUNTS, state.monitor.counts), (_FRESH, state.monitor.fresh)):
         whole = padded(counts, len(state.tracked)).astype(np.float32)
-        for side, name in enumerate(columns):
-            table = table.append_column(name, pa.array(whole[:, side]))
-    return table
+        columns |= {name: whole[:, side] for side, name in enumerate(names)}
+    return pa.table(columns)
 
 
 def _recall_counts(monitor: Monitor, table: pa.Table) -> np.ndarray:
@@ -232,17 +235,15 @@ def _by_row(
 
 def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> pa.Table:
     """Rows that policies are tried on, with the policies that store each and its history there."""
-    table = columns
     held = (rows.held << np.arange(len(rows.held))[:, None]).sum(axis=0)
     important = rows.importance.size > 0
-    for name in (*_RIVAL_COLUMNS, *([_IMPORTANCE] if important else [])):
-        table = table.append_column(_hidden(name), pa.array(getattr(rows, name)))
-    table = table.append_column(_hidden("held"), pa.array(held, pa.int64()))
+    own = (*_RIVAL_COLUMNS, *([_IMPORTANCE] if important else []))
+    more = {_hidden(name): pa.array(getattr(rows, name)) for name in own}
+    more[_hidden("held")] = pa.array(held, pa.int64())
     for place in _with_history(names):
         for name in (*_RIVAL_HISTORY, *([_RECENT] if important else [])):
-            history = pa.array(getattr(rows, name)[place])
-            table = table.append_column(_hidden(f"{name}_{place}"), history)
-    return table
+            more[_hidden(f"{name}_{place}")] = pa.array(getattr(rows, name)[place])
+    return beside(columns, more)
 
 
 def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
