@@ -26,9 +26,10 @@ COUNTED = CLASSES
 """In place of a class: keys that are counted by themselves, and null."""
 PRIOR_MATCHES = 4.0
 """Matches that what the whole tail met counts for, where a single class is judged."""
-LIKELY_NATS, LEAST_GAIN = 4.0, 0.02
-"""Classes are looked at if the tail's matches are fifty times as likely by them as if all its keys
-were alike, and by so many nats for each match of any key."""
+LIKELY_NATS, LEAST_GAIN = 8.0, 0.02
+"""Classes are looked at if they predict the tail's matches better by so many nats than if all its
+keys were alike, as they would by chance once in twenty times or less; and by so many for each match
+of any key."""
 LEAST_WINDOWS, LEAST_MATCHES = 2.0, 200.0
 """After so many windows and matches of watched rows without that gain, their room is given back."""
 TAIL_SEED = 0x7A11
