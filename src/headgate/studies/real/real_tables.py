@@ -86,10 +86,11 @@ On the streams that nothing was tuned on ({held_out} and the generated ones):
 `headgate bench --part real` writes this page; with `--resume` it measures only what has changed.
 
 Memory is a share of what the exact join stores at most, and a budget in rows; what auto, PROB, LIFE
-and AGE learn takes up to 64 kB beside it, a sketch of rare keys as much again, and match density (in
-auto, too) 100 kB for each side that waits: more than the rows themselves where these are few. The *ceiling* is the
-share of all pairs that no policy can exceed with that memory, told from the whole stream in
-advance. Every policy's pairs are given as a share of the ceiling, the best single one in bold.
+and AGE learn takes up to 64 kB beside it, a sketch of rare keys as much again, and match density
+(in auto, too) 100 kB for each side that waits: more than the rows themselves where these are few.
+The *ceiling* is the share of all pairs that no policy can exceed with that memory, told from the
+whole stream in advance. Every policy's pairs are given as a share of the ceiling, the best single
+one in bold.
 *plan* is what a plan made in advance reaches, so the best possible lies between it and 1. The last
 columns are the pairs of auto as a share of those of the best single policy: of the whole stream,
 and after the
