@@ -25,8 +25,8 @@ def flat_tail(rows: int, keys: int, seed: int) -> Streams:
 def test_keys_that_came_before_are_kept_before_those_that_never_did(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    streams = flat_tail(60_000, keys=8_000, seed=1)
-    budget = hg.Budget(rows=6_000)
+    streams = flat_tail(150_000, keys=10_000, seed=1)
+    budget = hg.Budget(rows=8_000)
     told_apart = streams.join("prob", budget).pairs.num_rows
     monkeypatch.setattr(KeyTail, "rates", property(lambda _: np.zeros((CLASSES + 1, 2))))
     all_alike = streams.join("prob", budget).pairs.num_rows
