@@ -123,3 +123,13 @@ def test_the_tail_outlives_a_restart() -> None:
     assert (again.tail.cells >> 1).tolist() == [*range(8), 7, 7]
     assert (again.tail.matches, again.tail.windows, again.epoch.watched_met) == (7, 0.5, 9)
     assert (again.epoch.tail[0, 1, 2], again.epoch.tail[1].sum()) == (4, 7)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"matches": "many"}, {"windows": None}, {"sums": "AAAA"}, {"cells": "no text"}],
+    ids=lambda damage: next(iter(damage)),
+)
+def test_damaged_facts_are_noticed_when_they_are_read(damage: dict[str, object]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        KeyTail.of(KeyTail().facts() | damage)

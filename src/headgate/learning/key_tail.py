@@ -178,7 +178,7 @@ class KeyTail:
         return cls(
             from_nibbles(from_text(facts["cells"], np.uint8, (-1,))),
             from_text(facts["sums"], np.float32, (3, 2, CLASSES)).astype(np.float64),
-            facts["matches"],
-            facts["windows"],
-            facts["is_useless"],
+            float(facts["matches"]),
+            float(facts["windows"]),
+            bool(facts["is_useless"]),
         )
