@@ -77,7 +77,7 @@ def run(
                 if "uniform" in parts:
                     _uniform(console, session, place / "uniform", rounds, rows)
                 if "outer" in parts:
-                    for how in ("left", "semi"):
+                    for how in ("left", "right", "full", "semi"):
                         _uniform(console, session, place / how, rounds, rows, how)
                 if "skew" in parts:
                     _skew(console, session, place / "skew", rounds)
