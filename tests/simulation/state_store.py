@@ -30,7 +30,7 @@ class StateStore:
         store = StateStore()
         for key, versions in self._versions.items():
             if version in versions:
-                store._versions[key] = {version: versions[version]}
+                store._versions[key] = {version: copied(versions[version])}
         return store
 
     def commit(self, key: int, version: int, content: Content) -> None:

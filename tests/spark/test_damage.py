@@ -3,6 +3,7 @@
 import copy
 import shutil
 import uuid
+import zlib
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -11,8 +12,10 @@ import pyarrow as pa
 import pytest
 
 import headgate as hg
+from headgate.spark.state.blobs import to_blob
 from headgate.spark.state.control_text import control_text, read_control
 from headgate.spark.state.local_files import local_folder
+from headgate.spark.state.stored_tables import TablePlace, fetched_table
 from tests.golden.checkpoint_cases import FILES, READ_BEFORE, tables
 from tests.golden.shard_states import feed, restore, shard_of, variables
 from tests.spark.damages import Damage, damages
@@ -114,3 +117,24 @@ def test_local_copies_that_are_lost_on_the_way_are_fetched_again() -> None:
         out += feed(shard, batch, batch + 1)
         shutil.rmtree(local_folder(operator))
     assert [multiset(each) for each in out[READ_BEFORE:]] == before("full").out
+
+
+class ChangingVariable:
+    """A map state with one value, which is altered once it has been read."""
+
+    def __init__(self, blob: bytes) -> None:
+        self._blob = bytearray(blob)
+
+    def getValue(self, key: tuple[str, int]) -> tuple[bytes]:
+        """As of Spark's."""
+        found = bytes(self._blob)
+        self._blob[:] = self._blob.replace(b"left_id", b"lmft_id")
+        return (found,)
+
+
+def test_a_table_that_changes_between_two_reads_is_refused() -> None:
+    """The simulator found that bytes were verified in one read and parsed from another."""
+    blob = to_blob(pa.table({"left_id": [1, 2, 3]}), compress=True)
+    stored = TablePlace("000000000001-000000000001", 1, zlib.crc32(blob))
+    with pytest.raises(hg.SpecError, match=r"table 0{11}1-0{11}1 of shard 0.* checksum"):
+        fetched_table(ChangingVariable(blob), stored, shard=0)

@@ -5,6 +5,7 @@ times as much for values of tens of megabytes; hence the parts.
 """
 
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -66,21 +67,28 @@ class _Parts:
 
 
 class _StoredParts:
-    """A table's parts, read like a file."""
+    """A table's parts, read like a file that has the checksum of what was read."""
 
     closed = False
 
-    def __init__(self, variable: Any, stored: TablePlace) -> None:
-        self._parts = (variable.getValue((stored.name, part))[0] for part in range(stored.parts))
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts = parts
         self._rest = bytearray()
+        self.checksum = 0
 
     def read(self, size: int) -> bytes:
         """As of a file: so many bytes, fewer only at the end."""
         while len(self._rest) < size and (part := next(self._parts, None)) is not None:
+            self.checksum = zlib.crc32(part, self.checksum)
             self._rest += part
         found = bytes(self._rest[:size])
         del self._rest[:size]
         return found
+
+    def read_to_end(self) -> None:
+        """Read what is left: the checksum is then that of the whole."""
+        while self.read(PART_BYTES):
+            pass
 
     def close(self) -> None:
         """As of a file."""
@@ -125,20 +133,32 @@ class StoredTables:
 def fetched_table(variable: Any, stored: TablePlace, shard: int) -> pa.Table:
     """Read a table from the state store, or what stands for it; raises where it is damaged."""
     what = f"table {stored.name} of shard {shard}"
-    # Read twice, to verify the checksum before parsing; a rebuild is rare.
-    found = 0
+    # Read twice, since only bytes that were verified are parsed, and large tables are parsed part
+    # by part. What is parsed is verified once more: the store is read anew. A rebuild is rare.
+    before = _StoredParts(_parts_of(variable, stored, what))
+    before.read_to_end()
+    _check_checksum(stored, before.checksum, what)
+    parsed = _StoredParts(_parts_of(variable, stored, what))
+    try:
+        table = gathered(pieces_of_blob(pa.PythonFile(parsed, "r")))
+        # A checksum is no proof against who can write one: offsets must not lead outside.
+        table.validate(full=True)
+    except NO_ARROW as error:
+        # Format 6 has tables without a checksum.
+        raise damaged(what, f"it is no Arrow stream ({error})") from error
+    parsed.read_to_end()
+    _check_checksum(stored, parsed.checksum, what)
+    return table
+
+
+def _parts_of(variable: Any, stored: TablePlace, what: str) -> Iterator[bytes]:
     for part in range(stored.parts):
         value = variable.getValue((stored.name, part))
         if value is None:
             raise damaged(what, f"part {part + 1} of {stored.parts} is missing")
-        found = zlib.crc32(value[0], found)
+        yield value[0]
+
+
+def _check_checksum(stored: TablePlace, found: int, what: str) -> None:
     if stored.checksum is not None and found != stored.checksum:
         raise damaged(what, f"its checksum is {found} and should be {stored.checksum}")
-    try:
-        table = gathered(pieces_of_blob(pa.PythonFile(_StoredParts(variable, stored), "r")))
-        # A checksum is no proof against who can write one: offsets must not lead outside.
-        table.validate(full=True)
-        return table
-    except NO_ARROW as error:
-        # Format 6 has tables without a checksum.
-        raise damaged(what, f"it is no Arrow stream ({error})") from error
