@@ -24,6 +24,7 @@ from headgate.policies.structures.no_row import LAST, NONE
 from headgate.policies.structures.row_classes import (
     CELLS,
     FINE_RATES,
+    LISTED,
     NEVER,
     SAMPLED,
     SHIFT,
@@ -33,6 +34,8 @@ from headgate.policies.structures.row_classes import (
     RowClasses,
     ahead_of,
     cell_of,
+    drop_gone,
+    list_stored,
     next_tick,
     score_in,
     set_cutoff,
@@ -155,9 +158,8 @@ def fill(arrays: Any, own: RowClasses, pool: int, every: bool) -> None:
     own.more_slots[:] = NONE
     own.clock[SPARE] = 0
     arrays.pools[pool].heap_size = 0
-    for row in range(arrays.rows.size):
-        if not arrays.links[row].alive:
-            continue
+    for at in range(own.clock[LISTED]):
+        row = np.int64(own.listed[at])
         of = arrays.sides[arrays.links[row].side].pool
         if not arrays.pools[of].ranked:
             continue
@@ -177,6 +179,7 @@ def fill(arrays: Any, own: RowClasses, pool: int, every: bool) -> None:
 def rank(arrays: Any, own: RowClasses, pool: int) -> None:
     """Rank the stored rows of a pool: those worth least, or all where that would not tell. O(rows),
     for about a sixteenth as many rows to evict, match or expire."""
+    drop_gone(arrays, own)
     fill(arrays, own, pool, False)
     drop_stale(arrays, pool)
     size = arrays.pools[pool].heap_size
@@ -207,6 +210,8 @@ def enter(arrays: Any, own: RowClasses, row: int) -> None:
     # First of all: catching up may rank all rows anew, and then this one waits already.
     arrays.rows[row].group = 0
     arrays.rows[row].score = SAFE
+    own.listed[own.clock[LISTED]] = row
+    own.clock[LISTED] += 1
     catch_up(arrays, own)
     follow(arrays, own, row)
 
@@ -217,6 +222,7 @@ def build(arrays: Any, own: RowClasses, pool: int) -> None:
     if arrays.pools[1 - pool].ranked:
         catch_up(arrays, own)
     own.clock[TICK] = tick_now(arrays, own)
+    list_stored(arrays, own)
     rank(arrays, own, pool)
 
 
@@ -301,6 +307,7 @@ class DensityKind(Kind):
             table=np.ascontiguousarray(density.table).ravel(),
             place=_places(given, density.classes),
             more=np.empty((total // 4 + 64, 2), np.int32),
+            listed=np.empty(total, np.int32),
         )
 
     @staticmethod
@@ -339,7 +346,8 @@ def _classes(classes: DensityClasses) -> RowClasses:
         slots=np.full(SLOTS, NONE, np.int32),
         more_slots=np.full(SLOTS, NONE, np.int32),
         more=np.zeros((0, 2), np.int32),
-        clock=np.array([classes.shift, 0, 0], np.int64),
+        listed=np.zeros(0, np.int32),
+        clock=np.array([classes.shift, 0, 0, 0], np.int64),
         cutoff=np.full(2, np.inf),
         newcomer=np.array([NEWCOMER]),
     )

@@ -15,9 +15,10 @@ from headgate.models.density_classes import AGES, GAPS, MATCHES, RATES, TICKS
 
 SLOTS = 2 * TICKS
 """Of the wheel: more than the ticks after which any class changes."""
-NEVER = np.int64(1 << 62)
-"""As in `models/density_classes.py`: no class begins after the last."""
-SHIFT, TICK, SPARE = 0, 1, 2
+NEVER, UNKNOWN = np.int64(1 << 62), np.int64(-1)
+"""As in `models/density_classes.py`: no class begins after the last; and what is not computed yet.
+"""
+SHIFT, TICK, SPARE, LISTED = 0, 1, 2, 3
 """Places in `RowClasses.clock`."""
 HISTORIES = GAPS * AGES
 NEXT_RATE = MATCHES * HISTORIES
@@ -38,7 +39,7 @@ class RowClasses(NamedTuple):
 
     table: np.ndarray  # float64 (cell): scores
     ahead: np.ndarray  # int64 (side, fine rate, matches, age): ticks from a match that rows are
-    # safe for at least
+    # safe for at least; UNKNOWN until asked for
     sample: np.ndarray  # float64: scores, while a cutoff is set
     age_class: np.ndarray  # int64 (side, tick)
     gap_class: np.ndarray  # int64 (side, tick)
@@ -48,7 +49,9 @@ class RowClasses(NamedTuple):
     slots: np.ndarray  # int32 (tick): the first row that waits for it
     more_slots: np.ndarray  # int32 (tick): the first entry of `more`
     more: np.ndarray  # int32 (entry, 2): a row that waits for an earlier tick as well; next entry
+    listed: np.ndarray  # int32 (entry): stored rows that are ranked, and some that have left since
     clock: np.ndarray  # int64: a tick's length as a power of two; the last tick; entries of `more`
+    # and of `listed`
     cutoff: np.ndarray  # float64, by pool
     newcomer: np.ndarray  # float64, one: what arrivals count for beside rows that are stored
 
@@ -131,15 +134,39 @@ def next_tick(arrays: Any, own: RowClasses, tick: int, row: int, cutoff: float) 
 
 
 @compiled
+def list_stored(arrays: Any, own: RowClasses) -> None:
+    """List all stored rows. O(rows of the step)."""
+    count = np.int64(0)
+    for row in range(arrays.rows.size):
+        if arrays.links[row].alive:
+            own.listed[count] = row
+            count += 1
+    own.clock[LISTED] = count
+
+
+@compiled
+def drop_gone(arrays: Any, own: RowClasses) -> None:
+    """List only rows that are still stored. O(rows stored)."""
+    count = np.int64(0)
+    for at in range(own.clock[LISTED]):
+        row = own.listed[at]
+        if arrays.links[row].alive:
+            own.listed[count] = row
+            count += 1
+    own.clock[LISTED] = count
+
+
+@compiled
 def set_cutoff(arrays: Any, own: RowClasses, pool: int, every: bool) -> None:
     """Choose the score below which rows of a pool are ranked, from a sample; or rank all."""
     tick = own.clock[TICK]
     apart = max(arrays.pools[pool].rows // SAMPLED, 1)
     count, found = np.int64(0), np.int64(0)
-    for row in range(arrays.rows.size):
+    for listed in range(own.clock[LISTED]):
         if every or count == SAMPLED:
             break
-        if arrays.links[row].alive and arrays.sides[arrays.links[row].side].pool == pool:
+        row = np.int64(own.listed[listed])
+        if arrays.sides[arrays.links[row].side].pool == pool:
             if found % apart == 0:
                 score = score_in(own, cell_of(arrays, own, tick, row), own.place[row])
                 at = count
@@ -157,35 +184,33 @@ def set_cutoff(arrays: Any, own: RowClasses, pool: int, every: bool) -> None:
     own.cutoff[pool] = cutoff
     for side in range(2):
         if arrays.sides[side].pool == pool:
-            _look_ahead(own, np.int64(side), cutoff)
+            own.ahead[side, :, :, 0] = UNKNOWN
 
 
 @compiled
-def _look_ahead(own: RowClasses, side: int, cutoff: float) -> None:
-    """For how long rows of a side are safe at least from a match on."""
+def _look_ahead(own: RowClasses, side: int, rate: int, met: int, cutoff: float) -> None:
+    """For how long rows of a class of rate and matches are safe at least from a match on."""
     cutoff *= ROUNDING
-    for rate in range(FINE_RATES):
-        low, high = rate / FINE, min((rate + 1) / FINE, RATES - 1.0)
-        for met in range(MATCHES):
-            first = first_cell(side, low, met)
-            above = first_cell(side, high, met)
-            for age in range(AGES):
-                own.ahead[side, rate, met, age] = NEVER
-            for later in range(AGES - 1, -1, -1):
-                gap = np.int64(0)
-                while gap < GAPS and not (
-                    score_in(own, first + gap * AGES + later, low) < cutoff
-                    or score_in(own, above + gap * AGES + later, high) < cutoff
-                ):
-                    gap += 1
-                if gap == GAPS:
-                    continue
-                for age in range(later + 1):
-                    reached = own.gap_start[side, gap]
-                    if later > age:
-                        since = own.age_start[side, later] - own.age_start[side, age + 1] + 1
-                        reached = max(reached, since)
-                    own.ahead[side, rate, met, age] = min(own.ahead[side, rate, met, age], reached)
+    low, high = rate / FINE, min((rate + 1) / FINE, RATES - 1.0)
+    first = first_cell(side, low, met)
+    above = first_cell(side, high, met)
+    for age in range(AGES):
+        own.ahead[side, rate, met, age] = NEVER
+    for later in range(AGES - 1, -1, -1):
+        gap = np.int64(0)
+        while gap < GAPS and not (
+            score_in(own, first + gap * AGES + later, low) < cutoff
+            or score_in(own, above + gap * AGES + later, high) < cutoff
+        ):
+            gap += 1
+        if gap == GAPS:
+            continue
+        for age in range(later + 1):
+            reached = own.gap_start[side, gap]
+            if later > age:
+                since = own.age_start[side, later] - own.age_start[side, age + 1] + 1
+                reached = max(reached, since)
+            own.ahead[side, rate, met, age] = min(own.ahead[side, rate, met, age], reached)
 
 
 @compiled
@@ -194,4 +219,7 @@ def ahead_of(arrays: Any, own: RowClasses, tick: int, row: int) -> Any:
     record = arrays.rows[row]
     side = np.int64(arrays.links[row].side)
     age = own.age_class[side, ticks_since(own, tick, record.time)]
-    return own.ahead[side, np.int64(own.place[row] * FINE), match_class(record.matches), age]
+    rate, met = np.int64(own.place[row] * FINE), match_class(record.matches)
+    if own.ahead[side, rate, met, 0] == UNKNOWN:
+        _look_ahead(own, side, rate, met, own.cutoff[arrays.sides[side].pool])
+    return own.ahead[side, rate, met, age]
