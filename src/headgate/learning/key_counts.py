@@ -28,6 +28,7 @@ EARLIER = 0.5
 """Of the arrivals that brought a key up, the part that is thought to be its own: others share its
 cell."""
 UNCOUNTED = -1
+SLOTS_A_MARK = 8
 
 
 class KeyRoom(NamedTuple):
@@ -92,7 +93,8 @@ def places_of(marks: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """
     places = np.full(len(hashes), UNCOUNTED, np.int64)
     if len(marks):
-        slots = np.zeros(1 << (2 * len(marks) - 1).bit_length(), np.int64)
+        # Most keys are not counted, and of few slots in use most tell so at once.
+        slots = np.zeros(1 << (SLOTS_A_MARK * len(marks) - 1).bit_length(), np.int64)
         find_marks(marks, marks_of(hashes), slots, places)
         places[NULL_KEY] = UNCOUNTED
     return places

@@ -53,7 +53,9 @@ class KeyWorth:
             if len(monitor.tail.cells):
                 tail = monitor.tail.classes(hashes, places, len(rates))
                 of_class = np.maximum(monitor.tail.rates, rest)
-                by_code, levels = of_class[tail], np.append(levels, of_class.ravel())
+                levels = np.append(levels, of_class.ravel())
+                if (of_class != rest).any():
+                    by_code = of_class[tail]
             code = np.flatnonzero((places >= 0) & (places < len(rates)))
             by_code[code] = rates[places[code]]
             by_code[-1] = 0.0  # the code of null

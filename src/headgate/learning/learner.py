@@ -155,7 +155,9 @@ class Learner:
             return self._at_rest(given)
         self._is_cut_short = self.key_bytes > monitor.key_bytes > 0 or given.terms.pace is not None
         monitor.key_bytes = max(monitor.key_bytes, self.key_bytes)
-        self._watched = self._still_watched(given)
+        watched = self._still_watched(given)
+        self._stored_ones = (watched.stored(0), watched.stored(1))
+        self._ghosts = (watched.ghosts(0), watched.ghosts(1))
         important = given.terms.combine != Combine.NONE
         self._hashes = mixed(given.codes) if self.hashes is None else self.hashes
         self._places = places_of(self.rows.tracked, self._hashes)
@@ -184,11 +186,11 @@ class Learner:
             by_row=monitor.columns.learns,
         )
         return given._replace(
-            stored=(self._watched.marked(left, 0), self._watched.marked(right, 1)),
+            stored=(self._stored_ones[0].marked(left), self._stored_ones[1].marked(right)),
             watching=self._watching,
             ghosts=(
-                self._watched.ghosts(0).as_ghosts(definitions),
-                self._watched.ghosts(1).as_ghosts(definitions),
+                self._ghosts[0].as_ghosts(definitions),
+                self._ghosts[1].as_ghosts(definitions),
             ),
         )
 
@@ -341,11 +343,11 @@ class Learner:
 
     def _observed(self, step: Step, side: int) -> Observed:
         """The matches of a side's watched rows in a step."""
-        stored, arriving = self._watched.stored(side), self._given.arriving[side]
+        stored, arriving = self._stored_ones[side], self._given.arriving[side]
         importance = _importance(step, self._stored[side])[stored.number]
         began = Beginning(
             stored=stored._replace(importance=importance),
-            ghosts=self._watched.ghosts(side),
+            ghosts=self._ghosts[side],
             watched_rows=int(np.count_nonzero(self.rows.watched.side == side)),
             stored_rows=len(self._given.stored[side].time),
             arriving=arriving,

@@ -55,14 +55,16 @@ class Observation(NamedTuple):
         epoch.watched_us[side] += self.monitor.ages.followed(side, since, until)
         was_past = ~seen.is_new & self.spans.are_past(rows, self.before)
         is_past = self.spans.are_past(rows, self.after)
-        self._add_evidence(side, rows.where(is_past & ~was_past).in_order())
+        passed = rows.where(is_past & ~was_past)
+        in_order = passed.in_order()
+        self._add_evidence(side, in_order)
         columns = self.monitor.columns
         if columns.learns:
-            columns.take_in(rows.where(is_past & ~was_past).examples, self.most_examples)
+            columns.take_in(passed.examples, self.most_examples)
         self._add_late(side, seen, was_past)
-        self._add_settled(side, rows.where(seen.is_settled).in_order())
-        self._add_clusters(side, rows.where(seen.is_settled & (rows.by_key > 0)).in_order())
-        self.judge(side, rows.where(is_past & ~was_past).in_order())
+        self._add_settled(side, seen)
+        self._add_clusters(side, seen)
+        self.judge(side, in_order)
         return rows.where(~is_past | seen.is_open)
 
     def judge(self, side: int, rows: WatchedRows) -> None:
@@ -106,15 +108,17 @@ class Observation(NamedTuple):
         )
         self._add(side, now - then)
 
-    def _add_settled(self, side: int, rows: WatchedRows) -> None:
+    def _add_settled(self, side: int, seen: Observed) -> None:
         """Rows that none can meet any more: whether they have a partner is known."""
         if self.result.by_row and self.result.wait:
+            rows = seen.rows.where(seen.is_settled).in_order()
             found = self.result.unmatched(side, rows.met, rows.fate)
             self.monitor.alone = _sum(self.monitor.alone, Evidence.terms(*found, rows.share))
 
-    def _add_clusters(self, side: int, rows: WatchedRows) -> None:
+    def _add_clusters(self, side: int, seen: Observed) -> None:
         """Likewise, of rows that are watched by their key."""
         if self.result.by_key:
+            rows = seen.rows.where(seen.is_settled & (seen.rows.by_key > 0)).in_order()
             keys = self.monitor.followed_keys
             found = self.result.drawn_by_key(side, rows.met, rows.fate)
             sides = list(keys.sums)

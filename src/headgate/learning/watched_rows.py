@@ -167,14 +167,14 @@ class WatchedRows(NamedTuple):
                 return False
         return True
 
-    def marked(self, rows: Rows, side: int) -> Rows:
-        """Stored rows of a side, the watched ones among them marked."""
-        mine, watched = self.stored(side), Watched.none(len(rows.time))
-        watched.state[mine.number] = WatchState.OPEN
-        watched.met[mine.number] = mine.met
-        watched.made[mine.number] = mine.made
+    def marked(self, rows: Rows) -> Rows:
+        """Stored rows of a side, those among them marked that these are."""
+        watched = Watched.none(len(rows.time))
+        watched.state[self.number] = WatchState.OPEN
+        watched.met[self.number] = self.met
+        watched.made[self.number] = self.made
         before = MetBefore(np.zeros(len(rows.time), np.int32), rows.time.copy())
-        before.partners[mine.number], before.last[mine.number] = mine.partners, mine.last
+        before.partners[self.number], before.last[self.number] = self.partners, self.last
         return rows._replace(watched=watched, meetings=before)
 
     def as_ghosts(self, definitions: int) -> Rows:
@@ -333,9 +333,13 @@ class Observed(NamedTuple):
 
     def clusters(self, result: ResultRows, side: int) -> ClusterSums:
         """Of this step alone, on rows watched by their key."""
+        if not result.by_key:
+            return ClusterSums()
         return self.rows.where(self.is_settled).in_order().clusters(result, side)
 
     def settled(self, result: ResultRows, side: int) -> Evidence:
         """Of this step alone, on rows without a partner."""
+        if not (result.by_row and result.how.outer[side]):
+            return Evidence()
         rows = self.rows.where(self.is_settled)
         return Evidence.of(*result.unmatched(side, rows.met, rows.fate), rows.share)

@@ -72,20 +72,36 @@ class MatchDensity:
         """From what followed rows met in each class, and how long they were in it."""
         classes = DensityClasses(windows_us)
         table = np.zeros(SHAPE)
-        for side, window in enumerate(windows_us):
-            if window > 0:
-                prior = classes.class_rates(side)
-                prior[0] = prior[1] / 2
-                rates = match_rates(met[side], spent_us[side], prior)
-                known = known_classes(spent_us[side])
-                table[side, known] = indices(rates[known], classes, side)
-                fill_in(table[side], known)
+        waiting = [side for side in (0, 1) if windows_us[side] > 0]
+        known = {side: known_classes(spent_us[side]) for side in waiting}
+        rates = {
+            side: _rates_of_side(classes, side, met[side], spent_us[side])[known[side]]
+            for side in waiting
+        }
+        if len(waiting) == 2 and windows_us[0] == windows_us[1]:
+            # Both at once take little longer than one.
+            both = indices(np.concatenate([rates[0], rates[1]]), classes, 0)
+            found = dict(enumerate(np.split(both, [len(known[0])])))
+        else:
+            found = {side: indices(rates[side], classes, side) for side in waiting}
+        for side in waiting:
+            table[side, known[side]] = found[side]
+            fill_in(table[side], known[side])
         return cls(windows_us, table)
 
     @property
     def classes(self) -> DensityClasses:
         """The classes of rows."""
         return DensityClasses(self.windows_us)
+
+
+def _rates_of_side(
+    classes: DensityClasses, side: int, met: np.ndarray, spent_us: np.ndarray
+) -> np.ndarray:
+    """Matches a microsecond in each class of a side's rows, beside what its keys let expect."""
+    prior = classes.class_rates(side)
+    prior[0] = prior[1] / 2
+    return match_rates(met, spent_us, prior)
 
 
 def match_rates(met: np.ndarray, spent_us: np.ndarray, prior: np.ndarray) -> np.ndarray:
