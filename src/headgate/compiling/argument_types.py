@@ -90,19 +90,40 @@ class Array:
         return True
 
 
+_LASTING: dict[int, tuple[Any, ...]] = {}
+"""Tuples that never change, by their identity; kept, so that no other object ever has it."""
+
+
+def lasting(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A tuple of arrays that many calls get: its words are found once for each type.
+
+    Its arrays may never be exchanged for others.
+    """
+    return _LASTING.setdefault(id(value), value)
+
+
 class Tuple:
     """A tuple of known length and types."""
 
     def __init__(self, parts: Sequence[ArgumentType]) -> None:
         self._parts = parts
+        self._lasting: dict[int, list[int]] = {}
+        """Words of tuples that never change, by their identity."""
 
     def pack(self, value: Any, words: list[int]) -> bool:
         """The words of its parts."""
+        known = self._lasting.get(id(value))
+        if known is not None:
+            words += known
+            return True
         if not isinstance(value, tuple) or len(value) != len(self._parts):
             return False
-        for kind, part in zip(self._parts, value, strict=True):  # noqa: SIM110  # a third quicker
+        before = len(words)
+        for kind, part in zip(self._parts, value, strict=True):
             if not kind.pack(part, words):
                 return False
+        if id(value) in _LASTING:
+            self._lasting[id(value)] = words[before:]
         return True
 
 

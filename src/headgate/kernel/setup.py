@@ -1,9 +1,11 @@
 """Builds the kernel's arrays from terms, progress and rows."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from headgate.compiling.argument_types import lasting
 from headgate.kernel import event_order, layout
 from headgate.kernel.layout import NONE, WatchState
 from headgate.kernel.probe import ranges
@@ -51,8 +53,15 @@ class Scores(NamedTuple):
 def own_arrays(given: Given) -> tuple[Any, ...]:
     """The further arrays of each kind of score: empty except for the policy's kind."""
     return tuple(
-        kind.arrays(given) if kind is given.policy.kind else kind.no_arrays() for kind in KINDS
+        kind.arrays(given) if kind is given.policy.kind else _no_arrays(place)
+        for place, kind in enumerate(KINDS)
     )
+
+
+@cache
+def _no_arrays(place: int) -> Any:
+    """Those of a kind that is not the policy's: the same in every step."""
+    return lasting(KINDS[place].no_arrays())
 
 
 def groups_of(

@@ -33,7 +33,7 @@ class Records(NamedTuple):
             np.empty(total, layout.LINK), np.empty(total, layout.ROW), np.empty(total, np.int32)
         )
         by_rows = counted_windows(given.terms)
-        for which in range(len(ordered.groups)):
+        for which in np.flatnonzero(ordered.lengths).tolist():
             group = _group(given, ordered, judged, which, bool(by_rows[which % 2]))
             event_order.fill(records.links, records.rows, records.number, group)
         return records

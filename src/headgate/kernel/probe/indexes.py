@@ -4,11 +4,13 @@ The branches are generated from `INDEXES`. Calls out of the kernel pass only the
 need.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from headgate.compiling import compiled, generated
+from headgate.compiling.argument_types import lasting
 from headgate.kernel.layout import LEFT, RIGHT, Arrays
 from headgate.kernel.probe.found_rows import FoundRows, list_found
 from headgate.kernel.probe.index import Index, IndexEntry, IndexRoom, Look
@@ -17,6 +19,8 @@ from headgate.kernel.probe.windows import CHANGE, Windows
 from headgate.kernel.watching import MET, note_met
 
 NOTHING, ONE = np.int64(0), np.int64(1)
+LEAST_NODE = 4
+"""Entries of a node of trees that are never used."""
 
 
 def empty_windows(
@@ -40,11 +44,19 @@ def empty_windows(
         left, right = (
             count if used == number else 0 for used, count in zip(kept_in, rows, strict=True)
         )
-        total = sum(rows) if number in kept_in else 0
-        return IndexRoom((left, right), total, buckets, node_rows)
+        return IndexRoom((left, right), sum(rows), buckets, node_rows)
 
-    own = tuple(index.empty(room(number)) for number, index in enumerate(INDEXES))
+    own = tuple(
+        index.empty(room(number)) if number in kept_in else _unused(number)
+        for number, index in enumerate(INDEXES)
+    )
     return Windows(own, np.empty(max(rows), np.int64))
+
+
+@cache
+def _unused(number: int) -> Any:
+    """An index that keeps no window: the same in every step."""
+    return lasting(INDEXES[number].empty(IndexRoom((0, 0), 0, (0, 0), LEAST_NODE)))
 
 
 def no_changes(kept_in: tuple[int, int], rows: tuple[int, int]) -> np.ndarray:
