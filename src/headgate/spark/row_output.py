@@ -12,7 +12,6 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
-    ArrayType,
     BinaryType,
     BooleanType,
     ByteType,
@@ -33,8 +32,12 @@ from pyspark.sql.types import (
 )
 
 from headgate.spark.carried_columns import ResultColumn, number, restored
+from headgate.spark.shard_output import FIGURES
 
-FIGURES = "figures"
+AS_NUMBERS = f"cast(split({FIGURES}, ' ') AS array<double>)"
+"""The figures of a shard as numbers, only where they are observed: in a column of their own every
+row of the result would be copied once more. They come as text, since Spark looks at each value of
+a column of lists, even where all are null."""
 _AS_THEY_ARE: tuple[type[DataType], ...] = (
     *(BinaryType, BooleanType, ByteType, DateType, DayTimeIntervalType, DecimalType, DoubleType),
     *(FloatType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType),
@@ -57,6 +60,7 @@ def leave_as_rows(columns: Sequence[ResultColumn]) -> bool:
     --------
     >>> leave_as_rows([ResultColumn("key", LongType()), ResultColumn("at", TimestampType())])
     True
+    >>> from pyspark.sql.types import ArrayType
     >>> leave_as_rows([ResultColumn("keys", ArrayType(LongType()))])
     False
     """
@@ -71,15 +75,6 @@ def row_schema(columns: Sequence[ResultColumn]) -> StructType:
     figures = StructField(FIGURES, StringType())
     rows = [StructField(number(place), column.kind) for place, column in enumerate(columns)]
     return StructType([figures, *rows])
-
-
-def with_figures(frame: DataFrame) -> DataFrame:
-    """What the operator put out, with the figures as numbers.
-
-    They come as text: Spark looks at each value of a column of lists, even where all are null.
-    """
-    numbers = F.split(FIGURES, " ").cast(ArrayType(DoubleType()))
-    return frame.withColumn(FIGURES, numbers)
 
 
 def rows_alone(frame: DataFrame, columns: Sequence[ResultColumn]) -> DataFrame:

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 from headgate.engine.observed_figures import ABOUT, SHARDS
 from headgate.engine.shard_layout import ShardLayout
 
-SCHEMA = "blob binary, figures array<double>"
+FIGURES = "figures"
+SCHEMA = f"blob binary, {FIGURES} array<double>"
 
 
 def figures_row(layout: ShardLayout, values: Mapping[str, Any]) -> pd.DataFrame:
@@ -23,15 +24,18 @@ def result_rows(blobs: Sequence[bytes]) -> pd.DataFrame:
     return pd.DataFrame({"blob": list(blobs), "figures": [None] * len(blobs)})
 
 
-def observed(layout: ShardLayout, headlines: Iterable[str], about: str) -> list[Column]:
+def observed(
+    layout: ShardLayout, headlines: Iterable[str], about: str, figures: str = FIGURES
+) -> list[Column]:
     """The aggregates to observe: some sums by name, and the figures of all shards.
 
     Every sum by name is an expression that is planned anew in every batch, so there are few.
-    ``about`` says what the join is, so that who hears the figures need not ask.
+    ``about`` says what the join is, so that who hears the figures need not ask; ``figures`` is the
+    expression that has a shard's figures as numbers.
     """
     sums = (
-        f"cast(coalesce(sum(figures[{layout.names.index(name)}]), 0) AS bigint) AS {name}"
+        f"cast(coalesce(sum({figures}[{layout.names.index(name)}]), 0) AS bigint) AS {name}"
         for name in headlines
     )
-    every = f"collect_list(figures) AS {SHARDS}"
+    every = f"collect_list({figures}) AS {SHARDS}"
     return [*map(F.expr, sums), F.expr(every), F.lit(about).alias(ABOUT)]

@@ -120,9 +120,13 @@ def observe(frame: DataFrame, name: str, figures: list[Column]) -> DataFrame:
         ) from error
 
 
-def observed(about: str = "", groups: tuple[type, ...] = JOIN_SUMS) -> list[Column]:
-    """The aggregates to observe; ``about`` says what the join is."""
-    return shard_output.observed(join_layout(groups), JOIN_HEADLINES, about)
+def observed(
+    about: str = "",
+    groups: tuple[type, ...] = JOIN_SUMS,
+    figures: str = shard_output.FIGURES,
+) -> list[Column]:
+    """The aggregates to observe; ``about`` says what the join is, ``figures`` where they are."""
+    return shard_output.observed(join_layout(groups), JOIN_HEADLINES, about, figures)
 
 
 def of_shard(figures: Mapping[str, Any], number: int) -> dict[str, float | None] | None:

@@ -58,7 +58,7 @@ from headgate.spark.requirements import (
     needed_columns,
     shuffle_partitions,
 )
-from headgate.spark.row_output import leave_as_rows, row_schema, rows_alone, with_figures
+from headgate.spark.row_output import AS_NUMBERS, leave_as_rows, row_schema, rows_alone
 from headgate.spark.session_access import access_to
 from headgate.spark.shard_output import SCHEMA
 from headgate.spark.shards import shard_labels
@@ -242,8 +242,9 @@ def _joined_rows(
 ) -> DataFrame:
     """The results of all shards as rows, which nothing has to unpack."""
     direct = replace(plan, row_columns=len(shown))
-    figured = with_figures(_put_out(packed, direct, row_schema(shown)))
-    return rows_alone(join_metrics.observe(figured, name, join_metrics.observed(about)), shown)
+    put_out = _put_out(packed, direct, row_schema(shown))
+    figures = join_metrics.observed(about, figures=AS_NUMBERS)
+    return rows_alone(join_metrics.observe(put_out, name, figures), shown)
 
 
 def _put_out(packed: DataFrame, plan: ShardPlan, schema: StructType | str) -> DataFrame:
