@@ -21,6 +21,7 @@ from headgate.spark.carried_columns import ResultColumn
 from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
 from headgate.spark.row_output import row_frame, row_schema, rows_alone
+from headgate.spark.shards import shard_labels
 from headgate.spark.state.blobs import from_blob
 from headgate.spark.worker_environment import own_workers
 from headgate.spec import Budget, Side
@@ -95,6 +96,8 @@ def identity(session: SparkSession, left: Path, right: Path) -> DataFrame:
 
 
 SHARDS = 2
+LABELS = shard_labels(SHARDS, SHARDS)
+"""Labels that Spark sends to two tasks; of 0 and 1 one task would do all the work."""
 
 
 class _Nothing(StatefulProcessor):
@@ -117,7 +120,7 @@ class _Nothing(StatefulProcessor):
 def _count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read all rows, and send a number to every shard."""
     rows = sum(batch.num_rows for batch in batches)
-    shards = pa.array(range(SHARDS), pa.int32())
+    shards = pa.array(LABELS, pa.int32())
     yield pa.record_batch([shards, pa.array([rows] * SHARDS)], names=["shard", "rows"])
 
 
@@ -170,13 +173,13 @@ def there_and_back(session: SparkSession, left: Path, right: Path) -> DataFrame:
     """
     schema = read_side(session, left, "l").schema
     shown = [ResultColumn(field.name, field.dataType) for field in schema.fields]
-    policy, labels = Random(), tuple(range(SHARDS))
+    policy = Random()
     with own_workers(session):
         packed = []
         for side, (place, prefix) in enumerate(((left, "l"), (right, "r"))):
             rows = read_side(session, place, prefix)
             shard = F.pmod(F.xxhash64("key"), F.lit(SHARDS)).cast("int").alias(SHARD_COLUMN)
-            pack = Packing(side, labels, tuple(rows.columns), ("key",), policy)
+            pack = Packing(side, LABELS, tuple(rows.columns), ("key",), policy)
             packed.append(rows.select(shard, "*").mapInArrow(pack, PACKED))
         passed = (
             packed[0]
