@@ -117,10 +117,13 @@ class LocalCopy:
         if self._folder is None:
             return
         wanted = set(names)
+        # Also those that another worker has deleted: mapped, they would take room on the disk.
+        for path in [path for path in _verified if path.parent == self._folder]:
+            if path.name not in wanted:
+                del _verified[path]
         with contextlib.suppress(OSError):
             for path in list(self._folder.iterdir()):
                 if path.name not in wanted and _OURS.fullmatch(path.name):
-                    _verified.pop(path, None)
                     with contextlib.suppress(OSError):
                         path.unlink()
 
