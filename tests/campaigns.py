@@ -129,9 +129,10 @@ def _table(heading: str, what: str, known: list[dict[str, Any]]) -> list[str]:
         counts = ", ".join(f"{count:,} {name}" for name, count in main.items())
         parts.update({name: n for name, n in each["counts"].items() if name not in main})
         failed = ", ".join(each["failed"]) or "none"
+        seconds = "–" if each["seconds"] is None else f"{each['seconds']:,.0f}"
         lines.append(
             f"| {each['date']} | {each['commit']} | {each['seeds']} | {counts} "
-            f"| {each['seconds']:,.0f} | {failed} |"
+            f"| {seconds} | {failed} |"
         )
     if parts:
         told = ", ".join(f"{name.replace('_', ' ')} {parts[name]:,}" for name in sorted(parts))
@@ -141,14 +142,17 @@ def _table(heading: str, what: str, known: list[dict[str, Any]]) -> list[str]:
 
 GROWTH = """Growth is judged by the medians of the middle and the last third of a run. Until
 2026-11-19 it was judged by their largest batches: by that, the process of the billion arrivals had
-grown from 633 to 749 MB, in one batch."""
+grown from 633 to 749 MB, in one batch. The run of a hundred million arrivals on Spark had a hundred
+batches, and Spark keeps the files of the last hundred: so its checkpoint grew to the end. The open
+files that grew with it were mapped copies of state, see below."""
 
 
 def _curves() -> list[str]:
     """The pictures of soaks."""
     lines = [GROWTH, ""]
     for file in sorted((PAGE.parents[1] / "images").glob("soak-*.png")):
-        title = file.stem.removeprefix("soak-").replace("-", " ").capitalize()
+        where = file.stem.removeprefix("soak-").replace("-", " ")
+        title = where.capitalize().replace("spark", "Spark")
         lines += [f"![{title}: curves along the stream](../images/{file.name})", ""]
         lines += [f"Numbers: `docs/measured/{file.stem}.csv`.", ""]
     return lines
