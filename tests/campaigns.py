@@ -144,8 +144,8 @@ GROWTH = """Growth is judged by the medians of the middle and the last third of 
 2026-11-19 it was judged by their largest batches: by that, the process of the billion arrivals had
 grown from 633 to 749 MB, in one batch. Spark keeps the files of a hundred batches or more in a
 checkpoint and then deletes many at once: the run of a hundred million arrivals ended before, and
-the one in small batches shows it after 290. The open files that grew in the first of them were
-mapped copies of state, see below; the second was made after that was fixed."""
+the one in small batches shows it after 290. The open files that grew in the former were mapped
+copies of state, see below; the latter was made after that was fixed."""
 
 
 def _curves() -> list[str]:
