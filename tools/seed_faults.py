@@ -70,8 +70,8 @@ FAULTS = {
     ),
     "a refused row counts as evicted": Fault(
         "kernel/admission.py",
-        "shed_one(arrays, row, number):\n            arrays.tally[REFUSED",
-        "shed_one(arrays, row, number):\n            arrays.tally[SHED",
+        "if leaving == NONE:\n            arrays.tally[RETIRED if past else REFUSED",
+        "if leaving == NONE:\n            arrays.tally[SHED",
         "checks/test_every_policy.py",
     ),
     "a pair that is taken back stays counted": Fault(
