@@ -6,7 +6,7 @@ import pytest
 import headgate as hg
 from headgate.engine.limits import room_for
 from headgate.learning.key_counts import marks_of, mixed
-from headgate.learning.key_tail import CLASSES, COUNTED, KeyTail
+from headgate.learning.key_tail import CLASSES, COUNTED, NULL_LEVEL, KeyTail
 from headgate.learning.learner import new_monitor
 from headgate.policies import Learned
 from headgate.studies.streams import Streams, keyed
@@ -107,7 +107,7 @@ def test_a_key_that_is_no_longer_counted_by_itself_is_remembered() -> None:
     tail, hashes = KeyTail(np.zeros(1 << 12, np.uint8)), mixed(3)
     tail.add_keys(marks_of(hashes[:2]), np.array([2.6, 40.0]))
     places = np.array([-1, -1, 0, -1])
-    assert tail.classes(hashes, places, counted=1).tolist() == [3, 6, COUNTED, COUNTED]
+    assert tail.levels(hashes, places, counted=1).tolist() == [1 + 3, 1 + 6, 0, 1 + NULL_LEVEL]
 
 
 def test_the_tail_outlives_a_restart() -> None:

@@ -220,7 +220,7 @@ def deliveries(draw: st.DrawFn, case: Case) -> list[Part]:
 
 BY_KEY = KeyDraw(5, 0.5, 0.7, block_us=4, sides=(True, False), hashes=hashes_of_codes(KEYS))
 WEIGHTS = np.array([[0.0, 0.3], [0.02, 0.0], [1.0, 9.0], [0.5, 0.1]])
-MEETINGS = MeetingClasses.of((12, 12), WEIGHTS)
+MEETINGS = MeetingClasses.of((12, 12), WEIGHTS, np.arange(len(WEIGHTS)))
 watchings = st.sampled_from(
     (
         None,

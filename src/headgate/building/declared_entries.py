@@ -19,10 +19,11 @@ from headgate.kernel import (
     key_draw,
     layout,
     meetings,
+    watched,
 )
 from headgate.kernel.probe import indexes, ranges, windows
-from headgate.learning import key_tally
-from headgate.models import benefit, visits
+from headgate.learning import key_tally, watch_room
+from headgate.models import benefit, keeping_index, visits
 from headgate.policies import ALL_POLICIES, age, chance, heeb
 from headgate.policies.kinds import KINDS
 from headgate.policies.kinds.history_score import HistoryKind, HistoryScore, rescore_stored
@@ -57,6 +58,7 @@ INTEGER, REAL, UNSIGNED = 0, 0.0, np.uint64(0)
 INTEGERS, SHORTS, BYTES = vector(np.int64), vector(np.int32), vector(np.uint8)
 HASHES, REALS, FLAGS = vector(np.uint64), vector(np.float64), vector(np.bool_)
 REAL_ROWS, INTEGER_ROWS = matrix(np.float64), matrix(np.int64)
+FOUR_WAYS = np.empty((0, 0, 0, 0))
 LINKS, ROWS = vector(layout.LINK), vector(layout.ROW)
 SLOTS, SPOTS = vector(numbering.SLOT), vector(ranges.SPOT)
 
@@ -131,6 +133,10 @@ TALLY = key_tally.KeyTally(
     found=INTEGERS,
 )
 
+COUNTED = key_tally.ArrivalsToCount(
+    SHORTS, INTEGER, INTEGER, key_tally.Fetched(SHORTS, BYTES, HASHES)
+)
+
 
 def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> DeclaredEntry:
     """The sweep over values of one type, compared by one function."""
@@ -151,7 +157,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
         (INTEGERS, INTEGERS, BYTES, (INTEGER, INTEGER), INTEGERS, INTEGERS),
     ),
     DeclaredEntry(event_order.queue_by_side, (LINKS, ROWS, SHORTS, INTEGER)),
-    DeclaredEntry(key_tally.find_classes, (HASHES, INTEGERS, INTEGER, BYTES, BYTES, BYTES)),
+    DeclaredEntry(key_tally.find_levels, (HASHES, INTEGERS, INTEGER, BYTES, BYTES, SHORTS)),
     DeclaredEntry(key_tally.raise_cells, (HASHES, BYTES, BYTES)),
     DeclaredEntry(ranges._group_by_code, (INTEGERS, SHORTS, INTEGERS, SHORTS)),
     sweep(INTEGERS, WHOLE_ENDS, ranges._at_least_whole),
@@ -162,6 +168,15 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
     DeclaredEntry(hashing._add_numbers, (INTEGERS, HASHES)),
     DeclaredEntry(hashing._add_texts, (BYTES, INTEGERS, HASHES)),
     DeclaredEntry(chance._draw, (UNSIGNED, BYTES, INTEGERS, REALS)),
+    DeclaredEntry(watched._choose, (UNSIGNED, REAL, INTEGER, INTEGERS, FLAGS)),
+    DeclaredEntry(
+        watch_room._draw_coming,
+        (
+            *(BYTES, INTEGERS, FLAGS, INTEGERS),
+            watch_room.Lot(UNSIGNED, REAL, (False, False), (INTEGER, INTEGER)),
+            INTEGER_ROWS,
+        ),
+    ),
     DeclaredEntry(key_draw._fill_lots, (HASHES, INTEGERS, INTEGER, UNSIGNED, REALS)),
     DeclaredEntry(age._cut_straight, (REALS, REALS, REALS, INTEGERS)),
     DeclaredEntry(heeb._smooth, (REAL_ROWS, REAL)),
@@ -170,8 +185,22 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
         (REALS, np.empty((0, 0, 0)), REAL_ROWS, INTEGER, REAL, REAL_ROWS),
     ),
     DeclaredEntry(benefit._renew, (REAL_ROWS, np.empty((0, 0, 0)))),
-    DeclaredEntry(key_tally.add_up, (SHORTS, BYTES, HASHES, TALLY, INTEGER)),
-    DeclaredEntry(key_tally.find_marks, (HASHES, HASHES, INTEGERS, INTEGERS)),
+    DeclaredEntry(
+        keeping_index.fill_indices,
+        (
+            keeping_index.Matching(FOUR_WAYS, FOUR_WAYS),
+            REAL_ROWS,
+            keeping_index.Aging(REALS, REAL_ROWS, INTEGERS),
+            FOUR_WAYS,
+            FOUR_WAYS,
+        ),
+    ),
+    DeclaredEntry(
+        key_tally.add_up,
+        (INTEGERS, COUNTED, HASHES, TALLY, INTEGER),
+    ),
+    DeclaredEntry(key_tally.find_marks, (HASHES, HASHES, SHORTS, INTEGERS)),
+    DeclaredEntry(key_tally.age_cells, (BYTES, REAL, INTEGER, UNSIGNED, INTEGER)),
     DeclaredEntry(
         queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)
     ),

@@ -23,15 +23,22 @@ class MeetingClasses(NamedTuple):
 
     @classmethod
     def of(
-        cls, windows_us: tuple[int, int], weights: np.ndarray, seed: int = 0, stored: float = 0.0
+        cls,
+        windows_us: tuple[int, int],
+        weights: np.ndarray,
+        level: np.ndarray,
+        seed: int = 0,
+        stored: float = 0.0,
     ) -> "MeetingClasses":
-        """For keys of these weights, by code and side: matches a microsecond."""
+        """For keys of these weights, by level and side, in matches a microsecond; and the level of
+        each key."""
         classes = DensityClasses(windows_us)
         rate = np.empty(weights.shape, np.uint8)
         for side in (0, 1):
             rate[:, side] = np.rint(classes.rate_places(side, weights[:, side]))
+        both = rate.view(np.uint16).ravel()  # two sides are taken at once
         return cls(
-            np.ascontiguousarray(rate).ravel(),
+            both[level].view(np.uint8),
             np.stack([classes.age_edges(side) for side in (0, 1)]),
             np.stack([classes.gap_edges(side) for side in (0, 1)]),
             seed,

@@ -14,6 +14,15 @@ ARRIVING, GHOSTS = (2, 3), (4, 5)
 """Which groups arrive, and which are watched and not stored."""
 
 
+class InOrder(NamedTuple):
+    """The order of a step's rows, and which of them arrive."""
+
+    order: np.ndarray
+    """Maps a position in event order to the row in the order given."""
+    first_arrival: int
+    """The first arrival in the order given; left ones are followed by right ones."""
+
+
 class OrderedRows(NamedTuple):
     """The rows of a step, group after group, and the position of each in event order."""
 
@@ -88,6 +97,26 @@ class OrderedRows(NamedTuple):
     def of_side(self, values: np.ndarray, side: int) -> np.ndarray:
         """The entries of a side's rows, by number, from an array over all rows as given."""
         return np.concatenate([values[self.own(group)] for group in range(side, len(SIDES), 2)])
+
+    def places_of(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """The positions in event order of few rows of a side, given by number."""
+        places: np.ndarray = self.place[self._given_at(side, numbers)]
+        return places
+
+    def times_of(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """Their times."""
+        times: np.ndarray = self.time[self._given_at(side, numbers)]
+        return times
+
+    def _given_at(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """Where they are in the order given: each group begins further back than its first number
+        says."""
+        at = numbers.copy()
+        first = 0
+        for group in range(side, len(SIDES), 2):
+            at[numbers >= first] = numbers[numbers >= first] + (self.own(group).start - first)
+            first += int(self.lengths[group])
+        return at
 
     def without_ghosts(self, side: int) -> int:
         """Stored rows and arrivals of a side."""

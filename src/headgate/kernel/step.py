@@ -14,7 +14,7 @@ from headgate.compiling.compiled import shared
 from headgate.kernel import advance, departure, given_up, layout, meetings, setup
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Count
-from headgate.kernel.ordered_rows import OrderedRows
+from headgate.kernel.ordered_rows import InOrder, OrderedRows
 from headgate.kernel.pair_block import PairBlock
 from headgate.kernel.rows import Rows
 from headgate.kernel.step_arrays import Records, arrays_of
@@ -47,6 +47,8 @@ class Step:
         """Importance of the pairs made so far; their number where all count alike."""
         self._alive: dict[int, np.ndarray] = {}
         """Which rows are stored, by side; cached once all pairs are made."""
+        self._watched: np.ndarray | None = None
+        """Where watched rows are; once all pairs are made, they stay there."""
         self._began_at = given.progress.clock >> 1
         self._given = OrderedRows.of(given)
         self._judged = JudgedRows.of(terms, self._given, self._began_at)
@@ -222,6 +224,11 @@ class Step:
         return alive
 
     @property
+    def in_order(self) -> InOrder:
+        """The event order of its rows."""
+        return InOrder(self._given.order, self._given.stored)
+
+    @property
     def keeps_history(self) -> bool:
         """Whether later steps need the match history of stored rows."""
         return self._terms.policy.keeps_history
@@ -250,7 +257,7 @@ class Step:
         """The `Fate` of some of a side's stored rows, arrivals and ghosts, given by number."""
         if self._terms.how == How.INNER:
             return np.zeros(len(numbers), np.uint8)
-        fates: np.ndarray = self._by_number(self._arrays.links["fate"], side)[numbers]
+        fates: np.ndarray = self._arrays.links["fate"][self._given.places_of(side, numbers)]
         return fates
 
     def brought_forward(self, side: int, rows: Rows) -> Rows:
@@ -294,29 +301,29 @@ class Step:
     def watched_rows(self, side: int) -> tuple[np.ndarray, Watched]:
         """The numbers of a side's watched rows, ascending, and their watch state."""
         links, rows = self._arrays.links, self._arrays.rows
-        place = np.flatnonzero(links["watch"])
-        place = place[links["side"][place] == side]
+        if self._watched is None:
+            self._watched = np.flatnonzero(links["watch"])
+        place = self._watched[links["side"][self._watched] == side]
         number = self._number[place].astype(np.int64)
-        place = place[np.argsort(number)]
-        return np.sort(number), Watched(
-            links["watch"][place], rows["met"][place], rows["made"][place]
-        )
+        in_order = np.argsort(number)
+        number, place = number[in_order], place[in_order]
+        return number, Watched(links["watch"][place], rows["met"][place], rows["made"][place])
 
     def met_before(self, side: int, numbers: np.ndarray) -> meetings.MetBefore:
         """What some of a side's rows, given by number, have met by now, if that is counted."""
         own = self._arrays.meetings
         if not own.partners.size:
-            time = self._by_number(self._arrays.rows["time"], side)[numbers]
+            time = self._given.times_of(side, numbers)
             return meetings.MetBefore(np.zeros(len(numbers), np.int32), time)
-        count, last = (self._by_number(field, side)[numbers] for field in (own.partners, own.last))
-        return meetings.MetBefore(count, last)
+        place = self._given.places_of(side, numbers)
+        return meetings.MetBefore(own.partners[place], own.last[place])
 
     def ages_met(self, side: int, numbers: np.ndarray) -> np.ndarray:
         """What watched rows of a side, given by number, met in this step, by class of age."""
         own = self._arrays.by_row
         if not own.slot.size:
             return np.zeros((len(numbers), own.met.shape[1]), np.int32)
-        met: np.ndarray = own.met[self._by_number(own.slot, side)[numbers]]
+        met: np.ndarray = own.met[own.slot[self._given.places_of(side, numbers)]]
         return met
 
     @property

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headgate.compiling import compiled
 from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.layout import NULL_KEY
 from headgate.kernel.meeting_classes import MeetingClasses
-from headgate.policies.chance import uniform
+from headgate.policies.chance import draw_one, uniform
 from headgate.spec import Window
 
 
@@ -44,12 +45,22 @@ class Watching(NamedTuple):
         self, side: int, sequence: np.ndarray, code: np.ndarray, time: np.ndarray
     ) -> np.ndarray:
         """Whether each row of a side is to be watched; one without a key is not."""
-        drawn = uniform(self.seed, np.full(len(sequence), side, np.uint8), sequence)
-        chosen: np.ndarray = (drawn < self.share) & self.sides[side]
+        chosen = np.zeros(len(sequence), np.bool_)
+        if self.sides[side]:
+            stream = np.uint64(self.seed % (1 << 64))
+            _choose(stream, self.share, np.uint8(side), sequence.astype(np.int64), chosen)
         if self.keys is not None:
+            drawn = uniform(self.seed, np.full(len(sequence), side, np.uint8), sequence)
             chosen |= self.keys.chooses(side, drawn, code, time)
         chosen &= code != NULL_KEY
         return chosen
+
+
+@compiled
+def _choose(seed: int, share: float, side: int, sequence: np.ndarray, chosen: np.ndarray) -> None:
+    """As `uniform`, without the numbers."""
+    for row in range(sequence.size):
+        chosen[row] = draw_one(seed, side, sequence[row]) < share
 
 
 def bucket_us(window: Window, buckets: int) -> int:

@@ -13,10 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.kernel.event_order import event_order
 from headgate.kernel.layout import NULL_KEY
+from headgate.kernel.ordered_rows import InOrder
 from headgate.kernel.rows import Rows
-from headgate.learning.key_tally import MOST_SKETCHED, KeyTally, add_up, find_marks
+from headgate.learning.key_tally import (
+    MOST_SKETCHED,
+    ArrivalsToCount,
+    Fetched,
+    KeyTally,
+    add_up,
+    find_marks,
+)
 
 COUNT_BYTES = 16
 """Of an entry: six of the hash, two for each side of the epochs before, three of this one."""
@@ -94,7 +101,7 @@ def places_of(marks: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     places = np.full(len(hashes), UNCOUNTED, np.int64)
     if len(marks):
         # Most keys are not counted, and of few slots in use most tell so at once.
-        slots = np.zeros(1 << (SLOTS_A_MARK * len(marks) - 1).bit_length(), np.int64)
+        slots = np.zeros(1 << (SLOTS_A_MARK * len(marks) - 1).bit_length(), np.int32)
         find_marks(marks, marks_of(hashes), slots, places)
         places[NULL_KEY] = UNCOUNTED
     return places
@@ -104,6 +111,8 @@ class KeyCounting(NamedTuple):
     """The arrivals of a step, to be counted by key."""
 
     arriving: tuple[Rows, Rows]
+    in_order: InOrder
+    """The order in which they came."""
     hashes: np.ndarray
     """Of the keys, by code."""
     places: np.ndarray
@@ -127,7 +136,8 @@ class KeyCounting(NamedTuple):
         most
             How many may be counted.
         """
-        code, side = self._in_event_order()
+        left, right = (rows.code for rows in self.arriving)
+        code = np.concatenate([left, right]).astype(np.int32, copy=False)
         if not len(code):
             return fresh, np.empty(0, np.int64)
         counts = np.zeros((max(most, len(fresh)), 2))
@@ -144,16 +154,9 @@ class KeyCounting(NamedTuple):
             before=before,
             found=found,
         )
-        used = add_up(code, side, self.hashes, tally, len(fresh))
+        arrivals = ArrivalsToCount(code, self.in_order.first_arrival, len(left), Fetched.room())
+        used = add_up(self.in_order.order, arrivals, self.hashes, tally, len(fresh))
         return counts[:used], found[len(fresh) : used]
-
-    def _in_event_order(self) -> tuple[np.ndarray, np.ndarray]:
-        """Codes and sides of all arrivals."""
-        left, right = self.arriving
-        code = np.concatenate([left.code, right.code]).astype(np.int32)
-        side = np.repeat(np.array([0, 1], np.uint8), [len(left.code), len(right.code)])
-        order = event_order(np.concatenate([left.time, right.time]), side)
-        return code[order], side[order]
 
 
 def mixed(codes: int) -> np.ndarray:

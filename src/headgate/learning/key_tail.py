@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from headgate.learning.array_text import as_text, from_nibbles, from_text, nibbles
-from headgate.learning.key_tally import find_classes, raise_cells
-from headgate.policies.chance import uniform
+from headgate.learning.key_tally import age_cells, find_levels, raise_cells
 
 MOST = 7
 """A cell counts no further."""
@@ -23,7 +22,9 @@ CLASS_OF_CELL = np.array([0, 1, 2, 3, 4, 5, 6, 6], np.uint8)
 """By the lesser of its two cells, the class of a key."""
 CLASSES = int(CLASS_OF_CELL[-1]) + 1
 COUNTED = CLASSES
-"""In place of a class: keys that are counted by themselves, and null."""
+"""In place of a class: keys that are counted by themselves."""
+NULL_LEVEL = COUNTED + 1
+"""And null."""
 PRIOR_MATCHES = 4.0
 """Matches that what the whole tail met counts for, where a single class is judged."""
 LIKELY_NATS, LEAST_GAIN = 8.0, 0.02
@@ -60,20 +61,20 @@ class KeyTail:
     windows: float = 0.0
     is_useless: bool = False
 
-    def classes(self, hashes: np.ndarray, places: np.ndarray, counted: int) -> np.ndarray:
-        """The class of each key, by code; places below ``counted`` are of keys counted by
-        themselves.
+    def levels(self, hashes: np.ndarray, places: np.ndarray, counted: int) -> np.ndarray:
+        """The level of each key, by code: its place where that is below ``counted``; of others
+        ``counted`` and their class; and one more for null.
 
         Examples
         --------
         >>> tail = KeyTail(np.array([3 << 1, 3 << 1], np.uint8))
         >>> hashes = np.array([0, 1, 3, 0], np.uint64) << np.uint64(20)
-        >>> tail.classes(hashes, np.array([-1, 0, -1, -1]), counted=1).tolist()
-        [3, 7, 3, 7]
+        >>> tail.levels(hashes, np.array([-1, 0, -1, -1]), counted=1).tolist()
+        [4, 0, 4, 9]
         """
-        found = np.full(len(hashes), COUNTED, np.uint8)
-        find_classes(hashes, places, np.int64(counted), self.cells, CLASS_OF_CELL, found)
-        found[-1] = COUNTED  # null
+        found = np.full(len(hashes), counted + COUNTED, np.int32)
+        find_levels(hashes, places, np.int64(counted), self.cells, CLASS_OF_CELL, found)
+        found[-1] = counted + NULL_LEVEL
         return found
 
     @property
@@ -138,12 +139,9 @@ class KeyTail:
         """
         self.sums, self.matches = self.sums * factor, self.matches * factor
         self.windows += windows
-        known = self.cells >> 1
-        places = np.flatnonzero(known)
-        side = np.zeros(len(places), np.uint8)
-        chance = uniform(seed ^ TAIL_SEED, side, places + at * len(known))
-        known[places] = np.floor(known[places] * factor + chance).astype(np.uint8)
-        self.cells = np.minimum(known + (self.cells & 1), MOST).astype(np.uint8) << 1
+        stream = np.uint64((seed ^ TAIL_SEED) % (1 << 64))
+        self.cells = self.cells.copy()
+        age_cells(self.cells, factor, np.int64(MOST), stream, np.int64(at * len(self.cells)))
 
     def add_keys(self, marks: np.ndarray, counts: np.ndarray) -> None:
         """Take in keys that were counted by themselves until now."""

@@ -7,24 +7,34 @@ import numpy as np
 from headgate.kernel.rows import Rows
 from headgate.learning import Monitor
 from headgate.learning.column_learner import BESIDE, GROUPS, ColumnLearner
+from headgate.learning.key_tail import COUNTED
 from headgate.models import AgeCurves
 from headgate.models.match_density import MatchDensity
 
 
 @dataclass(frozen=True)
 class KeyWorth:
-    """Weights of keys by code, in rows of each side per microsecond; and the age model."""
+    """Weights of keys, in rows of each side per microsecond; and the age model.
 
-    by_code: np.ndarray | None
+    Keys of one level have the same weights: each key that is counted by itself has a level, and
+    each class of the tail, and null.
+    """
+
+    levels: np.ndarray | None
+    """By level, and side that comes."""
     curves: AgeCurves | None
-    levels: np.ndarray | None = None
-    """All weights that keys have, also of those that are not in the step at hand."""
+    level: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    """By code."""
+    counted: int = 0
+    """The first so many levels are of keys that are counted by themselves."""
     density: MatchDensity | None = None
     """The match density of rows, where it is learned."""
     columns: ColumnLearner = field(default_factory=lambda: ColumnLearner((0, 0)))
     """What the columns of rows tell, where some are named."""
-    tail: np.ndarray | None = None
-    """By code, the class of keys that are not counted by themselves; see `KeyTail`."""
+    has_tail: bool = False
+    """Whether other keys are told apart by class; see `KeyTail`."""
+    stands_for: np.ndarray | None = None
+    """By code and side, how many rows each stands for; one where left out."""
 
     @classmethod
     def of(
@@ -42,39 +52,45 @@ class KeyWorth:
         that, so they get half of what the rarest has. Match density is looked at where it is
         wanted (``dense``).
         """
-        by_code = levels = tail = None
-        if monitor.knows_keys:
-            rates = monitor.counts / monitor.counted
-            rarest = rates[rates > 0].min(initial=np.inf)
-            rest = rarest / 2 if important and rarest < np.inf else 0.0
-            rates = np.maximum(rates, rest)
-            by_code = np.full((len(places), 2), rest)
-            levels = np.append(rates.ravel(), [rest, 0.0])
-            if len(monitor.tail.cells):
-                tail = monitor.tail.classes(hashes, places, len(rates))
-                of_class = np.maximum(monitor.tail.rates, rest)
-                levels = np.append(levels, of_class.ravel())
-                if (of_class != rest).any():
-                    by_code = of_class[tail]
-            code = np.flatnonzero((places >= 0) & (places < len(rates)))
-            by_code[code] = rates[places[code]]
-            by_code[-1] = 0.0  # the code of null
         density = monitor.density() if dense else None
-        return cls(by_code, monitor.curves(), levels, density, monitor.columns, tail)
+        if not monitor.knows_keys:
+            return cls(None, monitor.curves(), density=density, columns=monitor.columns)
+        rates = monitor.counts / monitor.counted
+        rarest = rates[rates > 0].min(initial=np.inf)
+        rest = rarest / 2 if important and rarest < np.inf else 0.0
+        others = np.maximum(monitor.tail.rates, rest)
+        return cls(
+            np.concatenate([np.maximum(rates, rest), others, np.zeros((1, 2))]),
+            monitor.curves(),
+            monitor.tail.levels(hashes, places, len(rates)),
+            len(rates),
+            density=density,
+            columns=monitor.columns,
+            has_tail=len(monitor.tail.cells) > 0,
+        )
 
     def weights(self, side: int, code: np.ndarray) -> np.ndarray:
         """For rows of a side: how many rows of the other come with their key, a microsecond."""
-        if self.by_code is None:
+        if self.levels is None:
             return np.zeros(len(code))
-        weights: np.ndarray = self.by_code[code, 1 - side]
+        weights: np.ndarray = self.levels[:, 1 - side][self.level[code]]
+        if self.stands_for is not None:
+            weights = weights / self.stands_for[code, 1 - side]
         return weights
 
-    def by_side(self, codes: int) -> np.ndarray:
-        """By code of a key, and side: what rows of that side have as weight."""
-        if self.by_code is None:
-            return np.zeros((codes, 2))
-        weights: np.ndarray = self.by_code[:codes, ::-1]
-        return weights
+    @property
+    def by_side(self) -> np.ndarray:
+        """By level of a key, and side: what rows of that side have as weight."""
+        return np.zeros((1, 2)) if self.levels is None else self.levels[:, ::-1]
+
+    def levels_of(self, codes: int) -> np.ndarray:
+        """By code, the level of a key in `by_side`."""
+        return np.zeros(codes, np.int32) if self.levels is None else self.level[:codes]
+
+    def tail_classes(self, code: np.ndarray) -> np.ndarray:
+        """The classes of keys that are not counted by themselves, and `COUNTED` for others."""
+        behind = self.level[code] - self.counted
+        return np.where(behind < 0, COUNTED, np.minimum(behind, COUNTED))
 
     def weighed(self, batch: Rows, side: int) -> Rows:
         """Rows of a side with their weights."""

@@ -231,7 +231,7 @@ class Learner:
         if self._trial is not None:
             most = monitor.room_now.most_tried(self.key_bytes)
             rivals = self._trial.play(monitor, self._worth, step, most)
-        self.rows = LearnedRows(watched, self._count_keys(), rivals)
+        self.rows = LearnedRows(watched, self._count_keys(step), rivals)
         self.step_evidence = sides[0].evidence(self.result) + sides[1].evidence(self.result)
         self.step_alone = sides[0].settled(self.result, 0) + sides[1].settled(self.result, 1) + sure
         self.step_clusters = sides[0].clusters(self.result, 0) + sides[1].clusters(self.result, 1)
@@ -262,7 +262,8 @@ class Learner:
         they are few."""
         return MeetingClasses.of(
             self.monitor.spans,
-            self._worth.by_side(given.codes),
+            self._worth.by_side,
+            self._worth.levels_of(given.codes),
             self.monitor.seed,
             min(1.0, MOST_FOLLOWED / max(self.monitor.epoch.stored, 1)),
         )
@@ -316,7 +317,7 @@ class Learner:
     def _sized(self, given: StepInput, sampler: Sampler) -> StepInput:
         """The input with the sampler to follow, and arrivals with their sizes; stored rows keep
         the size they came with."""
-        known = self._worth.by_code is not None
+        known = self._worth.levels is not None
         given = given._replace(terms=replace(given.terms, policy=sampler.follow(known)))
         if not known:
             return given
@@ -359,7 +360,7 @@ class Learner:
         )
         return Observed.of(step, side, began)
 
-    def _count_keys(self) -> np.ndarray:
+    def _count_keys(self, step: Step) -> np.ndarray:
         """Count arriving keys; returns the marks of those that are counted."""
         monitor, room, tracked = self.monitor, self.monitor.room_now.key_room, self.rows.tracked
         if not room.tracked:
@@ -367,10 +368,8 @@ class Learner:
         if not len(monitor.sketch.cells):
             monitor.sketch = monitor.sketch.emptied(room)
         monitor.tail.fit(monitor.room_now.tail_cells)
-        came = KeyCounting(
-            self._given.arriving, self._hashes, self._places, self._each_stands_for()
-        )
-        monitor.fresh, new = came.add(
+        came = KeyCounting(self._given.arriving, step.in_order, self._hashes, self._places)
+        monitor.fresh, new = came._replace(stands_for=self._each_stands_for()).add(
             padded(monitor.fresh, len(tracked)),
             len(monitor.counts),
             monitor.sketch,

@@ -70,14 +70,14 @@ class Observation(NamedTuple):
     def judge(self, side: int, rows: WatchedRows) -> None:
         """Score how well each model predicted what rows met in this epoch, up to now."""
         curves, epoch = self.worth.curves, self.monitor.epoch
-        if self.worth.by_code is None or not len(rows.time):
+        if self.worth.levels is None or not len(rows.time):
             return
         window, began_us = self.spans.spans[side], epoch.began_us or 0
         since = np.clip(began_us - rows.time, 0, window)
         until = np.clip((self.after.clock >> 1) - rows.time, since, window)
         met = (rows.met - rows.before) * rows.let_in
-        if self.worth.tail is not None:
-            epoch.add_tail(side, self.worth.tail[rows.code], met, until - since)
+        if self.worth.has_tail:
+            epoch.add_tail(side, self.worth.tail_classes(rows.code), met, until - since)
         if curves is None:
             return
         ages, total = curves[side].ages, curves[side].cumulative

@@ -12,7 +12,7 @@ from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.step_progress import StepProgress
 from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
 from headgate.learning.result_rows import ResultRows
-from headgate.learning.watch_room import Coming, Spans, WatchParts, open_at_once
+from headgate.learning.watch_room import Coming, Lot, Spans, WatchParts, drawn_of, open_at_once
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies.chance import uniform
 
@@ -61,6 +61,8 @@ class WatchLimits(NamedTuple):
         Where not even the first would fit, fewer are watched from then on.
         """
         watched = watched.where(~self.spans.are_past(watched, now))
+        if not (self.result.by_key or any(self.spans.by_rows)):
+            return self._by_time(coming, watched, now.seen)
         sequence = coming.sequence(now.seen)
         drawn = uniform(self.monitor.seed, coming.side, sequence)
         count = self._by_row(coming, watched, sequence, drawn)
@@ -68,6 +70,28 @@ class WatchLimits(NamedTuple):
             count = min(count, self._keys(coming))
             count = min(count, self._by_key(coming, watched, sequence, drawn))
         return count
+
+    def _by_time(self, coming: Coming, watched: WatchedRows, seen: tuple[int, int]) -> int:
+        """As `_by_row`, where windows are in time: in one pass over the arrivals."""
+        monitor = self.monitor
+        own = uniform(monitor.seed, watched.side, watched.sequence)
+        span, side = np.array(self.spans.spans)[watched.side], watched.side.astype(np.int64)
+        own_ends = 2 * (watched.time + span) + 1 - side
+        while monitor.share:
+            kept = own_ends[(watched.share > 0) & (own < monitor.share)]
+            lot = Lot(monitor.seed, monitor.share, self.result.row_sides, self.spans.spans)
+            places, clock, ends = drawn_of(coming, seen, lot)
+            if len(kept) + len(places) <= self.parts.by_row:
+                break
+            gone = np.searchsorted(np.sort(np.concatenate([kept, ends])), clock, side="left")
+            count = len(kept) + np.arange(1, len(places) + 1) - gone
+            over = places[count > self.parts.by_row]
+            if not len(over):
+                break
+            if over[0] > 0:
+                return int(over[0])
+            monitor.share = halved(monitor.share)
+        return len(coming.side)
 
     def _by_row(
         self, coming: Coming, watched: WatchedRows, sequence: np.ndarray, drawn: np.ndarray

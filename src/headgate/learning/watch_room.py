@@ -1,13 +1,15 @@
 """Which arrivals a step can take before more rows are watched than there is room for."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from headgate.kernel.step_progress import StepProgress
+from headgate.compiling import compiled
+from headgate.kernel.step_progress import NO_WATERMARK, StepProgress
 from headgate.learning.keys_seen import HashedRows
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.watched_rows import WatchedRows
+from headgate.policies.chance import draw_one
 
 SEEN_A_ROW = 2
 """Entries of followed keys that take no more than a watched row."""
@@ -105,6 +107,54 @@ class Spans(NamedTuple):
             else:
                 past[mine] = self.last_meeting(side, rows.time[mine]) < now.clock
         return past
+
+
+class Lot(NamedTuple):
+    """How arrivals are drawn that are watched one by one."""
+
+    seed: Any
+    """A whole number; 64 bits, unsigned, where machine code is handed it."""
+    share: float
+    sides: tuple[bool, bool]
+    """Sides whose rows are."""
+    spans: tuple[int, int]
+    """The windows, in time."""
+
+
+def drawn_of(coming: Coming, seen: tuple[int, int], lot: Lot) -> tuple[np.ndarray, ...]:
+    """Arrivals that are watched: their places, the event key up to which rows have come by then,
+    and that of the last row that each of them can meet."""
+    found = np.empty((3, len(coming.side)), np.int64)
+    lot = lot._replace(seed=np.uint64(lot.seed % (1 << 64)))
+    count = _draw_coming(coming.side, coming.time, coming.joins, np.array(seen), lot, found)
+    return tuple(found[:, :count])
+
+
+@compiled
+def _draw_coming(
+    side: np.ndarray,
+    time: np.ndarray,
+    joins: np.ndarray,
+    seen: np.ndarray,
+    lot: Lot,
+    found: np.ndarray,
+) -> np.int64:
+    """Fill in what `drawn_of` returns; how many there are."""
+    count = np.int64(0)
+    clock = np.int64(NO_WATERMARK)
+    for row in range(side.size):
+        own = side[row]
+        clock = max(clock, 2 * time[row] + own)
+        sequence = seen[own]
+        seen[own] = sequence + 1
+        if not joins[row] or not lot.sides[own]:
+            continue
+        if draw_one(lot.seed, own, sequence) < lot.share:
+            found[0, count] = row
+            found[1, count] = clock
+            found[2, count] = 2 * (time[row] + lot.spans[own]) + 1 - own
+            count += 1
+    return count
 
 
 def open_at_once(

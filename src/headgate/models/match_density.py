@@ -10,15 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headgate.models.density_classes import (
-    AGES,
-    GAPS,
-    MATCHES,
-    RATE_STEP,
-    RATES,
-    SHAPE,
-    DensityClasses,
-)
+from headgate.models.density_classes import AGES, RATE_STEP, RATES, SHAPE, DensityClasses
+from headgate.models.keeping_index import indices
 
 FACTOR_MATCHES = 2.0
 """Matches that what is expected counts for, where a single trait of rows is judged."""
@@ -27,10 +20,6 @@ REST_MATCHES = 0.25
 CELL_MATCHES = 6.0
 """And where a class of rows is, which few rows tell of."""
 ROUNDS = 6
-STEPS_A_CLASS = 2
-PRICES, PRICES_AN_OCTAVE = 24, 2.0
-MOVES_UP = (1.0, 1.0, 0.5, 0.0)
-"""The chance that one match more brings a row into the next class of matches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,63 +132,3 @@ def fill_in(table: np.ndarray, known: np.ndarray) -> None:
     for rate in sorted(set(range(1, RATES)) - set(known.tolist())):
         nearest = int(known[1:][np.argmin(np.abs(known[1:] - rate))])
         table[rate] = table[nearest] * 2.0 ** (RATE_STEP * (rate - nearest))
-
-
-def indices(rates: np.ndarray, classes: DensityClasses, side: int) -> np.ndarray:
-    """The Gittins index of each class of rows, from their rates of matches.
-
-    For each of several prices of a microsecond, going back from the end of the window: what a row
-    is worth if it is kept as long as its matches pay for it. The index is the price at which
-    keeping it just pays.
-    """
-    window = classes.windows_us[side]
-    edges = np.minimum(classes.age_edges(side), window)
-    gaps = np.minimum(classes.gap_edges(side), window)
-    widths = np.maximum(np.diff(gaps), 1)
-    price = rates.max(axis=(1, 2, 3))[:, None] * 2.0 ** (-np.arange(PRICES) / PRICES_AN_OCTAVE)
-    worth = np.zeros((len(rates), PRICES, MATCHES, GAPS))
-    kept = np.zeros((AGES, STEPS_A_CLASS, *worth.shape))
-    lasting = np.zeros(AGES, np.bool_)
-    up = np.array(MOVES_UP)[:, None]
-    for age in range(AGES - 1, -1, -1):
-        step = (edges[age + 1] - edges[age]) / STEPS_A_CLASS
-        lasting[age] = step > 0
-        if not lasting[age]:
-            continue
-        rate = rates[:, None, :, :, age]
-        chance = -np.expm1(-rate * step)
-        stays = 1 - chance
-        gain = (rate - price[:, :, None, None]) * step
-        later = np.minimum(step / widths, 1.0)[: GAPS - 1]
-        # A row that has met nobody has been waiting as long as it is old.
-        after = np.searchsorted(gaps, edges[age] + step, side="right") - 1
-        for part in range(STEPS_A_CLASS):
-            moved = worth.copy()
-            moved[..., :-1] += later * (worth[..., 1:] - worth[..., :-1])
-            moved[:, :, 0, :] = worth[:, :, 0, min(after, GAPS - 1)][:, :, None]
-            matched = worth[:, :, :, :1]
-            next_class = np.concatenate([matched[:, :, 1:], matched[:, :, -1:]], axis=2)
-            matched = matched + up * (next_class - matched)
-            kept[age, part] = gain + chance * matched + stays * moved
-            worth = np.maximum(kept[age, part], 0.0)
-    found = (_zero(kept, price) / STEPS_A_CLASS).sum(axis=1)
-    found = np.maximum(np.moveaxis(found, 0, -1), rates)
-    return np.where(lasting, found, rates)
-
-
-def _zero(kept: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """The price at which keeping a row pays nothing, between the two prices around it.
-
-    Prices stand in the third dimension of ``kept`` from the end, behind the class of key rate.
-    """
-    pays = kept > 0
-    first = np.where(pays.any(axis=-3), pays.argmax(axis=-3), PRICES - 1)
-    above = np.maximum(first - 1, 0)
-    at = np.arange(len(price))[:, None, None]
-    low, high = price[at, first], price[at, above]
-    gain = np.take_along_axis(kept, first[..., None, :, :], axis=-3)[..., 0, :, :]
-    loss = np.take_along_axis(kept, above[..., None, :, :], axis=-3)[..., 0, :, :]
-    span = np.where(gain > loss, gain - loss, 1.0)
-    share = np.clip(np.where(gain > 0, gain / span, 0.0), 0.0, 1.0)
-    zero: np.ndarray = low + (high - low) * np.where(first > above, share, 0.0)
-    return zero

@@ -132,12 +132,7 @@ class DrawnLearner(Learner):
 
     def _judging(self) -> KeyWorth:
         # Models are scored by the matches in the miniature, where heavy keys make fewer.
-        known = self._worth.by_code
-        if known is None:
-            return self._worth
-        here = known.copy()
-        here[:-1] /= self._stands_for.T
-        return replace(self._worth, by_code=here)
+        return replace(self._worth, stands_for=self._stands_for.T)
 
     def _each_stands_for(self) -> np.ndarray | None:
         return np.ascontiguousarray(self._stands_for.T)
