@@ -16,6 +16,11 @@ from numba.core.registry import cpu_target
 llvm: Any = untyped_llvm
 
 
+INLINED = 600
+"""How long, as LLVM counts, a helper may be that is put into several callers: twice its default. An
+arrival goes through some ten of them, and four times as much gained nothing."""
+
+
 def keep_modules_only() -> None:
     """From now on, nothing that is compiled in this process can be run."""
     library: Any = codegen.JITCodeLibrary
@@ -31,5 +36,6 @@ def optimise(library: Any, module: Any) -> None:
     """Optimise a module of which others see one function; what it calls is inside."""
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.slp_vectorization = False  # as Numba has it
+    options.inlining_threshold = INLINED
     builder = llvm.create_pass_builder(library._codegen._tm, options)
     builder.getModulePassManager().run(module, builder)

@@ -157,7 +157,8 @@ class Replay:
             key = self._keys()
             ordered = None if key is None else key[order]
             coming = Coming(side[order], time[order], joins[order], ordered)
-        at = 0
+        are_in_order = [bool(np.all(own[1:] >= own[:-1])) for own in (left, right)]
+        at, begun = 0, [0, 0]
         while at < len(order):
             size = self._step_rows(time)
             if coming is not None:
@@ -168,8 +169,13 @@ class Replay:
                 size = until if until < wanted else size
             part = order[at : at + size]
             of_right = part >= len(left)
-            yield part[~of_right], part[of_right] - len(left)
-            at += len(part)
+            rights = int(np.count_nonzero(of_right))
+            ends = [begun[0] + len(part) - rights, begun[1] + rights]
+            yield (
+                np.arange(begun[0], ends[0]) if are_in_order[0] else part[~of_right],
+                np.arange(begun[1], ends[1]) if are_in_order[1] else part[of_right] - len(left),
+            )
+            at, begun = at + len(part), ends
 
 
 def observed_rates(left: Rows, right: Rows) -> tuple[float, float]:

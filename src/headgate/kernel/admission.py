@@ -7,7 +7,7 @@ import numpy as np
 from headgate.compiling import compiled
 from headgate.kernel import ranking, settling, skipped_work
 from headgate.kernel.departure import evict, is_past, next_retired
-from headgate.kernel.layout import LEFT, NONE, Arrays, Count, Skip
+from headgate.kernel.layout import LEFT, NONE, NOT_KNOWN, Arrays, Count, Skip
 from headgate.kernel.probe import indexes
 from headgate.kernel.watching import FINISHED, OPEN
 from headgate.policies.chance import draw_one
@@ -112,6 +112,7 @@ def make_found(arrays: Arrays, row: int) -> None:
     side = arrays.sides[arrays.links[row].side]
     if arrays.rows[row].side_index < side.pointer:
         side.pointer = arrays.rows[row].side_index  # it has yet to expire
+        side.due = NOT_KNOWN
     side.eldest = min(side.eldest, arrays.rows[row].side_index)
     indexes.enter(arrays, row)
 

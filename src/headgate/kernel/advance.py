@@ -53,7 +53,8 @@ def move_clock(arrays: Arrays, row: int) -> None:
     if worth.is_due(arrays):
         worth.redefine(arrays)
     for side in range(2):
-        if arrays.sides[side].by_rows or not terms.keep_late:
+        waiting = arrays.sides[side]
+        if waiting.due < terms.clock and (waiting.by_rows or not terms.keep_late):
             let_go_expired(arrays, side)
 
 

@@ -28,8 +28,14 @@ def is_past(arrays: Arrays, row: int) -> bool:
     side = arrays.sides[own.side]
     if side.by_rows:
         return bool(side.seen > own.mark + side.span)
-    last_meeting = 2 * (own.mark + side.span) + (1 if own.side == LEFT else 0)
-    return bool(last_meeting < arrays.terms[0].clock)
+    return bool(last_meeting(arrays, row) < arrays.terms[0].clock)
+
+
+@compiled
+def last_meeting(arrays: Arrays, row: int) -> Any:
+    """The event key of the last row that a row with a window in time can match."""
+    own = arrays.links[row]
+    return 2 * (own.mark + arrays.sides[own.side].span) + (1 if own.side == LEFT else 0)
 
 
 @compiled
@@ -86,6 +92,8 @@ def let_go_expired(arrays: Arrays, side: int) -> None:
     while at < own.end:
         row = np.int64(arrays.side_rows[at])
         if not is_past(arrays, row):
+            if not own.by_rows:
+                own.due = last_meeting(arrays, row)
             break
         expire(arrays, row, side)
         at += 1
@@ -117,7 +125,7 @@ def next_retired(arrays: Arrays, pool: int) -> Any:
     """
     for side in range(2):
         own = arrays.sides[side]
-        if own.pool != pool:
+        if own.pool != pool or own.due >= arrays.terms[0].clock:
             continue
         at = own.pointer
         while at < own.end:

@@ -69,12 +69,16 @@ SIDE = np.dtype(
         ("pool", "i8"),  # memory pool of its rows
         ("seen", "i8"),  # rows of the side so far
         ("pointer", "i8"),  # rows of side_rows before it have been removed
+        ("due", "i8"),  # as long as the clock is not past it, none at the pointer is to be removed
         ("eldest", "i8"),  # no row of side_rows before it is stored
         ("end", "i8"),  # where the side's rows end in side_rows
         ("bucket_us", "i8"),  # length of an age bucket, to count the matches of watched rows
     ],
     align=True,
 )
+
+NOT_KNOWN = -(1 << 63)
+"""When the next row of a side is due, before anybody has looked."""
 
 POOL = np.dtype(
     [

@@ -173,6 +173,7 @@ def sides_of(
     sides["index"] = kept_in(terms)
     sides["pool"] = [0, 0 if terms.pooled else 1]
     sides["seen"] = progress.seen
+    sides["due"] = layout.NOT_KNOWN
     for pointer in ("pointer", "eldest"):
         sides[pointer] = [0, left_rows]
     sides["end"] = [left_rows, total]
