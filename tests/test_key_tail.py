@@ -106,7 +106,7 @@ def test_the_sketch_is_inside_the_monitors_share(budget: hg.Budget, policy: str)
 def test_a_key_that_is_no_longer_counted_by_itself_is_remembered() -> None:
     tail, hashes = KeyTail(np.zeros(1 << 12, np.uint8)), mixed(3)
     tail.add_keys(marks_of(hashes[:2]), np.array([2.6, 40.0]))
-    places = np.array([-1, -1, 0, -1])
+    places = np.array([-1, -1, 0, -1], np.int32)
     assert tail.levels(hashes, places, counted=1).tolist() == [1 + 3, 1 + 6, 0, 1 + NULL_LEVEL]
 
 

@@ -122,7 +122,7 @@ FACTS = stretch_tally._Facts(
 KEYED_ROWS = match_counts.KeyedRows(INTEGERS, SHORTS, INTEGERS, REALS, FLAGS)
 
 TALLY = key_tally.KeyTally(
-    places=INTEGERS,
+    places=SHORTS,
     counts=REAL_ROWS,
     stands_for=REAL_ROWS,
     cells=BYTES,
@@ -133,9 +133,7 @@ TALLY = key_tally.KeyTally(
     found=INTEGERS,
 )
 
-COUNTED = key_tally.ArrivalsToCount(
-    SHORTS, INTEGER, INTEGER, key_tally.Fetched(SHORTS, BYTES, HASHES)
-)
+COUNTED = key_tally.ArrivalsToCount(SHORTS, INTEGER, INTEGER, key_tally.Fetched(SHORTS, BYTES))
 
 
 def sweep(value: np.ndarray, ends: ranges.Ends, at_least: Any) -> DeclaredEntry:
@@ -157,7 +155,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
         (INTEGERS, INTEGERS, BYTES, (INTEGER, INTEGER), INTEGERS, INTEGERS),
     ),
     DeclaredEntry(event_order.queue_by_side, (LINKS, ROWS, SHORTS, INTEGER)),
-    DeclaredEntry(key_tally.find_levels, (HASHES, INTEGERS, INTEGER, BYTES, BYTES, SHORTS)),
+    DeclaredEntry(key_tally.find_levels, (HASHES, SHORTS, INTEGER, BYTES, BYTES, SHORTS)),
     DeclaredEntry(key_tally.raise_cells, (HASHES, BYTES, BYTES)),
     DeclaredEntry(ranges._group_by_code, (INTEGERS, SHORTS, INTEGERS, SHORTS)),
     sweep(INTEGERS, WHOLE_ENDS, ranges._at_least_whole),
@@ -199,7 +197,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
         key_tally.add_up,
         (INTEGERS, COUNTED, HASHES, TALLY, INTEGER),
     ),
-    DeclaredEntry(key_tally.find_marks, (HASHES, HASHES, SHORTS, INTEGERS)),
+    DeclaredEntry(key_tally.find_marks, (HASHES, HASHES, SHORTS, SHORTS)),
     DeclaredEntry(key_tally.age_cells, (BYTES, REAL, INTEGER, UNSIGNED, INTEGER)),
     DeclaredEntry(
         queues._name_rows, (INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGER)

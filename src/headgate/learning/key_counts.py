@@ -98,11 +98,11 @@ def places_of(marks: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     >>> places_of(np.array([9, 4], np.uint64), np.array([4, 5, 9, 9], np.uint64) << 16).tolist()
     [1, -1, 0, -1]
     """
-    places = np.full(len(hashes), UNCOUNTED, np.int64)
+    places = np.full(len(hashes), UNCOUNTED, np.int32)
     if len(marks):
         # Most keys are not counted, and of few slots in use most tell so at once.
         slots = np.zeros(1 << (SLOTS_A_MARK * len(marks) - 1).bit_length(), np.int32)
-        find_marks(marks, marks_of(hashes), slots, places)
+        find_marks(marks, hashes, slots, places)
         places[NULL_KEY] = UNCOUNTED
     return places
 

@@ -69,7 +69,7 @@ class KeyTail:
         --------
         >>> tail = KeyTail(np.array([3 << 1, 3 << 1], np.uint8))
         >>> hashes = np.array([0, 1, 3, 0], np.uint64) << np.uint64(20)
-        >>> tail.levels(hashes, np.array([-1, 0, -1, -1]), counted=1).tolist()
+        >>> tail.levels(hashes, np.array([-1, 0, -1, -1], np.int32), 1).tolist()
         [4, 0, 4, 9]
         """
         found = np.full(len(hashes), counted + COUNTED, np.int32)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate.compiling import compiled
+from headgate.compiling import compiled, prefetch
 from headgate.kernel.layout import NULL_KEY
 from headgate.policies.chance import draw_one
 
@@ -22,14 +22,11 @@ class Fetched(NamedTuple):
 
     keys: np.ndarray
     sides: np.ndarray
-    hashes: np.ndarray
 
     @classmethod
     def room(cls) -> "Fetched":
         """For as many as fit into the cache of a processor several times over."""
-        return cls(
-            np.zeros(AT_ONCE, np.int32), np.zeros(AT_ONCE, np.uint8), np.zeros(AT_ONCE, np.uint64)
-        )
+        return cls(np.zeros(AT_ONCE, np.int32), np.zeros(AT_ONCE, np.uint8))
 
 
 class ArrivalsToCount(NamedTuple):
@@ -97,7 +94,7 @@ def add_up(
     before."""
     at = 0
     fetched = arrivals.fetched
-    keys, sides, words = fetched.keys, fetched.sides, fetched.hashes
+    keys, sides = fetched.keys, fetched.sides
     while at < order.size:
         # What is looked up at random is fetched for many rows before any of them is counted, so
         # that the processor need not wait for one after the other.
@@ -109,10 +106,11 @@ def add_up(
                 continue
             keys[taken] = arrivals.code[row]
             sides[taken] = 0 if row < arrivals.first_right else 1
-            words[taken] = hashes[keys[taken]]
+            prefetch(hashes, keys[taken])
+            prefetch(tally.places, keys[taken])
             taken += 1
         for row in range(taken):
-            used = add_row(keys[row], sides[row], words[row], tally, used)
+            used = add_row(keys[row], sides[row], hashes[keys[row]], tally, used)
     return np.int64(used)
 
 
@@ -149,9 +147,9 @@ def add_row(key: int, side: int, word: np.uint64, tally: KeyTally, used: int) ->
 
 @compiled
 def find_marks(
-    marks: np.ndarray, wanted: np.ndarray, slots: np.ndarray, places: np.ndarray
+    marks: np.ndarray, hashes: np.ndarray, slots: np.ndarray, places: np.ndarray
 ) -> None:
-    """Set the place of each wanted mark among the marks; of equal ones the first.
+    """Set the place of each key's mark among the marks; of equal ones the first.
 
     Slots are zeros, a power of two of them and more than there are marks: a hash table of places,
     one higher each.
@@ -163,9 +161,10 @@ def find_marks(
             at = (at + 1) & mask
         if not slots[at]:
             slots[at] = place + 1
-    for key in range(wanted.size):
-        at = np.int64(wanted[key] * SECOND >> np.uint64(20)) & mask
-        while slots[at] and marks[slots[at] - 1] != wanted[key]:
+    for key in range(hashes.size):
+        mark = hashes[key] >> np.uint64(16)
+        at = np.int64(mark * SECOND >> np.uint64(20)) & mask
+        while slots[at] and marks[slots[at] - 1] != mark:
             at = (at + 1) & mask
         if slots[at]:
             places[key] = slots[at] - 1
