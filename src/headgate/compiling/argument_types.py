@@ -45,6 +45,10 @@ class ArgumentType(Protocol):
         """Append a value's words; False if it is of another type."""
 
 
+MOST = (1 << 63) - 1
+"""In a signed word."""
+
+
 class WholeNumber:
     """A whole number or a truth value."""
 
@@ -52,7 +56,9 @@ class WholeNumber:
         """One word."""
         if not isinstance(value, int | np.integer | np.bool_):
             return False
-        words.append(int(value))
+        whole = int(value)
+        # Words are signed; of what is not, the bits stay the same.
+        words.append(whole if whole <= MOST else whole - (1 << 64))
         return True
 
 

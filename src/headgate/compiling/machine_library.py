@@ -9,6 +9,7 @@ import ctypes
 import hashlib
 import json
 import platform
+import struct
 import sys
 import tempfile
 import zipimport
@@ -44,6 +45,8 @@ class LibraryEntry:
         self._returns: list[str] = contents["returns"]
         self._is_tuple: bool = contents["returns_tuple"]
         self._name: str = contents["name"]
+        self._words: tuple[struct.Struct, type[ctypes.Array[ctypes.c_int64]]] | None = None
+        """How words are written, a third of the time of ctypes; known after the first call."""
 
     def packed(self, arguments: tuple[Any, ...]) -> list[int] | None:
         """The arguments as words; None if they are of other types."""
@@ -62,7 +65,12 @@ class LibraryEntry:
     def run(self, words: list[int]) -> Any:
         """Run it; what the words point to must live until it returns."""
         results = len(self._returns)
-        table = (ctypes.c_int64 * (len(words) + results))(*words)
+        if self._words is None:
+            # The types of the arguments say how many.
+            self._words = struct.Struct(f"{len(words)}q"), ctypes.c_int64 * (len(words) + results)
+        form, of_table = self._words
+        table = of_table()
+        form.pack_into(table, 0, *words)
         unused, failure = ctypes.c_int64(), ctypes.c_void_p()
         status = self._function(
             ctypes.addressof(unused), ctypes.addressof(failure), ctypes.addressof(table)
