@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import headgate as hg
@@ -16,6 +17,7 @@ from headgate.learning.rival_round import RivalRound, RivalRows
 from headgate.learning.room import ALWAYS, TRIED_BYTES, WATCHED_BYTES
 from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
 from headgate.policies import Learned, Policy
+from headgate.studies.auto.band_streams import BandStreams, band_streams
 from headgate.studies.auto.streams import STREAMS
 from headgate.studies.streams import Streams, aging, zipf
 from headgate.trials.trace import Trace
@@ -24,7 +26,7 @@ ROWS = 4_000
 
 
 def tried_pairs(
-    monkeypatch: pytest.MonkeyPatch, streams: Streams, budget: hg.Budget, share: float
+    monkeypatch: pytest.MonkeyPatch, streams: Streams | BandStreams, budget: hg.Budget, share: float
 ) -> dict[str, float]:
     """Pairs that each rival made in miniature on a share of the rows, scaled up."""
     made: dict[str, float] = {}
@@ -58,6 +60,66 @@ def test_a_rival_makes_in_miniature_what_it_makes_alone(
     made = tried_pairs(monkeypatch, streams, budget, share)
     for name, pairs in alone.items():
         assert made[name] == pytest.approx(pairs, rel=within), name
+
+
+@pytest.mark.parametrize(("share", "within"), [(1.0, 0.04), (0.1, 0.15)])
+def test_a_rival_without_keys_makes_in_miniature_what_it_makes_alone(
+    monkeypatch: pytest.MonkeyPatch, share: float, within: float
+) -> None:
+    streams = band_streams("gathered values", rows=40_000, rate=100, seed=3)
+    budget = hg.Budget(rows=2_200, monitor=0.05)
+    alone = {
+        name: streams.join(name, hg.Budget(rows=2_090, monitor=0)).stats.pairs
+        for name in ("random", "fifo", "lru", "lfu")
+    }
+    made = tried_pairs(monkeypatch, streams, budget, share)
+    for name, pairs in alone.items():
+        assert made[name] == pytest.approx(pairs, rel=within), name
+
+
+@pytest.mark.parametrize(
+    ("name", "best"),
+    [
+        ("gathered values", ("LFU",)),
+        ("bursts", ("FIFO", "LRU", "AGE", "DENSITY")),
+        ("values rise, one side ahead", ("AGE", "DENSITY")),
+    ],
+)
+def test_auto_finds_the_best_policy_for_a_band_without_keys(
+    name: str, best: tuple[str, ...]
+) -> None:
+    streams = band_streams(name, rows=30_000, rate=40, seed=2)
+    budget = hg.Budget(rows=800)
+    outcome = streams.join("auto", budget)
+    followed = outcome.followed
+    assert sum(followed.get(each, 0) for each in best) > 0.8 * sum(followed.values()), followed
+    singles = ("random", "fifo", "lru", "lfu", "age", "density")
+    most = max(streams.join(single, budget).stats.pairs for single in singles)
+    assert outcome.stats.pairs > 0.93 * most
+
+
+def test_auto_by_importance_needs_no_keys() -> None:
+    streams = band_streams("gathered values", rows=40_000, rate=50, seed=1)
+    worth = np.random.default_rng(1).choice([1.0, 1.0, 1.0, 50.0], streams.left.num_rows)
+    left = streams.left.append_column("worth", pa.array(worth))
+    budget, goal = hg.Budget(rows=500), hg.MaxImportance(left="worth")
+
+    def made(policy: str) -> float:
+        outcome = streams.request(policy, budget, goal=goal).run(left, streams.right)
+        return outcome.stats.importance
+
+    best = made("lfu")
+    assert made("greedy") < 0.5 * best
+    assert made("auto") > 0.9 * best
+
+
+def test_windows_in_rows_and_no_keys_leave_policies_to_try() -> None:
+    rows, seconds = hg.Side(time="lt", window="50 rows"), hg.Side(time="rt", window="9 seconds")
+    near = hg.Band("value", lower=-1, upper=1)
+    join = hg.WindowJoin(left=rows, right=seconds, where=near, budget=hg.Budget(rows=9))
+    assert isinstance(join.policy, Learned)
+    assert join.policy.rivals(join.windows) == ("random", "fifo", "lru", "lfu")
+    assert not join.policy.counts_keys
 
 
 @pytest.mark.parametrize(
@@ -211,6 +273,16 @@ def test_nothing_is_told_by_a_few_pairs() -> None:
 def test_rows_without_a_rival_are_let_go() -> None:
     rows = RivalRows.none(3)
     assert rows.where(np.zeros(0, bool)).held.shape == (3, 0)
+
+
+def test_by_importance_a_lead_in_nearly_all_groups_tells_though_groups_differ() -> None:
+    worth = np.random.default_rng(3).permutation(np.linspace(0.2, 3.0, GROUPS))
+    standing = Standing(("fifo", "greedy", "ijoin"), by_importance=True)
+    standing.add(np.stack([2 * worth, 3 * worth, 3.2 * worth]))
+    assert standing.tells
+    assert standing.leader("fifo") == "ijoin"
+    standing.made = np.stack([3 * worth, 3 * worth[::-1], 3 * np.roll(worth, 5)])
+    assert not standing.tells
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])

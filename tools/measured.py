@@ -47,6 +47,7 @@ STUDIES = {
     "sampled-learned": (),
     "sampled-estimates": (),
     "kinds-intervals": (),
+    "auto-bands": (),
     "ijoin-rivals": ("--seeds", "1,2"),
 }
 """Studies whose verdicts are kept, with their options."""

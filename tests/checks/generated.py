@@ -38,6 +38,7 @@ from headgate.policies import (
     Heeb,
     Ijoin,
     JoinToLive,
+    Lfu,
     Policy,
     Random,
     Ttl,
@@ -95,6 +96,7 @@ SETTINGS: dict[type[Policy], tuple[Policy, ...]] = {
     Uniform: tuple(Uniform(MANY_MATCHES, share, seed=9) for share in (1.0, 0.4, 0.05)),
     Ttl: (Ttl(), Ttl(timedelta(microseconds=2)), Ttl(timedelta(0))),
     JoinToLive: (JoinToLive(), JoinToLive(matches=3)),
+    Lfu: (Lfu(), Lfu(share=0.3)),
     Observing: tuple(Observing(seed, classes) for seed in (1, 2) for classes in (1, 3)),
     Heeb: (
         heeb(LinearTrend(1, 0, Noise.uniform(1)), RandomWalk(0, Noise.uniform(1))),

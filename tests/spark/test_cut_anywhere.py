@@ -31,6 +31,7 @@ KINDS: dict[str, Any] = {
     "life": {"policy": "life"},
     "age": {"policy": "age"},
     "auto": {"policy": "auto"},
+    "auto on a band": {"policy": "auto", "on": None, "where": hg.Band("key", lower=-1, upper=1)},
     "hist": {"policy": Hist("walk")},
     "trend": {"policy": Hist("trend")},
     "prob by importance": {"policy": "prob", "goal": hg.MaxImportance("worth")},
@@ -180,11 +181,10 @@ def check_same(one: Left, other: Left) -> None:
 
 def make_join(kind: str, budget: hg.Budget) -> hg.WindowJoin:
     return hg.WindowJoin(
-        on="key",
         left=hg.Side(time="left_at", window=f"{WINDOW_S} seconds"),
         right=hg.Side(time="right_at", window=f"{WINDOW_S} seconds"),
         budget=budget,
-        **KINDS[kind],
+        **{"on": "key", **KINDS[kind]},
     )
 
 

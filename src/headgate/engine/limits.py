@@ -230,6 +230,8 @@ def room_for(
     enough = free.tried or budget.about_rows / shards * monitor * TRYING[2] >= LEAST_TRIED
     if policy.tries_others and enough:
         watched, keys, tried = TRYING
+        if not policy.counts_keys:
+            watched, keys = watched + keys, 0.0
     if follows_keys and budget.monitor is None:
         watched *= 2
     classes = _ClassRoom.of(budget, policy, shards, monitor, windows, is_free=free is ALWAYS)

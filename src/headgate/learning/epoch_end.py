@@ -197,6 +197,9 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
                 followed = ""
         monitor.contested = True
         return policy.named(monitor.standing.leader(followed), curves, weights, density)
+    if monitor.contested and monitor.standing.by_importance and followed in monitor.standing.names:
+        # Those that are far behind, and told it apart, are tried no more.
+        return policy.named(followed, curves, weights)
     if policy.wanted == Density.name or tries_density:
         return policy.named(Density.name, curves, weights, density)
     if policy.wanted == Features.name:

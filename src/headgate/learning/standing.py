@@ -68,7 +68,8 @@ class Standing:
     def tells(self) -> bool:
         """Whether enough pairs were made to compare policies.
 
-        By importance, as many as would make groups differ as they do if all counted alike.
+        By importance, as many as would make groups differ as they do if all counted alike; or
+        fewer, where one policy is far ahead of another in nearly all groups.
         """
         if not self.made.size:
             return False
@@ -76,7 +77,12 @@ class Standing:
         if not self.by_importance:
             return bool(best.sum() >= LEAST_PAIRS)
         chance = GROUPS * best.var(ddof=1)
-        return bool(best.sum() > 0 and best.sum() ** 2 >= LEAST_PAIRS * chance)
+        if best.sum() > 0 and best.sum() ** 2 >= LEAST_PAIRS * chance:
+            return True
+        ahead = best - self.made
+        return bool(
+            (ahead.sum(axis=1) > FAR_SURE * np.sqrt(GROUPS) * ahead.std(axis=1, ddof=1)).any()
+        )
 
     def far_behind(self, followed: str) -> tuple[str, ...]:
         """The policies that make far less than the one followed."""

@@ -74,7 +74,7 @@ class Trial:
         """The rivals, with the models learned so far."""
         return tuple(
             self._policy.named(name, worth.curves, worth.levels, worth.density).in_miniature(
-                monitor.stay_us, monitor.importance
+                monitor.stay_us, monitor.importance, monitor.tried
             )
             for name in monitor.standing.names
         )

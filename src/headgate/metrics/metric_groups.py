@@ -162,7 +162,10 @@ class MonitorFigures:
     tracked_keys: int = metric("keys", "Keys whose rows are counted.", LAST)
     monitor_bytes: int = metric("bytes", "Bytes of what the monitors keep.", LAST)
     shards_neutral: int = metric(
-        "shards", "Shards that follow RANDOM, or a policy that stands in for it.", LAST
+        "shards",
+        "Shards that follow RANDOM, a policy that stands in for it, or one that ranks rows by "
+        "several things (DENSITY, FEATURES) or by all matches so far (LFU); see `followed`.",
+        LAST,
     )
     shards_by_age: int = metric("shards", "Shards that rank rows by age (AGE).", LAST)
     shards_by_key: int = metric("shards", "Shards that rank rows by key (PROB, LIFE).", LAST)
@@ -333,7 +336,7 @@ class ShardFigures:
     followed: int = metric(
         "",
         "The policy that auto follows: 0 random, 1 fifo, 2 lru, 3 prob, 4 life, 5 age, 6 ijoin, "
-        "7 greedy; -1 none.",
+        "7 greedy, 8 density, 9 lfu, 10 features; -1 none.",
         LAST,
     )
     tried_random: float = metric("matches", "Made in trials by RANDOM.", LAST, default=0.0)
@@ -342,6 +345,11 @@ class ShardFigures:
     tried_prob: float = metric("matches", "Made in trials by PROB.", LAST, default=0.0)
     tried_life: float = metric("matches", "Made in trials by LIFE.", LAST, default=0.0)
     tried_age: float = metric("matches", "Made in trials by AGE.", LAST, default=0.0)
+    tried_ijoin: float = metric("matches", "Made in trials by IJOIN.", LAST, default=0.0)
+    tried_greedy: float = metric("matches", "Made in trials by GREEDY.", LAST, default=0.0)
+    tried_density: float = metric("matches", "Made in trials by DENSITY.", LAST, default=0.0)
+    tried_lfu: float = metric("matches", "Made in trials by LFU.", LAST, default=0.0)
+    tried_features: float = metric("matches", "Made in trials by FEATURES.", LAST, default=0.0)
 
 
 @dataclass(frozen=True)
@@ -352,7 +360,10 @@ class LookupShardFigures:
     busy_ms: int = metric("ms", "The operator's own time: reading, looking up, writing.")
 
 
-FOLLOWED = ("random", "fifo", "lru", "prob", "life", "age", "ijoin", "greedy")
+FOLLOWED = (
+    *("random", "fifo", "lru", "prob", "life", "age", "ijoin", "greedy"),
+    *("density", "lfu", "features"),
+)
 """Policies that a learned choice may follow."""
 JOIN_SUMS: tuple[type, ...] = (
     JoinCounts,

@@ -101,7 +101,7 @@ class Ijoin(ResidenceScore):
         """Require time windows, since ages are times."""
         require_times(windows, 'policy "ijoin" goes by what rows bring for the time they take')
 
-    def in_miniature(self, stay_us: float, importance: float) -> "Ijoin":
+    def in_miniature(self, stay_us: float, importance: float, share: float) -> "Ijoin":
         """With the thresholds and rates that the whole join derives from the stay of its rows, and
         priorities computed at every eviction."""
         seconds = max(stay_us, 1.0) * 1e-6

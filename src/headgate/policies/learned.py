@@ -1,6 +1,6 @@
 """Policies whose model is learned from the stream, and the choice among them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,18 +15,17 @@ from headgate.policies.fifo import Fifo
 from headgate.policies.greedy import Greedy
 from headgate.policies.ijoin import Ijoin
 from headgate.policies.kinds.fixed_score import FixedScore
+from headgate.policies.lfu import Lfu
 from headgate.policies.life import Life
 from headgate.policies.lru import Lru
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.prob import Prob
 from headgate.policies.random import Random
-from headgate.spec import How, RowWindow, TimeWindow, Window
+from headgate.spec import How, RowWindow, Window
 
 LEARNED = ("auto", Prob.name, Life.name, Age.name, Density.name)
-MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fifo(), Lru())}
-"""Excludes LFU: a row's first score is the number of partners it finds on arrival, and in a
-scaled-down trial it finds few."""
-KEEP_HISTORY = (Lru.name, Ijoin.name, Density.name)
+MODEL_FREE: dict[str, Policy] = {policy.name: policy for policy in (Random(), Fifo(), Lru(), Lfu())}
+KEEP_HISTORY = (Lru.name, Lfu.name, Ijoin.name, Density.name)
 BY_KEY = (Prob.name, Life.name, Density.name)
 IN_ROWS = (1.0, 1.0)
 """Learned weights of keys are rows a microsecond already."""
@@ -35,14 +34,17 @@ FADING = 0.05
 at most about twenty stays (`headgate reproduce ijoin` shows both sides)."""
 BY_IMPORTANCE = (Fifo.name, Greedy.name, Ijoin.name, Prob.name, Life.name, Age.name)
 """The policies tried where rows differ in importance."""
-BY_PAIRS = (*MODEL_FREE, Prob.name, Life.name, Age.name, Density.name)
+BY_PAIRS = (Random.name, Fifo.name, Lru.name, Prob.name, Life.name, Age.name, Density.name)
 """The policies tried where all rows count alike."""
+KEYLESS_BY_IMPORTANCE = (Fifo.name, Greedy.name, Lfu.name, Ijoin.name, Age.name)
+KEYLESS_BY_PAIRS = (Random.name, Fifo.name, Lru.name, Lfu.name, Age.name, Density.name)
+"""Likewise where rows have no key: how often a row has matched tells what its key would."""
 NEED_TIMES = (Ijoin.name, Life.name, Age.name, Density.name)
 
 
 @dataclass(frozen=True)
 class Learned(FixedScore):
-    """PROB, LIFE, AGE or DENSITY with a learned model, or the one that fits best ("auto").
+    """PROB, LIFE, AGE or DENSITY with a learned model, or the policy that fits best ("auto").
 
     Until there is a model it acts as RANDOM, which favours no row; where rows differ in importance,
     as GREEDY. "auto" tries several policies on a small share of the rows, and follows the best.
@@ -58,6 +60,8 @@ class Learned(FixedScore):
 
     wanted: str
     important: bool = field(default=False, repr=False)
+    keyless: bool = field(default=False, repr=False)
+    """Whether rows have no key, in a join on a band or comparison alone."""
 
     name: ClassVar[str] = "learned"
     learns: ClassVar[bool] = True
@@ -73,16 +77,15 @@ class Learned(FixedScore):
         return self.wanted
 
     def without_keys(self, windows: tuple[Window, Window]) -> Policy:
-        """By age for "auto": without keys there is nothing to count, without times no age."""
-        if self.wanted != "auto":
+        """Without what goes by key: "auto" and DENSITY have other things to go by."""
+        if self.wanted not in ("auto", Density.name):
             return self
-        timed = all(isinstance(window, TimeWindow) for window in windows)
-        return Learned(Age.name, self.important) if timed else self.neutral
+        return replace(self, keyless=True)
 
     @property
     def counts_keys(self) -> bool:
         """Whether it needs key counts."""
-        return self.wanted != Age.name
+        return self.wanted != Age.name and not self.keyless
 
     @property
     def watches_ages(self) -> bool:
@@ -118,9 +121,15 @@ class Learned(FixedScore):
         """
         if not self.tries_others:
             return ()
-        names = BY_IMPORTANCE if self.important else BY_PAIRS
+        names: tuple[str, ...]
+        if self.keyless:
+            names = KEYLESS_BY_IMPORTANCE if self.important else KEYLESS_BY_PAIRS
+        else:
+            names = BY_IMPORTANCE if self.important else BY_PAIRS
         if not dense or how == How.ANTI:
             names = tuple(name for name in names if name != Density.name)
+        if how == How.ANTI:
+            names = tuple(name for name in names if name != Lfu.name)
         if any(isinstance(window, RowWindow) and window.rows for window in windows):
             return tuple(name for name in names if name not in NEED_TIMES)
         return names

@@ -1,6 +1,6 @@
 """LFU: keep the rows that matched most often."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from headgate.policies.kinds.history_score import HistoryScore, history_score
@@ -30,8 +30,20 @@ class Lfu(HistoryScore):
     Chen, SIGMOD 2005, section 8, remembers them.
     """
 
+    share: float = field(default=1.0, repr=False)
+    """Of the rows that it is tried on in miniature: an arrival finds that part of its partners."""
+
     name: ClassVar[str] = "lfu"
     keeps_matched: ClassVar[bool] = True
     rescore: ClassVar[Any] = uses
     takes_newcomers: ClassVar[bool] = True
     caches: ClassVar[bool] = True
+
+    def in_miniature(self, stay_us: float, importance: float, share: float) -> "Lfu":
+        """With partners found on arrival counted as in the whole join."""
+        return replace(self, share=share)
+
+    @property
+    def arrival_counts(self) -> float:
+        """As many partners as one that is found stands for."""
+        return 1.0 / self.share

@@ -108,8 +108,8 @@ class Policy(ABC):
         """The policy adapted to a budget of ``rows``; None where bytes are the limit."""
         return self
 
-    def in_miniature(self, stay_us: float, importance: float) -> "Policy":
-        """The policy for a small share of a join's rows.
+    def in_miniature(self, stay_us: float, importance: float, share: float) -> "Policy":
+        """The policy for a small ``share`` of a join's rows.
 
         Rows of the whole join stay for ``stay_us`` microseconds and are worth ``importance``, on
         average.

@@ -122,13 +122,13 @@ def now(history: History, watched: WatchedQuery) -> dict[str, Any]:
         return {"sentence": "Waiting for the first batch.", "curve": [], "rivals": {}}
     record, recent = latest[-1], merged(latest)
     figures = recent.figures
-    rivals = {name.removeprefix("tried_"): figures.get(name) or 0.0 for name in TRIED}
+    rivals = {name.removeprefix("tried_"): figures[name] for name in TRIED if figures.get(name)}
     return {
         "at": record.at,
         "sentence": sentence(record, recent, watched.about),
         "use": list(use_of(record, watched.about)),
         "curve": [list(each) for each in marginal_curve(recent, watched.about)],
-        "rivals": rivals if any(rivals.values()) else {},
+        "rivals": rivals,
         "totals": dict(watched.totals),
     }
 

@@ -28,7 +28,7 @@ def history_score(function: Callable[[int, int, int, float], float]) -> Score:
 class Rescoring(NamedTuple):
     """The kind's own arrays."""
 
-    parameter: np.ndarray  # float64, one
+    parameter: np.ndarray  # float64: the parameter; what a match on arrival counts for
 
 
 @compiled
@@ -50,7 +50,7 @@ def note_matches(
         return end, np.int64(0)
     parameter, score = own.parameter[0], block.score
     record = arrays.rows[row]
-    record.matches = end - first
+    record.matches = min((end - first) * own.parameter[1], MOST_MATCHES)
     record.touched = record.time
     record.score = call_score(score, record.matches, record.touched, record.time, parameter)
     for at in range(first, end):
@@ -80,7 +80,8 @@ class PlainHistoryScore(PlainScore):
         now: ScoreMoment,
     ) -> None:
         """Count the match for both rows."""
-        row.matches += 1
+        row.found += 1
+        row.matches = int(row.found * self.policy.arrival_counts)
         other.matches += 1
         other.touched = max(other.touched, row.time)
 
@@ -102,14 +103,15 @@ class HistoryKind(Kind):
 
     @staticmethod
     def arrays(given: Given) -> Rescoring:
-        """The policy's parameter."""
-        return Rescoring(np.array([given.policy.parameter], np.float64))
+        """The policy's parameters."""
+        policy = given.policy
+        return Rescoring(np.array([policy.parameter, policy.arrival_counts], np.float64))
 
     @staticmethod
     @cache
     def no_arrays() -> Rescoring:
         """No score."""
-        return Rescoring(np.zeros(1))
+        return Rescoring(np.zeros(2))
 
     @staticmethod
     def score_function(policy: "HistoryScore") -> Score:
@@ -137,3 +139,8 @@ class HistoryScore(Policy):
     def parameter(self) -> float:
         """The last argument of `rescore`."""
         return 0.0
+
+    @property
+    def arrival_counts(self) -> float:
+        """What a match that a row finds on arrival counts for; later ones count one each."""
+        return 1.0

@@ -43,6 +43,7 @@ class PlainRow:
     matched: bool = False  # has met a partner, where the join is not inner
     doubtful: bool = False  # may have lost a partner before it came
     certain: bool = False  # has come out as a row that certainly has no partner
+    found: int = 0  # history: matches on arrival
     met_before: tuple[int, int] | None = None  # watched: partners before the step, and the last
 
 

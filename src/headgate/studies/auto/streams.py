@@ -25,13 +25,13 @@ def _keys(rate: int) -> int:
     return rate * WINDOW_S // 2
 
 
-def _drawn(random: np.random.Generator, rows: int, keys: int) -> np.ndarray:
+def drawn_ranks(random: np.random.Generator, rows: int, keys: int) -> np.ndarray:
     """The ranks of keys, Zipf."""
     share = np.arange(1, keys + 1) ** -SKEW
     return random.choice(keys, rows, p=share / share.sum())
 
 
-def _times(random: np.random.Generator, rows: int, rate: int) -> np.ndarray:
+def sorted_times(random: np.random.Generator, rows: int, rate: float) -> np.ndarray:
     return np.sort(random.uniform(0, rows / rate, rows))
 
 
@@ -41,8 +41,8 @@ def _by_frequency(right_rank: Callable[[np.random.Generator, int], np.ndarray]) 
     def make(rows: int, rate: int, seed: int) -> Streams:
         random, keys = np.random.default_rng(seed), _keys(rate)
         rank = right_rank(random, keys)
-        drawn = [_drawn(random, rows, keys) for _ in range(2)]
-        times = [_times(random, rows, rate) for _ in range(2)]
+        drawn = [drawn_ranks(random, rows, keys) for _ in range(2)]
+        times = [sorted_times(random, rows, rate) for _ in range(2)]
         return keyed((drawn[0], rank[drawn[1]]), (times[0], times[1]), (WINDOW_S, WINDOW_S))
 
     return make
@@ -53,14 +53,14 @@ def _by_age(shape: Shape) -> Maker:
 
     def make(rows: int, rate: int, seed: int) -> Streams:
         random = np.random.default_rng(seed)
-        left = _times(random, rows // 2, rate)
-        key, right = _partners(random, left, 3 * len(left), shape)
+        left = sorted_times(random, rows // 2, rate)
+        key, right = partners(random, left, 3 * len(left), shape)
         return keyed((np.arange(len(left)), key), (left, right), (WINDOW_S, 0))
 
     return make
 
 
-def _partners(
+def partners(
     random: np.random.Generator, left: np.ndarray, matches: int, shape: Shape
 ) -> tuple[np.ndarray, np.ndarray]:
     """So many matches of left rows, in order of time: whose, and when."""
@@ -119,9 +119,9 @@ def _drift(rows: int, rate: int, seed: int) -> Streams:
     random, keys = np.random.default_rng(seed), _keys(rate)
     parts = rows // (3 * WINDOW_S * rate) + 1
     names = np.stack([random.permutation(keys) for _ in range(parts)])
-    times = [_times(random, rows, rate) for _ in range(2)]
+    times = [sorted_times(random, rows, rate) for _ in range(2)]
     drawn = [
-        names[(time // (3 * WINDOW_S)).astype(np.int64), _drawn(random, rows, keys)]
+        names[(time // (3 * WINDOW_S)).astype(np.int64), drawn_ranks(random, rows, keys)]
         for time in times
     ]
     return keyed((drawn[0], drawn[1]), (times[0], times[1]), (WINDOW_S, WINDOW_S))
@@ -137,7 +137,7 @@ def _bursts(rows: int, rate: int, seed: int) -> Streams:
         which = random.integers(0, max(int(seconds // (2 * WINDOW_S)), 1), rows // 2)
         burst = (2 * which + 1) * WINDOW_S + random.uniform(0, WINDOW_S / 5, rows // 2)
         times.append(np.sort(np.concatenate([quiet, burst])))
-    drawn = [_drawn(random, rows, keys) for _ in range(2)]
+    drawn = [drawn_ranks(random, rows, keys) for _ in range(2)]
     return keyed((drawn[0], drawn[1]), (times[0], times[1]), (WINDOW_S, WINDOW_S))
 
 
@@ -146,9 +146,9 @@ def _mixed(rows: int, rate: int, seed: int) -> Streams:
     random, keys = np.random.default_rng(seed), _keys(rate)
     half = rows // 2
     late, hot, hot_right = (np.sort(random.uniform(0, rows / rate, half)) for _ in range(3))
-    late_key, late_right = _partners(random, late, half, lambda age: age**4)
-    left = np.concatenate([keys + np.arange(half), _drawn(random, half, keys)])
-    right = np.concatenate([keys + late_key, _drawn(random, half, keys)])
+    late_key, late_right = partners(random, late, half, lambda age: age**4)
+    left = np.concatenate([keys + np.arange(half), drawn_ranks(random, half, keys)])
+    right = np.concatenate([keys + late_key, drawn_ranks(random, half, keys)])
     times = (np.concatenate([late, hot]), np.concatenate([late_right, hot_right]))
     return keyed((left, right), times, (WINDOW_S, 0))
 
