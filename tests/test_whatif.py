@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,23 @@ def test_no_policy_makes_more_than_the_optimum(found: WhatIf) -> None:
     assert found.optimum[3].recall > max(
         point.recall for point in found.points if point.rows == found.memory[3]
     )
+
+
+def test_auto_is_told_from_a_sample_by_the_policies_that_it_tries() -> None:
+    streams = zipf(60_000, seconds=600, seed=4, keys=6_000, exponent=0.8, window=60)
+    asked: dict[str, Any] = {"join": streams.request("fifo", hg.Budget(rows=1)), "optimum": False}
+    exact = hg.whatif(*streams.tables, **asked, policies="auto", memory=["10 %", "40 %"])
+    sizes = [point.rows for point in exact.points]
+    told = hg.whatif(*streams.tables, **asked, policies="auto", memory=sizes, share=0.2)
+    assert told.policies == ("AUTO",)
+    assert any("AUTO learns too little from a sample" in note for note in told.notes)
+    for true, point in zip(exact.points, told.points, strict=True):
+        assert point.low <= true.recall <= point.high
+        assert point.recall == pytest.approx(true.recall, abs=0.04)
+    both = hg.whatif(
+        *streams.tables, **asked, policies=["auto", "prob"], memory=sizes, share=0.2
+    ).curve("auto")
+    assert both == told.curve("auto")
 
 
 def test_every_policy_that_fits_is_tried() -> None:

@@ -48,6 +48,7 @@ STUDIES = {
     "sampled-estimates": (),
     "kinds-intervals": (),
     "auto-bands": (),
+    "auto-sampled": (),
     "ijoin-rivals": ("--seeds", "1,2"),
 }
 """Studies whose verdicts are kept, with their options."""

@@ -33,6 +33,15 @@ class TestPolicy:
         assert plan.policy.frequencies.left is by_key[1].frequencies.left
         assert plan.model.name == "frequency"
 
+    def test_auto_is_told_of_where_only_a_sample_of_the_keys_was_kept(self, by_key: Any) -> None:
+        streams, _ = by_key
+        sampled = profile_of(streams, most_rows=10_000)
+        assert not sampled.trace.is_whole
+        plan = planned((streams, sampled))
+        best = max(plan.expect.recall, *plan.rejected.values())
+        assert 0.5 * best < plan.rejected["AUTO"] <= best
+        assert "AUTO" in plan.explain()
+
     def test_values_that_move_are_followed(self) -> None:
         streams = pieces("trends", SECONDS, seed=5).first
         plan = planned((streams, profile_of(streams)), 0.05)

@@ -40,14 +40,13 @@ def candidates(case: PlanningCase) -> tuple[Candidate, ...]:
         if moving is not None:
             found.append(moving)
     if kept.is_whole and case.request.budget.monitor != 0:
-        # In a miniature it learns from fewer rows and may follow another policy than the full join:
-        # recall is off by 0.1 and more on the large streams of `headgate reproduce
-        # planned-intervals`.
+        # Of a sample it would learn too little: see `auto_of_sample`.
         found.append(Candidate("AUTO", Learned("auto")))
-    return tuple(each for each in found if _makes_sense(each.policy, case.request.how))
+    return tuple(each for each in found if makes_sense(each.policy, case.request.how))
 
 
-def _makes_sense(policy: Policy, how: How) -> bool:
+def makes_sense(policy: Policy, how: How) -> bool:
+    """Whether a policy can serve a join of this kind."""
     try:
         policy.check_kind(how)
     except SpecError:

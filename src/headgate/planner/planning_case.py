@@ -173,6 +173,11 @@ class PlanningCase:
         kept = self.profile.trace
         return None if kept is None else _trace(self, kept)
 
+    @property
+    def profile_is_whole(self) -> bool:
+        """Whether the profile kept the rows of all keys."""
+        return self.profile.trace is not None and self.profile.trace.is_whole
+
     @cached_property
     def key_names(self) -> np.ndarray:
         """By key code: the key's name in the trace."""

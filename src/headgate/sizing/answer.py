@@ -7,6 +7,7 @@ from typing import Any
 from headgate.engine.limits import room_for
 from headgate.learning import Estimate
 from headgate.policies import Policy
+from headgate.sizing.auto_cells import NOTE, AutoCells
 from headgate.sizing.grid import Cell, CellCount, Report, Run, cells_of, try_cells
 from headgate.sizing.optimum import LABEL, is_solved, optimum
 from headgate.sizing.points import budgets_of, policies_of
@@ -48,14 +49,18 @@ def answer(
             "the exact join would hold no row: there are none, or both windows are zero"
         )
     budgets = budgets_of(memory, material.needs, request.budget)
-    chosen = policies_of(policies, request, material.is_whole)
+    chosen = policies_of(policies, request)
     cells, counted = cells_of(chosen, budgets), CellCount(report)
 
+    def recalls(cells: Sequence[Cell]) -> list[Estimate | None]:
+        return run(material, cells, jobs, counted.next())
+
+    tries = recalls if material.is_whole else AutoCells(request, chosen, recalls).recalls
+
     def trial(cells: Sequence[Cell]) -> tuple[SizingPoint, ...]:
-        recalls: list[Estimate | None] = run(material, cells, jobs, counted.next())
         return tuple(
             _point(cell.policy.label, cell.budget, recall, material)
-            for cell, recall in zip(cells, recalls, strict=True)
+            for cell, recall in zip(cells, tries(cells), strict=True)
             if recall is not None
         )
 
@@ -74,12 +79,19 @@ def answer(
         share=trace.draw.share,
         drawn_by="times" if material.is_tiny else "keys",
         question=question(material),
-        notes=(*material.notes, *_by_history(material, cells), *notes),
+        notes=(*material.notes, *_by_history(material, cells), *_of_auto(material, chosen), *notes),
         importance=isinstance(request.goal, MaxImportance),
         how=request.how,
         monitored={policy.label: _monitored(policy, request.budget) for policy in chosen},
         build=None if build is None else partial(_built, build, chosen),
     )
+
+
+def _of_auto(material: TrialMaterial, chosen: Sequence[Policy]) -> tuple[str, ...]:
+    """How "auto" was told, where it was not run."""
+    if material.is_whole:
+        return ()
+    return tuple(NOTE.format(label=policy.label) for policy in chosen if policy.tries_others)
 
 
 def _monitored(policy: Policy, budget: Budget) -> float:

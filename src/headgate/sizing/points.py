@@ -44,15 +44,11 @@ def budgets_of(
 
 
 def policies_of(
-    given: "Iterable[str | Policy] | str | Policy | None", request: Request, whole: bool
+    given: "Iterable[str | Policy] | str | Policy | None", request: Request
 ) -> tuple[Policy, ...]:
-    """The policies to try: those given, or all that can serve the join.
-
-    By default, the policy that learns which other to follow is tried only where all rows are
-    available: a miniature gives it less to learn from.
-    """
+    """The policies to try: those given, or all that can serve the join."""
     if given is None:
-        names = [*([AUTO] if whole else []), *(policy.name for policy in ALL_POLICIES)]
+        names = [AUTO, *(policy.name for policy in ALL_POLICIES)]
         if not isinstance(request.goal, MaxImportance):
             names.remove(Greedy.name)  # where all rows count the same, it equals UNTIL-EXPIRY
         found = []

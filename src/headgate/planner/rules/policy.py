@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from headgate.planner.auto_candidate import auto_of_sample
 from headgate.planner.candidates import by_age, by_key, candidates
 from headgate.planner.draft import Draft
 from headgate.planner.planning_case import PlanningCase
@@ -42,6 +43,8 @@ def plan_policy(case: PlanningCase, draft: Draft) -> Draft:
         )
         draft = replace(draft, notes=(*draft.notes, note))
     tried = tuple(try_out(case, each, case.budget) for each in candidates(case))
+    if not case.profile_is_whole and case.request.budget.monitor != 0:
+        tried = (*tried, auto_of_sample(case, tried))
     if own is not None:
         chosen = next((each for each in tried if each.label == own.label), None)
         if chosen is None or chosen.candidate.policy != own.policy:
