@@ -142,20 +142,41 @@ def run(stream: ToldStream, policy: str, rows: int, **more: object) -> hg.Outcom
     return join.run(stream.left, stream.right)
 
 
+@pytest.mark.parametrize("policy", ["features", "auto"])
 @pytest.mark.parametrize("make", [orders, parcels])
-def test_a_column_that_tells_is_used(make: object) -> None:
+def test_a_column_that_tells_is_used(make: object, policy: str) -> None:
     stream = make(ROWS, 2)  # type: ignore[operator]
-    told = run(stream, "features", 300, features=stream.features)
+    told = run(stream, policy, 300, features=stream.features)
     others = [run(stream, policy, 300).recall for policy in ("prob", "age", "lru", "density")]
     assert told.recall is not None
     assert told.recall > 1.5 * max(recall for recall in others if recall is not None)
     assert told.followed["FEATURES"] > 0.4 * sum(told.followed.values())
 
 
-def test_columns_that_tell_nothing_are_not_used() -> None:
+@pytest.mark.parametrize("policy", ["features", "auto"])
+def test_columns_that_tell_nothing_are_not_used(policy: str) -> None:
     stream = unrelated(ROWS, 3)
-    told = run(stream, "features", 600, features=stream.features)
+    told = run(stream, policy, 600, features=stream.features)
     assert "FEATURES" not in told.followed
+    if policy == "auto":
+        assert told.stats.pairs > 0.98 * run(stream, "auto", 600).stats.pairs
+
+
+def test_with_columns_auto_still_tries_the_other_policies() -> None:
+    asked = join(policy="auto").policy.learned
+    assert asked is not None
+    assert asked.watches_columns
+    assert "lru" in asked.rivals((SIDE.window, SIDE.window))
+    important = join(policy="auto", goal=hg.MaxImportance("status"))
+    assert important.policy.asked_name == "features"
+    with pytest.raises(hg.SpecError, match="ranks rows by their key, and this join has none"):
+        hg.WindowJoin(
+            left=SIDE,
+            right=SIDE,
+            where=hg.Band("v", lower=-1, upper=1),
+            budget=hg.Budget(rows=9),
+            features=["status"],
+        )
 
 
 def test_without_the_columns_it_goes_by_what_there_is() -> None:

@@ -147,6 +147,7 @@ def test_a_checkpoint_tells_what_is_in_it_and_is_left_alone(
     last = life.metrics[-1]
     assert (told.rows, told.bytes) == (last["stored_rows"], last["stored_bytes"])
     assert sum(shard.sides[0].rows for shard in told.shards) == told.sides[0].rows
+    assert {told.followed} <= {shard.policy for shard in told.shards}
     rows = pq.read_table(tmp_path / "rows.parquet").to_pylist()
     assert len(rows) == told.rows
     times = [row["time"].timestamp() * 1e6 for row in rows if row["side"] == "left"]

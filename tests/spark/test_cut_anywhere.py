@@ -42,6 +42,7 @@ KINDS: dict[str, Any] = {
     "full outer": {"policy": "auto", "how": "full"},
     "semi": {"policy": "age", "how": "semi"},
     "features": {"policy": "features", "features": ["status", "worth"]},
+    "auto with features": {"policy": "auto", "features": ["status", "worth"]},
 }
 USUAL = ("prob", "age", "auto", "hist", "age by importance", "sample", "full outer", "features")
 
@@ -200,7 +201,7 @@ def test_cutting_a_stream_into_batches_anywhere_changes_nothing(
         rows,
         keys=data.draw(st.sampled_from([400, 4_000]), "keys"),
         rate=data.draw(st.sampled_from([20.0, 60.0]), "rows a second"),
-        told=kind == "features",
+        told="features" in kind,
     )
     room = data.draw(st.sampled_from([60, 300, 900]), "room")
     monitor = data.draw(st.sampled_from([0.05, 0.2]), "monitor")

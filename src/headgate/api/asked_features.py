@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headgate.policies import Features, Policy
-from headgate.spec import Budget, Goal, How, Sample, SpecError
+from headgate.spec import Budget, Goal, How, MaxImportance, Sample, SpecError
 
 MOST = 8
 """More columns would each be told from chance by fewer rows."""
@@ -18,7 +18,7 @@ def asked_features(
     Examples
     --------
     >>> asked_features(["status", "carrier"], "auto")
-    (('status', 'carrier'), 'features')
+    (('status', 'carrier'), 'auto')
     >>> asked_features("status", "lru")
     Traceback (most recent call last):
     ...
@@ -43,7 +43,9 @@ columns: give policy="auto" or policy="features", or leave features out
             f"features={', '.join(names)} with policy={shown}, which does not look at columns: "
             f'give policy="auto" or policy="features", or leave features out'
         )
-    return names, Features.name
+    if name == Features.name or isinstance(goal, MaxImportance):
+        return names, Features.name  # what columns tell is judged by matches, whatever they matter
+    return names, policy
 
 
 def _names(features: Any) -> tuple[str, ...]:

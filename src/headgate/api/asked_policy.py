@@ -1,6 +1,6 @@
 """Chooses the eviction policy for a join from what the user asked for, and checks that it fits."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headgate.models import AgeCurves, Frequencies
 from headgate.policies import Policy, make_policy
@@ -8,6 +8,7 @@ from headgate.sampling import make_sampler
 from headgate.spec import (
     Budget,
     Goal,
+    How,
     MaxImportance,
     RowWindow,
     Sample,
@@ -28,6 +29,9 @@ class AskedPolicy(NamedTuple):
     ages: AgeCurves | None
     rates: tuple[float, float] | None
     seed: int
+    prior: Any = None
+    how: How = How.INNER
+    features: tuple[str, ...] = ()
 
     def choose(self) -> Policy:
         """Return the policy; raise if it does not fit the join."""
@@ -35,7 +39,9 @@ class AskedPolicy(NamedTuple):
             chosen = self._sampler(self.goal)
         else:
             chosen = self._plain()
-        if not self.is_keyed:
+        if self.features and chosen.learned is not None and chosen.tries_others:
+            chosen = chosen.learned.with_columns()
+        if not self.is_keyed and not self.features:
             chosen = chosen.without_keys(self.windows)
         if (chosen.weighs_keys or chosen.counts_keys) and not self.is_keyed:
             raise SpecError(
@@ -44,7 +50,11 @@ class AskedPolicy(NamedTuple):
             )
         chosen.check(self.windows)
         check_budget(self.budget, chosen)
-        return chosen
+        if self.prior is None:
+            return chosen
+        from headgate.api.asked_prior import with_prior  # a what-if takes long to import
+
+        return with_prior(chosen, self.prior, self.budget, self.windows, self.how)
 
     def _sampler(self, goal: Sample) -> Policy:
         check_time_for_a_sample(self.budget)

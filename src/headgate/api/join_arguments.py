@@ -8,7 +8,7 @@ from headgate.planner.draft import Draft
 from headgate.spec import Budget, Goal, MaxSubset, Predicate, Sample, Side, SpecError
 
 
-def check_parts(left: Any, right: Any, budget: Any, goal: Any, where: Any) -> None:
+def check_parts(left: Any, right: Any, budget: Any, goal: Any, where: Any, seed: Any) -> None:
     """Raise unless every argument has the right type."""
     for name, given, wanted in (
         ("left", left, Side),
@@ -22,6 +22,8 @@ def check_parts(left: Any, right: Any, budget: Any, goal: Any, where: Any) -> No
         raise SpecError(
             f"where={where!r} is not accepted: give one hg.Band(...) or hg.Compare(...)"
         )
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
 
 
 def checked_rates(rates: Any) -> tuple[float, float] | None:

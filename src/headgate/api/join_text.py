@@ -39,6 +39,8 @@ def _arguments(join: "Request") -> Iterator[tuple[str, str]]:
         yield "goal", repr(join.goal)
     if not join.policy.samples:
         yield "policy", _policy(join.policy)
+    if join.policy.learned is not None and join.policy.learned.prior:
+        yield "prior", _quoted(join.policy.learned.prior)
     if join.features:
         yield "features", f"[{', '.join(map(_quoted, join.features))}]"
     if join.unmatched != Unmatched.CERTAIN:

@@ -34,7 +34,6 @@ from headgate.spec import (
     Predicate,
     Sample,
     Side,
-    SpecError,
 )
 from headgate.spec.how import parse_how, parse_unmatched
 from headgate.spec.importance import Redefinition
@@ -42,6 +41,7 @@ from headgate.spec.importance import Redefinition
 if TYPE_CHECKING:
     import pandas as pd
 
+    from headgate.sizing.what_if import WhatIf
     from headgate.spark import DataFrame
 
 Columns = str | Sequence[str]
@@ -75,8 +75,7 @@ class WindowJoin(Request):
         Models of the streams, for policies that use one: how often each key occurs, and how
         matches depend on a row's age.
     rates
-        Rows per second of the left and the right side: for samples that need them, and for
-        choosing an index on Spark.
+        Rows per second of each side: for samples that need them, and to choose indexes on Spark.
     suffix
         Appended to a right column whose name also occurs on the left, ignoring case; key columns
         of the same name appear once.
@@ -99,7 +98,9 @@ class WindowJoin(Request):
     features
         Columns that may tell which rows will match, and when, such as a status: for ``policy``
         "auto" or "features". Each is looked at on every side that has it. What they tell is learned
-        as the join runs, and used only while it does better on rows not learned from.
+        as the join runs, and used only while it does better.
+    prior
+        What "auto" begins with: the name of a policy, or a `Profile` or `WhatIf` that knows one.
 
     Examples
     --------
@@ -175,15 +176,14 @@ class WindowJoin(Request):
         how: str = "inner",
         unmatched: str = "certain",
         features: Columns = (),
+        prior: "str | Profile | WhatIf | None" = None,
     ) -> None:
-        check_parts(left, right, budget, goal, where)
+        check_parts(left, right, budget, goal, where, seed)
         columns, policy = asked_features(features, policy, goal)
         kind = parse_how(how)
         keys = Keys.parse(on, left_on, right_on, optional=where is not None)
-        if not isinstance(seed, int) or isinstance(seed, bool):
-            raise SpecError(f"seed={seed!r} is not accepted: give a whole number")
         known_rates = checked_rates(rates)
-        asked = AskedPolicy(
+        chosen = AskedPolicy(
             policy=policy,
             goal=goal,
             budget=budget,
@@ -193,10 +193,11 @@ class WindowJoin(Request):
             ages=ages,
             rates=known_rates,
             seed=seed,
-        )
-        chosen = asked.choose()
-        if goal is None:
-            goal = Sample() if chosen.samples else MaxSubset()
+            prior=prior,
+            how=kind,
+            features=columns,
+        ).choose()
+        goal = (Sample() if chosen.samples else MaxSubset()) if goal is None else goal
         check_kind(kind, goal, budget, chosen, columns)
         super().__init__(
             keys=keys,

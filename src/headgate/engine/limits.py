@@ -234,7 +234,7 @@ def room_for(
             watched, keys = watched + keys, 0.0
     if follows_keys and budget.monitor is None:
         watched *= 2
-    classes = _ClassRoom.of(budget, policy, shards, monitor, windows, is_free=free is ALWAYS)
+    classes = _ClassRoom.of(budget, policy, shards, monitor, windows, is_free=free.tried > 0)
 
     def part(share: float, least: int, most_rows: int, most_bytes: int) -> BudgetPart:
         rows, size, least = budget.rows, budget.memory, least if share else 0

@@ -102,6 +102,7 @@ def _read_settings(section: JobSection, keyed: bool) -> dict[str, Any]:
         "suffix": section.text("suffix", "the ending for right columns whose name is taken"),
         "seed": section.whole("seed", "a whole number"),
         "policy": section.text("policy", 'the name of a policy, such as "auto"'),
+        "prior": section.text("prior", 'what policy "auto" begins with, such as "prob"'),
         "index": section.any("index"),
         "rates": section.any("rates"),
     }

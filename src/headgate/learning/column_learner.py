@@ -86,6 +86,11 @@ class Judgement(NamedTuple):
     others: np.ndarray
     """And by the best of the others."""
 
+    @property
+    def lead(self) -> float:
+        """What the model keeps, of what the others do."""
+        return float(self.kept.sum()) / max(float(self.others.sum()), 1e-12)
+
     def prefers(self, is_used: bool) -> bool:
         """Whether to use the model: it must lead by two standard errors and 2 %; once it is used,
         it must not fall behind."""
@@ -114,6 +119,8 @@ class ColumnLearner:
     seed: int = 0
     examples: Examples = field(init=False)
     trees: tuple[ColumnTree, ColumnTree] = (ColumnTree(), ColumnTree())
+    lead: float = 1.0
+    """What the model keeps on rows that it was not grown on, for each match the others keep."""
     rates: tuple[np.ndarray, np.ndarray] | None = None
     """Of the trees' classes, in matches a window, by class and age; None before any are used."""
 
@@ -173,6 +180,7 @@ class ColumnLearner:
         if not judgement.prefers(self.is_used):
             self.rates = None
             return
+        self.lead = judgement.lead
         left, right = (self.grown(lives, side, classes) for side, lives in enumerate(sides))
         self.trees, self.rates = (left.tree, right.tree), (left.rates, right.rates)
 
@@ -204,6 +212,7 @@ class ColumnLearner:
             ],
             "trees": [tree.facts() for tree in self.trees],
             "rates": rates,
+            "lead": self.lead,
         }
 
     def recall_facts(self, facts: dict[str, Any]) -> None:
@@ -221,7 +230,7 @@ class ColumnLearner:
             from_text(met, np.uint16, (rows, AGES)),
         )
         left, right = (ColumnTree.of(tree) for tree in facts["trees"])
-        self.trees = (left, right)
+        self.trees, self.lead = (left, right), facts.get("lead", 1.0)
         if facts["rates"] is not None:
             first, second = (np.array(rates, np.float64) for rates in facts["rates"])
             self.rates = (first, second)

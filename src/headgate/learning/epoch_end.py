@@ -13,6 +13,7 @@ from headgate.learning.monitor import Monitor
 from headgate.learning.observation import Observation
 from headgate.learning.rival_list import ages_together
 from headgate.learning.rival_round import RivalRows
+from headgate.learning.standing import LEAST_GAIN
 from headgate.learning.trial import begin_trial, choose_rivals, end_trial, fitting
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
@@ -21,12 +22,15 @@ from headgate.policies.features import Features
 from headgate.policies.learned import BY_KEY, KEEP_HISTORY, Learned
 from headgate.policies.policy import Policy
 from headgate.policies.prob import Prob
+from headgate.policies.random import Random
 from headgate.spec import RowWindow
 
 STEADY_STAYS = 10.0
 """Stays for which a policy must have been followed before room is taken from the others."""
 LEAST_SHARE = 0.01
 """Of the windows that memory is thought to hold, where models by columns are judged."""
+JUDGED = (Random.name, Prob.name, Age.name)
+"""The policies like the models beside which columns are judged, or where these know nothing."""
 NEARLY = 0.8
 """Of the memory: what fills it may fill all of it."""
 
@@ -166,7 +170,8 @@ def follow(monitor: Monitor, policy: Learned, had_models: bool = True) -> None:
     """
     before = monitor.followed
     if monitor.standing.tells and not had_models:
-        settled = policy.named(monitor.standing.leader(policy.neutral.name), None, None)
+        first = policy.prior or policy.neutral.name
+        settled = policy.named(monitor.standing.leader(first), None, None)
         monitor.standing.forget(0.0)  # it says nothing of those that had no model
     else:
         settled = chosen(monitor, policy)
@@ -183,11 +188,18 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
     """The policy to follow, by the models learned so far."""
     curves, followed = monitor.curves(), monitor.followed
     weights = np.zeros(1) if monitor.knows_keys else None
+    if policy.columns and columns_lead(monitor):
+        return policy.named(Features.name, curves, weights, ages=monitor.columns.ages())
     dense = policy.wanted == Density.name or Density.name in monitor.standing.names
     density = monitor.density() if dense else None
     tries_density = density is not None and policy.tries_others
+    begins = bool(policy.prior) and not monitor.contested
+    if begins:
+        followed = policy.prior
     if monitor.standing.tells:
-        if tries_density and not monitor.contested:
+        if begins:
+            pass  # what it begins with is left for nothing but what is surely better
+        elif tries_density and not monitor.contested:
             followed = Density.name
         elif not monitor.contested or followed in (Age.name, Prob.name):
             # Pairs of a trial are few: what the models are sure of goes, if others are no better.
@@ -197,6 +209,8 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
                 followed = ""
         monitor.contested = True
         return policy.named(monitor.standing.leader(followed), curves, weights, density)
+    if begins and (monitor.tried > 0 or not monitor.fit.tells_clearly):
+        return policy.named(followed, curves, weights, density)
     if monitor.contested and monitor.standing.by_importance and followed in monitor.standing.names:
         # Those that are far behind, and told it apart, are tried no more.
         return policy.named(followed, curves, weights)
@@ -214,8 +228,20 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
     if not (policy.important or monitor.fit.tells_clearly):
         # A handful of matches is no reason to leave the counts of keys, or to go back to them; nor
         # is one bad epoch, when other keys became frequent.
-        better = "age" if followed == Age.name else "key"
+        better = "age" if followed == Age.name or policy.keyless else "key"
     return policy.follow(curves, weights, better, fading, followed)
+
+
+def columns_lead(monitor: Monitor) -> bool:
+    """Whether the model by columns is better than all that is tried.
+
+    It is judged on watched rows, beside models by age and by key; these are tried in miniature,
+    beside all others.
+    """
+    if not monitor.columns.is_used:
+        return False
+    least = 0.0 if monitor.followed == Features.name else LEAST_GAIN
+    return monitor.standing.is_beaten(JUDGED, monitor.columns.lead, least)
 
 
 def _lean(monitor: Monitor) -> str:

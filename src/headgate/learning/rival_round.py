@@ -201,7 +201,7 @@ class RivalRound(NamedTuple):
         if arrivals.effort is not None:
             effort = effort * arrivals.effort
         importance = _as_ever(at_arrival(arrivals, terms), terms) if terms.combine else None
-        return arrivals._replace(effort=effort, importance=importance, recent=None)
+        return arrivals._replace(effort=effort, importance=importance, recent=None, traits=None)
 
     def _relevant(self, drawn: list[np.ndarray], stored: BothRows) -> list[np.ndarray]:
         """Arrivals that may be stored, or meet what is: others would change nothing."""

@@ -111,6 +111,23 @@ class Standing:
         lead = self._net.sum(axis=1)
         return self.names[int(np.argmax(np.where(surely, lead, -np.inf)))]
 
+    def is_beaten(self, others: tuple[str, ...], lead: float, least: float) -> bool:
+        """Whether what makes ``lead`` times as much as the best of ``others`` makes more than each
+        does, by a part of ``least``; true as long as nothing can be told.
+
+        Examples
+        --------
+        >>> standing = Standing(("lru", "prob"))
+        >>> standing.add(np.stack([np.full(GROUPS, 20.0), np.full(GROUPS, 10.0)]))
+        >>> standing.is_beaten(("prob",), 1.5, 0.0), standing.is_beaten(("prob",), 2.1, 0.02)
+        (False, True)
+        """
+        if not self.tells:
+            return True
+        made = self.made.sum(axis=1)
+        like = [made[self.names.index(name)] for name in others if name in self.names]
+        return bool(lead * max(like, default=0.0) >= (1.0 + least) * made.max())
+
     def _surely_ahead(self, followed: str) -> np.ndarray:
         """Which policies make more than the one followed, by more than chance."""
         if followed not in self.names:

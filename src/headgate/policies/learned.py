@@ -62,6 +62,12 @@ class Learned(FixedScore):
     important: bool = field(default=False, repr=False)
     keyless: bool = field(default=False, repr=False)
     """Whether rows have no key, in a join on a band or comparison alone."""
+    prior: str = field(default="", repr=False)
+    """The policy that "auto" begins with, by its name; none where that is to be found out."""
+    columns: bool = field(default=False, repr=False)
+    """Whether "auto" may follow FEATURES: columns are named that may tell what rows are worth."""
+    ages: AgeCurves | None = field(default=None, repr=False, compare=False)
+    """The age model until one is learned."""
 
     name: ClassVar[str] = "learned"
     learns: ClassVar[bool] = True
@@ -100,7 +106,7 @@ class Learned(FixedScore):
     @property
     def watches_columns(self) -> bool:
         """Whether it learns what the columns of rows tell."""
-        return self.wanted == Features.name
+        return self.wanted == Features.name or self.columns
 
     @property
     def keeps_history(self) -> bool:
@@ -134,6 +140,14 @@ class Learned(FixedScore):
             return tuple(name for name in names if name not in NEED_TIMES)
         return names
 
+    def with_columns(self) -> "Learned":
+        """The same, where columns are named that may tell."""
+        return replace(self, columns=True)
+
+    def beginning_with(self, prior: str, ages: AgeCurves | None = None) -> "Learned":
+        """The same, and another policy is followed only once it is surely better than that one."""
+        return replace(self, prior=prior, ages=ages)
+
     @property
     def neutral(self) -> Policy:
         """The policy followed without a model."""
@@ -147,7 +161,7 @@ class Learned(FixedScore):
             Life(None).check(windows)
         if self.wanted == Density.name:
             Density(MatchDensity.empty()).check(windows)
-        if self.wanted == Features.name:
+        if self.watches_columns:
             Features(ClassAges.empty()).check(windows)
 
     def check_kind(self, how: How) -> None:
@@ -155,7 +169,7 @@ class Learned(FixedScore):
         super().check_kind(how)
         if self.wanted == Density.name:
             Density(MatchDensity.empty()).check_kind(how)
-        if self.wanted == Features.name:
+        if self.watches_columns:
             Features(ClassAges.empty()).check_kind(how)
 
     def follow(
@@ -208,6 +222,7 @@ class Learned(FixedScore):
         if name in (Ijoin.name, Greedy.name):
             return Ijoin() if name == Ijoin.name else Greedy()
         if name == Age.name:
+            curves = self.ages if curves is None else curves
             return self.neutral if curves is None else Age(curves, of_first=True)
         if name == Density.name:
             return self.neutral if density is None else Density(density)

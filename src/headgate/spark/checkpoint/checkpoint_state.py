@@ -1,6 +1,7 @@
 """What is in a checkpoint: the join, its rows by side and shard, ages, frequent keys, models."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -128,6 +129,13 @@ class CheckpointState:
     def bytes(self) -> int:
         """Their bytes, as a budget counts them."""
         return sum(side.bytes for side in self.sides)
+
+    @property
+    def followed(self) -> str | None:
+        """The policy that most shards follow, which another join may begin with
+        (``WindowJoin(prior=)``); None where the join does not choose it."""
+        names = Counter(shard.policy for shard in self.shards if shard.policy)
+        return names.most_common(1)[0][0] if names else None
 
     def to_json(self) -> str:
         """All of it as JSON."""
