@@ -70,6 +70,7 @@ def _chosen(rows: RivalRows, places: np.ndarray) -> RivalRows:
         matches=rows.matches[places],
         touched=rows.touched[places],
         recent=rows.recent[places] if rows.recent.size else rows.recent,
+        met=rows.met[places] if rows.met.size else rows.met,
     )
     anybody: np.ndarray = np.any(held, axis=0)
     return chosen.where(anybody)

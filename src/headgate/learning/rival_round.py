@@ -48,6 +48,7 @@ class RivalRows(NamedTuple):
     matches: np.ndarray  # int32 (rival, row)
     touched: np.ndarray  # int64 (rival, row)
     recent: np.ndarray  # float64 (rival, row): decayed matches; empty where all rows count alike
+    met: np.ndarray  # bool (rival, row): cannot come out alone any more; empty in inner joins
     importance: np.ndarray  # float64, as defined when it came; empty where all count alike
     source: np.ndarray  # int64: where it stood among the rows before, then the side's arrivals
 
@@ -66,6 +67,7 @@ class RivalRows(NamedTuple):
             matches=by_rival.astype(np.int32),
             touched=by_rival,
             recent=by_rival.astype(np.float64),
+            met=by_rival.astype(np.bool_),
             importance=np.empty(0),
             source=none,
         )
@@ -88,14 +90,16 @@ class RivalRows(NamedTuple):
             np.zeros(int(np.count_nonzero(mine))),
             self.value[mine] if self.value.size else self.value,
         )
-        matches = self.matches[rival][mine]
+        fate = None
+        if terms.how != How.INNER:
+            fate = np.where(self.met[rival][mine], MATCHED, NOT_YET)
         return rows._replace(
             sequence=self.sequence[mine],
-            matches=matches,
+            matches=self.matches[rival][mine],
             touched=self.touched[rival][mine],
             recent=self.recent[rival][mine] if self.recent.size else None,
             importance=_as_ever(self.importance[mine], terms) if terms.combine else None,
-            fate=None if terms.how == How.INNER else np.where(matches > 0, MATCHED, NOT_YET),
+            fate=fate,
         )
 
 
@@ -304,6 +308,7 @@ class _Gathering:
         if arrivals.importance is not None:
             self._importance = np.concatenate([stored.importance, arrivals.importance[0]])
         self._recent = np.zeros((rivals, len(self._importance)))
+        self._met = np.zeros((rivals, 0), np.bool_)
 
     def take_in(self, rival: int, own: np.ndarray, step: Step, side: int) -> None:
         """After a rival's step, whose rows stand at ``own``."""
@@ -312,7 +317,9 @@ class _Gathering:
         fates = step.fates(side)
         if fates is not None:
             # All that later steps must know of a row's fate is whether it may come out alone.
-            matches = np.maximum(matches, (fates & CANNOT_BE_ALONE != 0).astype(np.int32))
+            if not self._met.size:
+                self._met = np.zeros_like(self._held)
+            self._met[rival, own] = fates & CANNOT_BE_ALONE != 0
         self._matches[rival, own], self._touched[rival, own] = matches, touched
         if self._recent.size:
             self._recent[rival, own] = step.recent(side)
@@ -330,6 +337,7 @@ class _Gathering:
             matches=self._matches,
             touched=self._touched,
             recent=self._recent,
+            met=self._met,
             importance=self._importance,
             source=np.concatenate([np.arange(len(stored.time)), len(stored.time) + chosen]),
         )

@@ -243,6 +243,9 @@ def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> p
     for place in _with_history(names):
         for name in (*_RIVAL_HISTORY, *([_RECENT] if important else [])):
             more[_hidden(f"{name}_{place}")] = pa.array(getattr(rows, name)[place])
+    if rows.met.size:
+        met = (rows.met << np.arange(len(names))[:, None]).sum(axis=0)
+        more[_hidden(_MET)] = pa.array(met, pa.int16())
     return beside(columns, more)
 
 
@@ -265,8 +268,12 @@ def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
         for place in _with_history(names):
             recent[place] = column(f"{_RECENT}_{place}")
         rows = rows._replace(importance=column(_IMPORTANCE), recent=recent)
+    met = matches > 0  # earlier versions knew no more
+    if _hidden(_MET) in table.column_names:
+        met = (column(_MET) >> np.arange(len(names))[:, None]) & 1 > 0
     return rows._replace(
         **{name: column(name) for name in _RIVAL_COLUMNS},
+        met=met,
         code=np.zeros(count, np.int32),
         held=held.astype(np.bool_),
         matches=matches,
@@ -297,5 +304,5 @@ def _hidden(name: str) -> str:
 _MARK = _hidden("mark")
 _COUNTS = (_hidden("left"), _hidden("right"))
 _FRESH = (_hidden("fresh_left"), _hidden("fresh_right"))
-_IMPORTANCE, _RECENT = "importance", "recent"
+_IMPORTANCE, _RECENT, _MET = "importance", "recent", "met"
 _RIVAL_COLUMNS, _RIVAL_HISTORY = ("time", "size", "sequence"), ("matches", "touched")
