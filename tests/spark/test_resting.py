@@ -13,8 +13,9 @@ from headgate.engine import replay
 from headgate.learning import resting
 from headgate.learning.learner import new_monitor
 from headgate.learning.room import BudgetPart, Room
+from headgate.spark.join import join_processor
 from headgate.spec import TimeWindow
-from tests.spark.one_shard import OneShard
+from tests.spark.one_shard import OneShard, ShardBatch
 from tests.spark.streams import START_US, multiset, timestamps
 from tests.thoroughness import usually
 
@@ -114,6 +115,40 @@ def test_ample_memory_makes_the_exact_result_and_says_so() -> None:
     outcome = make_join(rows=1_000_000).run(*SIDES)
     assert outcome.estimated_recall == hg.Estimate(1.0, 1.0, 1.0)
     assert outcome.recall == 1.0
+
+
+SAME = ("pairs", "expired", "late", "stored_rows", "stored_bytes", "shed", "retired", "lifetimes")
+
+
+def test_setting_rows_aside_changes_nothing() -> None:
+    rng = np.random.default_rng(7)
+    late = rng.integers(0, 90_000_000, CALM) * (rng.random(CALM) < 0.2)
+    sides = [table.slice(0, CALM) for table in SIDES]
+    for place, name in enumerate(("left_at", "right_at")):
+        time = sides[place][name].cast(pa.int64()).to_numpy() - late
+        sides[place] = sides[place].set_column(1, name, timestamps(time))
+    schemas = (SIDES[0].schema, SIDES[1].schema)
+    shards = [OneShard(make_join(), schemas, uuid.uuid4().hex) for _ in range(2)]
+    fewer = 0
+    for first in range(0, CALM, 250):
+        part = [table.slice(first, 250) for table in sides]
+        # Every fourth batch brings rows of one side alone, and every fifth none.
+        part[1] = part[1] if first % 1_000 else None
+        part = part if first % 1_250 else [None, None]
+        now = int(SIDES[0]["left_at"][first].value) // 1000 - 5_000
+        one, other = (_batch(shard, part, now, aside=not at) for at, shard in enumerate(shards))
+        assert multiset(one.pairs) == multiset(other.pairs)
+        for name in SAME:
+            assert one.metrics[name] == pytest.approx(other.metrics[name]), name
+        fewer += one.metrics["peak_rows"] < other.metrics["peak_rows"]
+    assert fewer, "rows must be set aside for the test to mean anything"
+
+
+def _batch(shard: OneShard, part: list[pa.Table | None], now: int, aside: bool) -> ShardBatch:
+    with pytest.MonkeyPatch.context() as patched:
+        if not aside:
+            patched.setattr(join_processor, "may_set_aside", lambda *_: False)
+        return shard.batch(*part, now)
 
 
 def test_rows_that_grow_at_rest_take_back_what_was_sure() -> None:

@@ -71,6 +71,14 @@ class TableRows(PlacedRows):
             pa.concat_tables([self.table, other.table]),
         )
 
+    def narrowed(self) -> "TableRows":
+        """The same rows in the part of the table from the first of them to the last."""
+        if not len(self.place):
+            return replace(self, table=self.table.slice(0, 0))
+        first, last = int(self.place.min()), int(self.place.max())
+        part = self.table.slice(first, last + 1 - first)
+        return replace(self, table=part, place=self.place - first)
+
     def compact(self) -> "TableRows":
         """The same rows in a table whose buffers hold no others: fit to be kept."""
         table = compacted(self.table, self.place)

@@ -13,7 +13,9 @@ from headgate.engine.definitions import Definitions, known_definitions
 from headgate.engine.driver import Driver
 from headgate.engine.finished_batch import FinishedBatch
 from headgate.engine.join_step import results
+from headgate.engine.passed_rows import may_set_aside, without_passed
 from headgate.engine.placed_rows import Screened
+from headgate.engine.stats import Stats
 from headgate.engine.step_cuts import StepArrivals, in_steps, keep_compact
 from headgate.engine.table_coding import TableCoding
 from headgate.engine.table_rows import TableRows, screen
@@ -66,7 +68,7 @@ class JoinProcessor(ShardProcessor):
         state = ShardState.read(self._plan, self._store, local, came.usual_weights)
         watermark = timer_values.getCurrentWatermarkInMs() * 1000
         late_at = state.hear_watermark(watermark)
-        held = (state.held(0), state.held(1))
+        held, passed = (state.held(0), state.held(1)), Stats()
         self._hear_limits(came.notices, state, self._plan.labels.index(shard))
         plan = state.plan
         definitions, progress = self._definitions(came.notices, state)
@@ -75,16 +77,15 @@ class JoinProcessor(ShardProcessor):
         if plan.pacer is not None and not came.is_nothing:
             pacing = ShardPacing(plan.pacer, len(plan.labels), shard, state.pacing, ledger)
         coding = TableCoding(plan.shape, definitions, state.learned_before())
-        driver = Driver[TableRows](coding, held, progress, pacing)
         arriving = (self._screened(came, 0, late_at), self._screened(came, 1, late_at))
-        if plan.split is not None:
-            number = plan.labels.index(shard)
-            state.figures["copied"] = sum(
-                plan.split.copies(came.sides[side].table, side, number) for side in (0, 1)
-            )
-        watch.lap("read_ms")
         terms, tally = plan.terms_of(shard), SampleTally(plan.shape.drawn)
         tie_us = TIE_US if any(terms.how.outer) else 0
+        if may_set_aside(terms, coding.learner):
+            held, passed = without_passed(held, arriving, terms, watermark, progress.clock >> 1)
+        driver = Driver(coding, (held[0].narrowed(), held[1].narrowed()), progress, pacing)
+        driver.stats = passed
+        state.figures["copied"] = self._copies(came, plan.labels.index(shard))
+        watch.lap("read_ms")
         size = partial(driver.most_at_once, terms)
         came_now = len(arriving[0]) + len(arriving[1])
         by_key = plan.follows_keys and driver.watches_among(came_now)
@@ -112,6 +113,13 @@ class JoinProcessor(ShardProcessor):
         figures = self._figures(shard, driver, state, watch, clocks, definitions, sampled=sampled)
         yield figures if plan.row_columns is None else figures_frame(figures, plan.row_columns)
         settle()
+
+    def _copies(self, came: ShardArrivals, number: int) -> int:
+        """How many of the arrivals other shards have, too."""
+        split = self._plan.split
+        if split is None:
+            return 0
+        return sum(split.copies(came.sides[side].table, side, number) for side in (0, 1))
 
     def _put_out(self, pieces: Iterable[pa.Table]) -> Iterator[pd.DataFrame]:
         """The result as the operator puts it out: as rows, or in blobs."""
