@@ -18,7 +18,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from headgate.api.window_join import WindowJoin
 from headgate.policies import Random
 from headgate.spark.carried_columns import ResultColumn
-from headgate.spark.packing import PACKED, SHARD_COLUMN, Packing
+from headgate.spark.packing import PACKED, Packing
 from headgate.spark.requirements import CHANGELOG, PROVIDER, ROCKSDB
 from headgate.spark.row_output import row_frame, row_schema, rows_alone
 from headgate.spark.shards import shard_labels
@@ -178,9 +178,8 @@ def there_and_back(session: SparkSession, left: Path, right: Path) -> DataFrame:
         packed = []
         for side, (place, prefix) in enumerate(((left, "l"), (right, "r"))):
             rows = read_side(session, place, prefix)
-            shard = F.pmod(F.xxhash64("key"), F.lit(SHARDS)).cast("int").alias(SHARD_COLUMN)
-            pack = Packing(side, LABELS, tuple(rows.columns), ("key",), policy)
-            packed.append(rows.select(shard, "*").mapInArrow(pack, PACKED))
+            pack = Packing(side, LABELS, tuple(rows.columns), ("key",), policy, hashed=True)
+            packed.append(rows.mapInArrow(pack, PACKED))
         passed = (
             packed[0]
             .unionAll(packed[1])

@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 
 from headgate.columns.common_type import plain_type
 from headgate.spark.carried_columns import column_of
+from headgate.spark.shard_hash import is_hashed_here
 from headgate.spark.spark_versions import from_arrow_type, to_arrow_type
 from headgate.spec import SpecError
 
@@ -88,10 +89,23 @@ def compared_keys(
     columns = []
     for name, kind in zip(names, types, strict=True):
         column = column_of(frame, name)
-        if plain_type(to_arrow_type(frame.schema[name].dataType)) != kind:
+        if _type_of(frame, name) != kind:
             column = column.cast(from_arrow_type(kind))
         columns.append(column)
     return columns
+
+
+def are_hashed_here(frame: DataFrame, names: Sequence[str], types: Sequence[pa.DataType]) -> bool:
+    """Whether key columns can be hashed outside of Spark: they are compared as they are, and their
+    hashes are known."""
+    return all(
+        _type_of(frame, name) == kind and is_hashed_here(kind)
+        for name, kind in zip(names, types, strict=True)
+    )
+
+
+def _type_of(frame: DataFrame, name: str) -> pa.DataType:
+    return plain_type(to_arrow_type(frame.schema[name].dataType))
 
 
 def time_in_micros(frame: DataFrame, name: str) -> Column:

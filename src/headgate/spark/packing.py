@@ -19,6 +19,7 @@ from headgate.policies import Policy
 from headgate.spark.join.band_cells import BandCells
 from headgate.spark.join.split_keys import SplitKeys
 from headgate.spark.join.task_ledger import PACK, UNPACK, TaskLedger
+from headgate.spark.shard_hash import shards_of
 from headgate.spark.shards import CONTROL
 from headgate.spark.state.blobs import from_blob, to_blob
 from headgate.spark.worker_settings import settle
@@ -42,8 +43,9 @@ ROWS_AT_ONCE = 1 << 17
 class Packing:
     """Turns the rows of one side into a blob per shard; run by ``mapInArrow``.
 
-    The first input column is the shard number; if the policy weighs keys, the last output column is
-    the weight. Both are found by position, so that names cannot clash.
+    The first input column is the shard number, unless it is computed here; if the policy weighs
+    keys, the last output column is the weight. Both are found by position, so that names cannot
+    clash.
 
     Every shard gets a row, even if it is empty, so that it takes part in every batch with input.
     """
@@ -63,6 +65,8 @@ class Packing:
     """See `padded`."""
     split: SplitKeys | None = None
     """Keys whose rows are spread over all shards."""
+    hashed: bool = False
+    """Whether rows come without a shard number, which is computed from their keys."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with timing(self.timed, PACK):
@@ -84,14 +88,17 @@ class Packing:
         yield packed(sorted(silent), self.side, part, ordinal, [b""] * len(silent))
 
     def _split(self, table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
-        shard = table.column(0).to_numpy()
-        rows = table.remove_column(0).rename_columns(list(self.names))
+        rows = (table if self.hashed else table.remove_column(0)).rename_columns(list(self.names))
         if self.policy.weighs_keys:
             weight = self.policy.weigh(keys_as(rows, self.keys, self.key_types), self.side)
             rows = rows.append_column(WEIGHT_COLUMN, pa.array(weight))
         if len(self.labels) == 1:
             yield self.labels[0], rows
             return
+        if self.hashed:
+            shard = shards_of([rows.column(key) for key in self.keys], len(self.labels))
+        else:
+            shard = table.column(0).to_numpy()
         sent = np.arange(len(shard))
         if self.spread is not None:
             name = self.spread.condition.columns[self.side]

@@ -31,7 +31,7 @@ from headgate.spark.carried_columns import (
     restored,
     travelling,
 )
-from headgate.spark.column_types import compared_keys
+from headgate.spark.column_types import are_hashed_here, compared_keys
 from headgate.spark.join import join_metrics
 from headgate.spark.join.band_cells import (
     LABEL_COLUMN,
@@ -340,7 +340,7 @@ def _packed(
 ) -> DataFrame:
     shape = plan.shape
     keys = (shape.keys.left, shape.keys.right)[side]
-    shard = shard_column(compared_keys(frame, keys, shape.key_types), plan.labels)
+    hashed = bool(keys) and are_hashed_here(frame, keys, shape.key_types)
     pack = Packing(
         side,
         plan.labels,
@@ -352,7 +352,11 @@ def _packed(
         key_types=shape.key_types,
         row_bytes=plan.row_bytes,
         split=plan.split,
+        hashed=hashed,
     )
+    if hashed:
+        return numbered(frame).mapInArrow(pack, PACKED)
+    shard = shard_column(compared_keys(frame, keys, shape.key_types), plan.labels)
     return numbered(frame).select(shard.alias(SHARD_COLUMN), "*").mapInArrow(pack, PACKED)
 
 
