@@ -20,6 +20,7 @@ from headgate.kernel.rows import Rows
 from headgate.kernel.step_input import StepInput
 from headgate.kernel.terms import Terms
 from headgate.learning.learner import Learner
+from headgate.spec import How
 
 
 class TableCoding:
@@ -90,11 +91,12 @@ class TableCoding:
 def hashes_of(
     shape: Shape, groups: Sequence[TableRows], codes: Sequence[np.ndarray], distinct: int
 ) -> np.ndarray | None:
-    """A stable hash of each code's key; None where no key is looked up among those given up.
+    """A stable hash of each code's key; None where no key is looked up among those given up, and
+    none is followed.
 
     Groups are of the left and the right side in turn; codes are those of their rows first.
     """
-    if not any(shape.how.outer) or not shape.keys.left:
+    if shape.how == How.INNER or not shape.keys.left:
         return None
     hashes = np.zeros(distinct + 1, np.uint64)  # the last stands for null
     for place, (rows, code) in enumerate(zip(groups, codes, strict=False)):
