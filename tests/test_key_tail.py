@@ -55,6 +55,18 @@ def test_many_matches_of_one_row_say_no_more_of_its_class_than_a_few() -> None:
     assert not told(squares=1600), "one row met them all"
 
 
+def test_few_matches_tell_that_keys_which_came_more_often_match_more() -> None:
+    def told(*met: int) -> bool:
+        tail, waited = KeyTail(), np.array([[30.0, 40, 10, 5, 3, 2, 2], [0] * 7])
+        sums = np.stack([np.array([met, [0] * 7]), waited, np.array([met, [0] * 7])])
+        tail.add(sums, matches=sum(met))
+        return tail.tells
+
+    assert told(6, 14, 8, 5, 3, 2, 2), "twice and thrice as often as those that came never or once"
+    assert not told(13, 17, 4, 2, 1, 1, 2), "all alike"
+    assert not told(20, 14, 4, 1, 1, 0, 0), "the less, the more often they came"
+
+
 @pytest.mark.parametrize("windows", [1.5, 2.5])
 def test_classes_that_do_not_tell_keys_apart_are_not_used(windows: float) -> None:
     tail = KeyTail(np.zeros(8, np.uint8), windows=windows)

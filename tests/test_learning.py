@@ -221,7 +221,7 @@ def test_age_curves_get_enough_of_a_small_budget_where_that_is_enough() -> None:
     # Where keys are counted as well, it is enough of less, and never more than a twentieth.
     assert (watched("auto", memory=73_000), watched("auto", memory=40_000)) == (48, 31)
     # Where rows are counted, what is learned from is no row.
-    assert (watched("age", rows=40), watched("auto", rows=740)) == (128, 128)
+    assert (watched("age", rows=40), watched("auto", rows=740)) == (232, 232)
     assert watched("age", rows=10_000) == 500
 
 

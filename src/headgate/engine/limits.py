@@ -28,7 +28,7 @@ from headgate.spec import Budget, How, RowWindow, SpecError, TimeWindow, Window
 from headgate.spec.budget import MONITOR, RESERVE, UNLIMITED
 
 HALF, A_FIFTH = 0.5, 0.2
-TRYING = (0.2, 0.5, 0.3)
+TRYING = (0.3, 0.4, 0.3)
 """Shares of the monitor's room for watched rows, key counts and trials of other policies."""
 ENOUGH_WATCHED, MOST_OF_SMALL = 60, 0.1
 """Rows to watch for age curves of both sides, where that is no more than so much of a small budget.
@@ -217,7 +217,7 @@ def room_for(
     >>> from headgate.policies import Learned
     >>> room = room_for(Budget(rows=10_000), Learned("auto"), shards=2, monitor=0.05)
     >>> room.watched.rows, room.keys.rows, room.tried.rows, room.free
-    (64, 128, 256, FreeRows(watched=64, keys=128, tried=256))
+    (116, 128, 256, FreeRows(watched=116, keys=128, tried=256))
     >>> minutes = (TimeWindow(60_000_000), TimeWindow(60_000_000))
     >>> room_for(Budget(memory="64 kB"), Learned("age"), 1, 0.05, windows=minutes).watched
     BudgetPart(rows=None, bytes=3840)

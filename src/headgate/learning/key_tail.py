@@ -27,10 +27,12 @@ NULL_LEVEL = COUNTED + 1
 """And null."""
 PRIOR_MATCHES = 4.0
 """Matches that what the whole tail met counts for, where a single class is judged."""
-LIKELY_NATS, LEAST_GAIN = 8.0, 0.02
+LIKELY_NATS, LIKELY_TREND = 8.0, 2.5
 """Classes are looked at if they predict the tail's matches better by so many nats than if all its
-keys were alike, as they would by chance once in twenty times or less; and by so many for each match
-of any key."""
+keys were alike, as they would by chance once in twenty times or less; or if keys that came in more
+epochs match more, by so many standard errors: few matches tell that."""
+LEAST_GAIN = 0.02
+"""And if they predict them better by so many nats for each match of any key."""
 LEAST_WINDOWS, LEAST_MATCHES = 2.0, 200.0
 """After so many windows and matches of watched rows without that gain, their room is given back."""
 TAIL_SEED = 0x7A11
@@ -103,7 +105,19 @@ class KeyTail:
         alike, rates = self._alike[:, None], self._measured
         apart = np.divide(rates, alike, out=np.ones_like(rates), where=rates > 0)
         gained = float((met * np.log(apart) - (rates - alike) * waited).sum())
-        return gained >= max(LIKELY_NATS * self._at_once, LEAST_GAIN * self.matches)
+        if gained < LEAST_GAIN * self.matches:
+            return False
+        return gained >= LIKELY_NATS * self._at_once or self._trend >= LIKELY_TREND
+
+    @property
+    def _trend(self) -> float:
+        """By how many standard errors keys match more that came in more epochs."""
+        met, waited, _ = self.sums
+        expected, number = self._alike[:, None] * waited, np.arange(CLASSES)
+        total = np.maximum(expected.sum(axis=1, keepdims=True), 1e-300)
+        off = number - (expected * number).sum(axis=1, keepdims=True) / total
+        chance = self._at_once * float((expected * off**2).sum())
+        return float((met * off).sum()) / np.sqrt(chance) if chance > 0 else 0.0
 
     @property
     def _alike(self) -> np.ndarray:

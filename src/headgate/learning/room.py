@@ -68,8 +68,8 @@ class FreeRows(NamedTuple):
 
 
 NONE_FREE = FreeRows()
-ALWAYS = FreeRows(watched=64, keys=128, tried=256)
-"""128 watched rows, 768 counted keys and 768 rows of trials, at most 64 kB a shard: little beside a
+ALWAYS = FreeRows(watched=116, keys=128, tried=256)
+"""232 watched rows, 768 counted keys and 768 rows of trials, at most 64 kB a shard: little beside a
 process, and enough to learn from whatever the budget."""
 WITH_COLUMNS = 384
 """Likewise of watched rows where columns tell: 768, half of them examples whose window has passed.
@@ -120,11 +120,12 @@ class Room:
         return sum(part.bytes or 0 for part in parts) + self.class_bytes + self.tail_bytes
 
     def needed(self, by_key: bool) -> "Room":
-        """What is needed of it once a policy has been settled on; by key, counts must be good."""
-        free = self.free
+        """What is needed of it once a policy has been settled on; by key, counts must be good, and
+        watched rows tell what rare keys are worth."""
+        free, tells_rare = self.free, by_key and self.tail_cells > 0
         return replace(
             self,
-            watched=self.watched.shrunk(0.5, free.watched),
+            watched=self.watched if tells_rare else self.watched.shrunk(0.5, free.watched),
             keys=self.keys if by_key else self.keys.shrunk(0.2, free.keys),
             tried=self.tried.shrunk(0.5, free.tried),
         )

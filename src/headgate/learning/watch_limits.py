@@ -1,6 +1,6 @@
 """Keeps what is watched to its room: the shares of rows and keys that are drawn, and their changes.
 
-Where one more would not fit, a step is cut before it and the share is halved, so that what is
+Where one more would not fit, a step is cut before it and the share is lowered, so that what is
 watched does not depend on where steps are cut otherwise. Shares are raised at the end of an epoch.
 """
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from headgate.kernel.key_draw import KeyDraw
 from headgate.kernel.step_progress import StepProgress
-from headgate.learning.monitor import LEAST_SHARE, Monitor, halved
+from headgate.learning.monitor import LEAST_SHARE, LOWER, Monitor, lowered
 from headgate.learning.result_rows import ResultRows
 from headgate.learning.watch_room import Coming, Lot, Spans, WatchParts, drawn_of, open_at_once
 from headgate.learning.watched_rows import WatchedRows
 from headgate.policies.chance import uniform
 
-MORE_THAN_TWICE = 2.5
-"""Times that what is watched must fit its room before twice as much is."""
+ROOM_TO_RAISE = 1.7
+"""Times that what is watched must fit its room before the share is raised by a step."""
 KEYED_BYTES = 26
 """What a watched row takes more where keys are followed."""
 
@@ -90,7 +90,7 @@ class WatchLimits(NamedTuple):
                 break
             if over[0] > 0:
                 return int(over[0])
-            monitor.share = halved(monitor.share)
+            monitor.share = lowered(monitor.share)
         return len(coming.side)
 
     def _by_row(
@@ -108,7 +108,7 @@ class WatchLimits(NamedTuple):
                 break
             if over[0] > 0:
                 return int(over[0])
-            monitor.share = halved(monitor.share)
+            monitor.share = lowered(monitor.share)
         return len(coming.side)
 
     def _by_key(
@@ -130,7 +130,7 @@ class WatchLimits(NamedTuple):
                 break
             if over[0] > 0:
                 return int(over[0])
-            keys.within = halved(keys.within)
+            keys.within = lowered(keys.within)
         return len(coming.side)
 
     def _keys(self, coming: Coming) -> int:
@@ -143,7 +143,7 @@ class WatchLimits(NamedTuple):
                 break
             if over[0] > 0:
                 return int(over[0])
-            keys.follow(halved(keys.share))
+            keys.follow(lowered(keys.share))
         return len(coming.side)
 
     def limited(self, rows: WatchedRows) -> WatchedRows:
@@ -170,7 +170,8 @@ class WatchLimits(NamedTuple):
         return rows.fitting(is_open, most)
 
     def resampled(self, rows: WatchedRows, is_open: np.ndarray, clock: int) -> WatchedRows:
-        """At the end of an epoch: watch as many as there is room for, twice as many or half."""
+        """At the end of an epoch: watch as many as there is room for, by a step more or by steps
+        less."""
         monitor = self.monitor
         opened = rows.where(is_open)
         drawn = uniform(monitor.seed, opened.side, opened.sequence)
@@ -199,10 +200,10 @@ class WatchLimits(NamedTuple):
 
 
 def _share_that_fits(share: float, lots: np.ndarray, most: int) -> float:
-    """Twice a share or half of it, by how many of those drawn now there is room for."""
+    """A share, or the next above or below, by how many of those drawn now there is room for."""
     share = share or LEAST_SHARE
-    if share < 1.0 and len(lots) * MORE_THAN_TWICE <= most:
-        share *= 2
+    if share < 1.0 and len(lots) * ROOM_TO_RAISE <= most:
+        share = min(share / LOWER, 1.0)
     while np.count_nonzero(lots < share) > most:
-        share = halved(share)
+        share = lowered(share)
     return share

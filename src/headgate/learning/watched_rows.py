@@ -13,7 +13,7 @@ from headgate.kernel.watched import Watched, Watching
 from headgate.learning import Evidence
 from headgate.learning.cluster_sums import ClusterSums, Together
 from headgate.learning.column_learner import Examples
-from headgate.learning.monitor import halved
+from headgate.learning.monitor import lowered
 from headgate.learning.result_rows import ResultRows
 from headgate.models.class_ages import AGES
 from headgate.policies.chance import uniform
@@ -86,13 +86,13 @@ class WatchedRows(NamedTuple):
 
     def thinned(self, is_open: np.ndarray, most: int, seed: int) -> "WatchedRows":
         """Likewise, where rows past their window are still to be counted: where there is no room
-        for all, they are halved by their own random numbers, and each stands for more."""
+        for all, they are thinned by their own random numbers, and each stands for more."""
         drawn, share, keep = uniform(seed, self.side, self.sequence), self.share, is_open.copy()
         spare = max(most - int(np.count_nonzero(is_open)), 0)
         past = ~is_open
         limit = float(share[past].max(initial=0.0))
         while np.count_nonzero(past) > spare:
-            limit = halved(limit)
+            limit = lowered(limit)
             past &= drawn < limit
         share = np.where(past, np.minimum(share, limit), share)
         return self._replace(share=share).where(keep | past)
@@ -104,7 +104,7 @@ class WatchedRows(NamedTuple):
         past = ~is_open & (self.by_key > 0)
         limit = float(within[past].max(initial=0.0))
         while np.count_nonzero(past) > spare:
-            limit = halved(limit)
+            limit = lowered(limit)
             past &= drawn < limit
         within = np.where(past, np.minimum(within, limit), within)
         return self._replace(within=within).where(keep | past)
