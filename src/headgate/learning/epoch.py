@@ -6,6 +6,7 @@ however its arrivals are cut into steps: whole numbers, or sums in event order. 
 into batches anywhere changes nothing in what is learned.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +24,13 @@ BUCKETS = 120
 """Buckets of age."""
 
 
-def epoch_rows(seen: int, capacity: int, least: int = LEAST_ROWS) -> int:
+def epoch_rows(seen: int, capacity: int, least: int = LEAST_ROWS, held: float = math.inf) -> int:
     """Number of arrivals after which to update the models.
 
     Early on there is much to learn, and what is known by the time memory runs full decides what is
-    stored first. Later models change little; but hot keys may change once all stored rows have been
-    replaced a few times. Every step reloads the stored rows, so it should bring about as many
-    arrivals.
+    stored first. Later models change little; but other keys may become frequent at any time, and
+    until an epoch ends the wrong rows are stored: so it takes half a window at most. Every
+    step reloads the stored rows, so it should bring about as many arrivals.
 
     Parameters
     ----------
@@ -37,14 +38,19 @@ def epoch_rows(seen: int, capacity: int, least: int = LEAST_ROWS) -> int:
         Rows of both sides so far.
     capacity
         About how many can be stored.
+    held
+        About how many the windows hold.
 
     Examples
     --------
     >>> epoch_rows(0, 10_000), epoch_rows(5_000, 10_000), epoch_rows(1_000_000, 10_000)
     (2048, 2500, 60000)
+    >>> epoch_rows(1_000_000, 10_000, held=60_000)
+    30000
     """
     stored = min(seen, capacity)
-    return max(least, min(2 * stored, seen // 2), min(seen // 8, 6 * stored))
+    longest = int(min(seen // 8, 6 * stored, held / 2))
+    return max(least, min(2 * stored, seen // 2), longest)
 
 
 def capacity_of(terms: Terms, row_bytes: float) -> int:

@@ -121,7 +121,7 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
     trying = policy.tries_others and monitor.room.most_tried(key_bytes) > 0
     monitor.epoch = Epoch(
         until=sum(ended.after.seen)
-        + epoch_rows(sum(ended.after.seen) - monitor.woken_at, ended.capacity, monitor.least_rows),
+        + epoch_rows(came, ended.capacity, monitor.least_rows, ended.held),
         began_us=None if ended.epoch.began_us is None else ended.after.clock >> 1,
         seen=ended.after.seen,
         lean=_lean(monitor) if trying else "",
