@@ -12,10 +12,11 @@ from headgate.engine.replay import Replay
 from headgate.learning import room as rooms
 from headgate.learning.key_counts import COUNT_BYTES
 from headgate.learning.learner import Learner, new_monitor
-from headgate.learning.rival_list import ages_together
-from headgate.learning.rival_round import RivalRound, RivalRows
+from headgate.learning.rival_list import ages_together, regrouped
+from headgate.learning.rival_round import RivalRound, RivalRows, coins
 from headgate.learning.room import ALWAYS, TRIED_BYTES, WATCHED_BYTES
 from headgate.learning.standing import GROUPS, LEAST_PAIRS, Standing
+from headgate.learning.trial import sharing
 from headgate.policies import Learned, Policy
 from headgate.studies.auto.band_streams import BandStreams, band_streams
 from headgate.studies.auto.streams import STREAMS
@@ -214,6 +215,18 @@ def test_the_leader_is_left_only_for_one_that_is_surely_better() -> None:
     assert standing.leader("fifo") == "prob"
 
 
+def test_a_small_lead_is_followed_once_it_has_lasted() -> None:
+    standing, nobody_waits = Standing(("fifo", "lru")), np.zeros(2)
+    little = np.linspace(0.9, 1.1, GROUPS)
+    standing.add(np.stack([np.full(GROUPS, 1000.0), 1000.0 + 10.0 * little]))
+    assert not standing.leads("lru", "fifo")
+    standing.go_on("fifo", 0.5, nobody_waits)
+    assert standing.leader("fifo") == "fifo", "1 % for half a window"
+    standing.go_on("fifo", 1.0, nobody_waits)
+    assert standing.leader("fifo") == "lru", "for more than one"
+    assert not standing.leads("prob", "fifo"), "nobody tries it"
+
+
 def test_one_that_leads_waits_for_rows_that_mature_together() -> None:
     standing = Standing(("density", "random"))
     standing.add(np.stack([np.full(GROUPS, 20.0), np.full(GROUPS, 40.0)]))
@@ -268,6 +281,33 @@ def test_nothing_is_told_by_a_few_pairs() -> None:
     standing.add(np.stack([np.zeros(GROUPS), np.full(GROUPS, (LEAST_PAIRS - 1) / GROUPS)]))
     assert not standing.tells
     assert standing.leader("fifo") == "fifo"
+
+
+def test_where_few_rivals_are_left_more_arrivals_are_put_to_them() -> None:
+    windows = (hg.TimeWindow(1000), hg.TimeWindow(1000))
+    monitor = new_monitor(windows, room_for(hg.Budget(rows=2_000), Learned("auto"), 1, 0.05))
+    monitor.standing, monitor.tried = Standing(("fifo", "lru")), 0.05
+    monitor.standing.add(np.ones((2, GROUPS)))
+    ones = np.ones((2, 400))
+    rows = RivalRows.none(2)._replace(
+        time=np.arange(400),
+        size=np.arange(400),
+        sequence=np.arange(400),
+        code=np.arange(400),
+        held=ones > 0,
+        matches=ones,
+        touched=ones,
+        source=np.arange(400),
+    )
+    both = (rows.where(coins(monitor.seed, 0, rows.sequence) < 0.05), RivalRows.none(2))
+    grown = sharing(both, monitor, 2_000, most=400)
+    assert (monitor.tried, grown) == (0.1, both)
+    # Others come back: all have room for fewer, which are part of those before.
+    monitor.standing = regrouped(monitor.standing, tuple("abcde"), (0.0,) * 5, "fifo")
+    fewer, _ = sharing(grown, monitor, 2_000, most=400)
+    assert monitor.tried == 0.04
+    assert len(fewer.time) < len(both[0].time)
+    assert (coins(monitor.seed, 0, fewer.sequence) < 0.04).all()
 
 
 def test_rows_without_a_rival_are_let_go() -> None:

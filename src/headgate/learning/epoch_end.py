@@ -14,7 +14,7 @@ from headgate.learning.observation import Observation
 from headgate.learning.rival_list import ages_together
 from headgate.learning.rival_round import RivalRows
 from headgate.learning.standing import LEAST_GAIN
-from headgate.learning.trial import begin_trial, choose_rivals, end_trial, fitting
+from headgate.learning.trial import begin_trial, choose_rivals, end_trial, fitting, sharing
 from headgate.learning.watch_limits import WatchLimits
 from headgate.policies.age import Age
 from headgate.policies.density import Density
@@ -149,6 +149,8 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
         follow(monitor, policy.learned, had_models)
         if rivals is not None:
             rivals = choose_rivals(monitor, policy.learned, ended.terms, ended.capacity, rivals)
+            most = monitor.room_now.most_tried(key_bytes)
+            rivals = sharing(rivals, monitor, ended.capacity, most)
     return LearnedRows(watched._replace(before=watched.met), tracked, rivals)
 
 
@@ -203,8 +205,9 @@ def chosen(monitor: Monitor, policy: Learned) -> Policy:
             followed = Density.name
         elif not monitor.contested or followed in (Age.name, Prob.name):
             # Pairs of a trial are few: what the models are sure of goes, if others are no better.
-            if monitor.fit.is_sure:
-                followed = policy.follow(curves, weights, monitor.fit.better).name
+            fitting = policy.follow(curves, weights, monitor.fit.better).name
+            if monitor.fit.is_sure and not monitor.standing.leads(followed, fitting):
+                followed = fitting
             elif not monitor.contested:
                 followed = ""
         monitor.contested = True

@@ -9,8 +9,9 @@ GROUPS = 16
 SURE = 1.5
 """Standard errors by which a policy must lead to replace the one followed."""
 LEAST_GAIN = 0.02
-"""And by how much of what the present one makes: changing one's mind is not free, since what is
-stored was chosen by other rules, and it can take a window to be replaced."""
+"""And by how much of what the present one makes, and less the longer it leads: changing one's mind
+is not free, since what is stored was chosen by other rules, and it can take a window to be
+replaced; but a small lead that has lasted for windows pays for it in as many to come."""
 FAR_SURE, FAR, FAR_PAIRS = 4.0, 0.15, 256.0
 """Standard errors, and the part of what the policy followed makes, by which another must be behind
 to be tried no more for a while; and pairs that it takes to tell."""
@@ -44,7 +45,7 @@ class Standing:
     """Whether pairs count by their importance."""
     made: np.ndarray = field(init=False)
     ahead_for: np.ndarray = field(init=False)
-    """For how many windows each has been surely ahead of the one followed."""
+    """For how many windows each has been ahead of the one followed by more than chance."""
     together: np.ndarray = field(init=False)
     """How old rows that came together were lately, of those that each stores, in windows.
 
@@ -96,16 +97,24 @@ class Standing:
 
     def go_on(self, followed: str, windows: float, together: np.ndarray) -> None:
         """Note who is ahead of the policy followed, once so many windows more have passed."""
-        ahead = self._surely_ahead(followed) if self.tells else np.zeros(len(self.names), np.bool_)
+        ahead = self._ahead(followed) if self.tells else np.zeros(len(self.names), np.bool_)
         self.ahead_for = np.where(ahead, self.ahead_for + windows, 0.0)
         self.together = np.maximum(together, self.together * 0.5**windows)
+
+    def leads(self, name: str, other: str) -> bool:
+        """Whether a policy makes more than another, by more than chance and enough to go over."""
+        if name not in self.names:
+            return False
+        ahead = self._ahead(other) & self._by_enough(other, LEAST_GAIN)
+        return bool(ahead[self.names.index(name)])
 
     def leader(self, followed: str) -> str:
         """The policy to follow: another than ``followed`` only if significantly better."""
         if followed not in self.names:
             return self.names[int(np.argmax(self._net.sum(axis=1)))] if self.tells else followed
         together = np.maximum(self.together, self.together[self.names.index(followed)])
-        surely = self._surely_ahead(followed) & (self.ahead_for >= PATIENCE * together)
+        surely = self._ahead(followed) & (self.ahead_for >= PATIENCE * together)
+        surely &= self._by_enough(followed, LEAST_GAIN / (1 + self.ahead_for))
         if not self.tells or not surely.any():
             return followed
         lead = self._net.sum(axis=1)
@@ -128,15 +137,22 @@ class Standing:
         like = [made[self.names.index(name)] for name in others if name in self.names]
         return bool(lead * max(like, default=0.0) >= (1.0 + least) * made.max())
 
-    def _surely_ahead(self, followed: str) -> np.ndarray:
+    def _ahead(self, followed: str) -> np.ndarray:
         """Which policies make more than the one followed, by more than chance."""
         if followed not in self.names:
             return np.zeros(len(self.names), np.bool_)
-        own = self._net[self.names.index(followed)]
-        ahead = self._net - own
+        ahead = self._net - self._net[self.names.index(followed)]
         lead, chance = ahead.sum(axis=1), np.sqrt(GROUPS) * ahead.std(axis=1, ddof=1)
-        surely: np.ndarray = (lead > SURE * chance) & (lead > LEAST_GAIN * own.sum())
-        return surely
+        found: np.ndarray = lead > SURE * chance
+        return found
+
+    def _by_enough(self, followed: str, gain: np.ndarray | float) -> np.ndarray:
+        """Which policies make more than the one followed by such a part of what that makes."""
+        if followed not in self.names:
+            return np.zeros(len(self.names), np.bool_)
+        made = self._net.sum(axis=1)
+        found: np.ndarray = made > (1 + gain) * made[self.names.index(followed)]
+        return found
 
     @property
     def _net(self) -> np.ndarray:

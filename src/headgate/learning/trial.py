@@ -29,6 +29,10 @@ TRIED_ENOUGH, COMES_BACK = 0.5, 1 / 32
 """What must be left, of what is forgotten by windows, of the time when all were tried last: before
 any is paused, and before those paused are tried again."""
 
+MUCH_MORE, LITTLE_MORE = 1.3, 1.1
+"""Times the share of arrivals put to rivals for which there must be room to raise it, and beyond
+which it is cut to what there is room for."""
+
 
 class Trial:
     """Trial of the rival policies in one step.
@@ -181,12 +185,29 @@ def tried_share(most: int, rivals: int, capacity: int) -> float:
 def fitting(rows: BothRows, monitor: Monitor, most: int) -> BothRows:
     """The rows, fewer of them where they take more than their room; the share says how many."""
     while len(rows[0].time) + len(rows[1].time) > most:
-        share = monitor.tried / 2
-        left, right = (
-            side.where(coins(monitor.seed, which, side.sequence) < share)
-            for which, side in enumerate(rows)
-        )
-        # What was made with twice as many rows counts for half.
-        monitor.standing.forget(0.5)
-        monitor.tried, rows = share, (left, right)
+        rows = _thinned(rows, monitor, monitor.tried / 2)
     return rows
+
+
+def sharing(rows: BothRows, monitor: Monitor, capacity: int, most: int) -> BothRows:
+    """The rows by the share that those on trial have room for: a larger one where few are left.
+
+    More arrivals are put to them from then on, and they fill their room with these.
+    """
+    share = tried_share(most, max(len(monitor.standing.names), 1), capacity)
+    if share > MUCH_MORE * monitor.tried:
+        monitor.tried = share
+    elif share < monitor.tried / LITTLE_MORE:
+        rows = _thinned(rows, monitor, share)
+    return rows
+
+
+def _thinned(rows: BothRows, monitor: Monitor, share: float) -> BothRows:
+    left, right = (
+        side.where(coins(monitor.seed, which, side.sequence) < share)
+        for which, side in enumerate(rows)
+    )
+    # What was made with twice as many rows counts for half.
+    monitor.standing.forget(share / monitor.tried)
+    monitor.tried = share
+    return left, right
