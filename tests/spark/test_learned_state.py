@@ -16,6 +16,7 @@ from headgate.learning.room import KEYS_A_ROW
 from headgate.models.class_ages import AGES
 from headgate.spark.state.learned_state import _by_row as read_by_row
 from headgate.spark.state.learned_state import rival_rows, rival_table
+from headgate.spec import How
 from headgate.spec.budget import AMPLE
 from headgate.studies.streams import START_US, Streams, aging, zipf
 from tests.spark.one_shard import LABEL, OneShard, ShardBatch
@@ -143,6 +144,7 @@ def test_policies_are_tried_within_the_memory_and_changes_are_counted() -> None:
 
 @pytest.mark.parametrize("important", [False, True], ids=["alike", "important"])
 def test_rows_that_policies_are_tried_on_are_read_back_as_they_were(important: bool) -> None:
+    """What a policy knew of rows that it does not store is forgotten."""
     random = np.random.default_rng(4)
     names, count = ("random", "fifo", "lru"), 40
     columns = pa.table({"key": random.integers(0, 9, count)})
@@ -156,13 +158,21 @@ def test_rows_that_policies_are_tried_on_are_read_back_as_they_were(important: b
         held=random.random((3, count)) < 0.5,
         matches=np.vstack([np.zeros((2, count), np.int32), random.integers(0, 9, (1, count))]),
         touched=touched,
+        met=random.random((3, count)) < 0.5,
     )
     if important:
         recent = np.vstack([np.zeros((2, count)), random.random((1, count))])
         rows = rows._replace(recent=recent, importance=random.random(count))
-    again = rival_rows(rival_table(columns, rows, names), names)
-    for name in ("time", "size", "sequence", "held", "matches", "touched", "recent", "importance"):
+    again = rival_rows(rival_table(columns, rows, names), names, How.LEFT)
+    for name in ("time", "size", "sequence", "held", "importance"):
         assert np.array_equal(getattr(again, name), getattr(rows, name)), name
+    for name in ("matches", "touched", "met", *(["recent"] if important else [])):
+        read, written = (getattr(each, name)[rows.held] for each in (again, rows))
+        assert np.array_equal(read, written), name
+    inner = rival_rows(
+        rival_table(columns, rows._replace(met=rows.met[:, :0]), names), names, How.INNER
+    )
+    assert not inner.met.size
 
 
 def test_watched_rows_of_other_columns_tell_nothing() -> None:

@@ -154,6 +154,7 @@ ENTRIES: tuple[DeclaredEntry, ...] = (
         event_order.number_arrivals,
         (INTEGERS, INTEGERS, BYTES, (INTEGER, INTEGER), INTEGERS, INTEGERS),
     ),
+    DeclaredEntry(event_order.read_histories, (ROWS, INTEGERS, SHORTS, INTEGERS, REALS)),
     DeclaredEntry(event_order.queue_by_side, (LINKS, ROWS, SHORTS, INTEGER)),
     DeclaredEntry(key_tally.find_levels, (HASHES, SHORTS, INTEGER, BYTES, BYTES, SHORTS)),
     DeclaredEntry(key_tally.raise_cells, (HASHES, BYTES, BYTES)),

@@ -126,9 +126,9 @@ class JoinStep(Generic[Placed]):
 
     def survivors(self, side: int) -> Placed:
         """The rows of a side that are stored now, with their history up to now."""
-        both = self._rows(side)
-        rows = self.kernel.brought_forward(side, both.rows)
-        return replace(both, rows=rows).where(self.alive(side))
+        alive = self.alive(side)
+        kept = self._rows(side).where(alive)
+        return replace(kept, rows=self.kernel.brought_forward(side, kept.rows, alive))
 
 
 def results(

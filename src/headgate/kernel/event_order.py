@@ -108,6 +108,22 @@ def fill(links: np.ndarray, rows: np.ndarray, numbers: np.ndarray, own: Group) -
 
 
 @compiled
+def read_histories(
+    rows: np.ndarray,
+    place: np.ndarray,
+    matches: np.ndarray,
+    touched: np.ndarray,
+    recent: np.ndarray,
+) -> None:
+    """Read the histories of the rows at these positions."""
+    for index in range(place.size):
+        row = rows[place[index]]
+        matches[index] = row.matches
+        touched[index] = row.touched
+        recent[index] = row.recent
+
+
+@compiled
 def queue_by_side(
     links: np.ndarray, rows: np.ndarray, side_rows: np.ndarray, first_right: int
 ) -> None:

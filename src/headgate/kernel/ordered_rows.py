@@ -100,17 +100,19 @@ class OrderedRows(NamedTuple):
 
     def places_of(self, side: int, numbers: np.ndarray) -> np.ndarray:
         """The positions in event order of few rows of a side, given by number."""
-        places: np.ndarray = self.place[self._given_at(side, numbers)]
+        places: np.ndarray = self.place[self.given_at(side, numbers)]
         return places
 
     def times_of(self, side: int, numbers: np.ndarray) -> np.ndarray:
         """Their times."""
-        times: np.ndarray = self.time[self._given_at(side, numbers)]
+        times: np.ndarray = self.time[self.given_at(side, numbers)]
         return times
 
-    def _given_at(self, side: int, numbers: np.ndarray) -> np.ndarray:
-        """Where they are in the order given: each group begins further back than its first number
-        says."""
+    def given_at(self, side: int, numbers: np.ndarray) -> np.ndarray:
+        """Where rows of a side are in the order given.
+
+        Each group begins further back than its first number says.
+        """
         at = numbers.copy()
         first = 0
         for group in range(side, len(SIDES), 2):

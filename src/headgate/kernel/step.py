@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from headgate.compiling.compiled import shared
-from headgate.kernel import advance, departure, given_up, layout, meetings, setup
+from headgate.kernel import advance, departure, event_order, given_up, layout, meetings, setup
 from headgate.kernel.judged_rows import JudgedRows
 from headgate.kernel.layout import Count
 from headgate.kernel.ordered_rows import InOrder, OrderedRows
@@ -260,17 +260,26 @@ class Step:
         fates: np.ndarray = self._arrays.links["fate"][self._given.places_of(side, numbers)]
         return fates
 
-    def brought_forward(self, side: int, rows: Rows) -> Rows:
-        """A side's stored rows and arrivals with sequence numbers and updated history."""
-        rows = rows._replace(sequence=self.sequences(side), fate=self.fates(side))
+    def brought_forward(self, side: int, rows: Rows, kept: np.ndarray) -> Rows:
+        """Some of a side's stored rows and arrivals, with sequence numbers and updated history.
+
+        ``kept`` is a mask over all of them that selects these.
+        """
+        given, own = self._given.given_at(side, np.flatnonzero(kept)), self._arrays.rows
+        place = self._given.place[given]
+        fate = None if self._terms.how == How.INNER else self._arrays.links["fate"][place]
+        rows = rows._replace(sequence=self._given.sequence[given], fate=fate)
         if not self.keeps_history:
             return rows
-        matches, touched = self.histories(side)
-        return rows._replace(matches=matches, touched=touched, recent=self.recent(side))
+        matches, touched = np.empty(len(place), np.int32), np.empty(len(place), np.int64)
+        recent = np.empty(len(place))
+        event_order.read_histories(own, place, matches, touched, recent)
+        return rows._replace(matches=matches, touched=touched, recent=recent)
 
     def survivors(self, side: int, stored: Rows, arriving: Rows) -> Rows:
         """The rows of a side that are stored now, as input for the next step."""
-        return self.brought_forward(side, stored.followed_by(arriving)).where(self.alive(side))
+        alive = self.alive(side)
+        return self.brought_forward(side, stored.followed_by(arriving).where(alive), alive)
 
     @property
     def definition(self) -> int:

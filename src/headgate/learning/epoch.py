@@ -16,6 +16,7 @@ from headgate.kernel.terms import Terms
 from headgate.learning.array_text import as_text, from_text
 from headgate.learning.key_tail import CLASSES
 from headgate.models.density_classes import SHAPE
+from headgate.policies.structures.ordered_sums import in_order
 from headgate.spec.budget import UNLIMITED
 
 LEAST_ROWS, FIRST = 1 << 11, 0.625
@@ -84,8 +85,8 @@ class Epoch:
     """Whether rows have the rest of it."""
     bytes: int = 0
     """Of its arrivals."""
-    importance: float = 0.0
-    """Of its arrivals; their number where all count alike."""
+    importance: tuple[float, float] = (0.0, 0.0)
+    """Of its arrivals of each side; their number where all count alike."""
     lost: int = 0
     """Rows refused or given up for lack of room."""
     stored: int = 0
@@ -117,7 +118,7 @@ class Epoch:
             "lean": self.lean,
             "spare": self.spare,
             "bytes": self.bytes,
-            "importance": self.importance,
+            "importance": list(self.importance),
             "lost": self.lost,
             "stored": self.stored,
             "revives": self.revives,
@@ -134,6 +135,12 @@ class Epoch:
         if self.met is None or self.waited_us is None:
             return {}
         return {"met": as_text(self.met, np.int64), "waited": as_text(self.waited_us, np.int64)}
+
+    def add_importance(self, side: int, importance: np.ndarray) -> None:
+        """Take in that of a side's arrivals, one after the other."""
+        sums = list(self.importance)
+        sums[side] = in_order(sums[side], importance)
+        self.importance = (sums[0], sums[1])
 
     def add_meetings(self, met: np.ndarray, waited_us: np.ndarray) -> None:
         """Take in a step's meetings by class of row; nothing where they are not counted."""
@@ -167,7 +174,7 @@ class Epoch:
             lean=facts["lean"],
             spare=facts["spare"],
             bytes=facts["bytes"],
-            importance=facts.get("importance", 0.0),
+            importance=_by_side(facts.get("importance", 0.0)),
             lost=facts["lost"],
             stored=facts["stored"],
             revives=facts["revives"],
@@ -180,3 +187,10 @@ class Epoch:
             tail=tail,
             watched_met=facts.get("watched_met", 0),
         )
+
+
+def _by_side(importance: float | list[float]) -> tuple[float, float]:
+    """Earlier versions added up both sides."""
+    if isinstance(importance, list):
+        return importance[0], importance[1]
+    return importance, 0.0

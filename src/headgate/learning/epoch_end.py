@@ -116,7 +116,7 @@ def close(monitor: Monitor, rows: LearnedRows, ended: Ended, seen: Observation) 
         share = min(max(ended.capacity / max(ended.held, 1.0), LEAST_SHARE), 1.0)
         now = ended.after.clock >> 1
         monitor.columns.learn(still_open.examples, now, share, seen.most_examples)
-    monitor.importance = ended.epoch.importance / max(ended.arrived, 1)
+    monitor.importance = sum(ended.epoch.importance) / max(ended.arrived, 1)
     policy, key_bytes = ended.terms.policy, ended.key_bytes
     trying = policy.tries_others and monitor.room.most_tried(key_bytes) > 0
     monitor.epoch = Epoch(

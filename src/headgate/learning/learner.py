@@ -201,7 +201,8 @@ class Learner:
         if epoch.began_us is None and any(len(rows.time) for rows in given.arriving):
             epoch.began_us, epoch.seen = _began_us(given), before.seen
         epoch.bytes += sum(int(rows.size.sum()) for rows in given.arriving)
-        epoch.importance += sum(float(at_arrival(r, given.terms).sum()) for r in given.arriving)
+        for side in (0, 1):
+            epoch.add_importance(side, at_arrival(given.arriving[side], given.terms))
         epoch.lost += int(step.counts[LOST].sum())
         monitor.has_given_up |= bool(step.counts[[*LOST, Count.RETIRED]].any())
         made = (float(step.counts[Count.PAIRS].sum()), float(step.counts[Count.UNMATCHED].sum()))
@@ -219,11 +220,11 @@ class Learner:
         seen = Observation(
             *(monitor, self._spans, self._judging(), self.result, before, after, limits.examples)
         )
-        left, right = (seen.take_in(s, sides[s], step.ages[s]) for s in (0, 1))
+        watched = seen.take_in(0, sides[0], step.ages[0])
+        watched = watched.followed_by(seen.take_in(1, sides[1], step.ages[1]))
         epoch.add_meetings(*step.meetings)
         sure = self.result.without_key(step.counts[Count.NULL_KEYS])
         monitor.alone += sure
-        watched = left.followed_by(right)
         watched = limits.fitting(watched, ~self._spans.are_past(watched, after))
         if self._following is not None:
             self._following.end(monitor.followed_keys, after.clock, limits.parts.keys)

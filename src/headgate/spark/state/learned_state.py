@@ -21,6 +21,7 @@ from headgate.policies.learned import KEEP_HISTORY
 from headgate.spark.join.restart_rules import Restart
 from headgate.spark.join.shard_plan import ShardPlan
 from headgate.spark.state.blobs import damaged, from_checked_blob, to_blob
+from headgate.spec import How
 
 VALUE = (
     "facts string, left binary, right binary, tracked binary, left_tried binary, right_tried binary"
@@ -87,13 +88,13 @@ def _read_learned(
         # The budget has since become too small for trying policies.
         monitor.standing, monitor.tried = Standing(), 0.0
         return state
-    names = monitor.standing.names
+    names, how = monitor.standing.names, plan.terms.how
     (tried_left, rivals_left), (tried_right, rivals_right) = (
         _parted(blob, known) for blob, known in zip(tried, (left, right), strict=True)
     )
     return replace(
         state,
-        rivals=(rival_rows(rivals_left, names), rival_rows(rivals_right, names)),
+        rivals=(rival_rows(rivals_left, names, how), rival_rows(rivals_right, names, how)),
         rival_columns=(tried_left, tried_right),
     )
 
@@ -242,14 +243,18 @@ def rival_table(columns: pa.Table, rows: RivalRows, names: tuple[str, ...]) -> p
     more[_hidden("held")] = pa.array(held, pa.int64())
     for place in _with_history(names):
         for name in (*_RIVAL_HISTORY, *([_RECENT] if important else [])):
-            more[_hidden(f"{name}_{place}")] = pa.array(getattr(rows, name)[place])
+            # What a policy knew of rows that it has given up depends on where the step began.
+            own = getattr(rows, name)[place]
+            more[_hidden(f"{name}_{place}")] = pa.array(
+                np.where(rows.held[place], own, own.dtype.type(0))
+            )
     if rows.met.size:
-        met = (rows.met << np.arange(len(names))[:, None]).sum(axis=0)
+        met = ((rows.met & rows.held) << np.arange(len(names))[:, None]).sum(axis=0)
         more[_hidden(_MET)] = pa.array(met, pa.int16())
     return beside(columns, more)
 
 
-def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
+def rival_rows(table: pa.Table, names: tuple[str, ...], how: How) -> RivalRows:
     """Rebuild these rows from the bookkeeping columns of `rival_table`."""
 
     def column(name: str) -> np.ndarray:
@@ -268,7 +273,9 @@ def rival_rows(table: pa.Table, names: tuple[str, ...]) -> RivalRows:
         for place in _with_history(names):
             recent[place] = column(f"{_RECENT}_{place}")
         rows = rows._replace(importance=column(_IMPORTANCE), recent=recent)
-    met = matches > 0  # earlier versions knew no more
+    met = matches[:, :0] > 0
+    if how != How.INNER:
+        met = matches > 0  # earlier versions knew no more
     if _hidden(_MET) in table.column_names:
         met = (column(_MET) >> np.arange(len(names))[:, None]) & 1 > 0
     return rows._replace(
