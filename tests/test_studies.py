@@ -19,6 +19,7 @@ from headgate.policies.offline.course import Course
 from headgate.spec import SpecError
 from headgate.studies import catalogue, study_command
 from headgate.studies.catalogue import ALL_STUDIES, chosen
+from headgate.studies.learned.intervals import unbiased
 from headgate.studies.run import run
 from headgate.studies.sigmod05.past import KINDS, LIFE_P, PROB_P, RAND, plan_by_past
 from headgate.studies.sigmod05.shares import share_of_r
@@ -112,6 +113,15 @@ def only(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
         monkeypatch.setattr(catalogue, "ALL_STUDIES", (study,))
 
     return put
+
+
+def test_estimates_are_judged_together_where_each_stream_has_few_runs() -> None:
+    runs = pd.DataFrame({"stream": ["a", "b"] * 9, "estimate": [0.6, 0.4] * 9}).assign(recall=0.5)
+    few = unbiased(runs.assign(policy="AGE"), "policy")
+    assert few.holds
+    assert "all streams" in few.measured
+    many = pd.concat([runs, runs.assign(estimate=runs["estimate"] + 1e-3)])
+    assert not unbiased(many.assign(policy="AGE"), "policy").holds
 
 
 class TestFrame:
