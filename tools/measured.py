@@ -47,6 +47,7 @@ STUDIES = {
     "sampled-learned": (),
     "sampled-estimates": (),
     "kinds-intervals": (),
+    "policies-intervals": (),
     "auto-bands": (),
     "auto-sampled": (),
     "ijoin-rivals": ("--seeds", "1,2"),
