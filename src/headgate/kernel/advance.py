@@ -96,6 +96,18 @@ def let_go_spent(arrays: Arrays, spent: np.ndarray, count: int) -> None:
 
 
 @compiled
+def look_at_pairs(arrays: Arrays, row: int, block: Block, first: int, end: int) -> Any:
+    """What an arrival's pairs change; the new end of the pairs that stay."""
+    if arrays.meetings.stored.size:
+        meetings.note_pairs(arrays, row, block.pairs, first, end)
+    end, spent = ranking.on_pairs(arrays, row, block, first, end)
+    if arrays.terms[0].settles:
+        end, spent = settling.on_pairs(arrays, row, block, first, end)
+    let_go_spent(arrays, block.spent, spent)
+    return end
+
+
+@compiled
 def advance(arrays: Arrays, windows: Windows, block: Block, start: int) -> tuple[int, int]:
     """Process arrivals from position ``start`` on, until all are done or the block is full.
 
@@ -118,12 +130,8 @@ def advance(arrays: Arrays, windows: Windows, block: Block, start: int) -> tuple
         end = find_partners(arrays, windows, row, block.pairs, made)
         if end < 0:
             return row, made
-        if arrays.meetings.stored.size:
-            meetings.note_pairs(arrays, row, block.pairs, made, end)
-        end, spent = ranking.on_pairs(arrays, row, block, made, end)
-        if terms.settles:
-            end, spent = settling.on_pairs(arrays, row, block, made, end)
-        let_go_spent(arrays, block.spent, spent)
+        if terms.looks_at_pairs:
+            end = look_at_pairs(arrays, row, block, made, end)
         arrays.tally[PAIRS, own.side] += end - made
         if not terms.count_only:
             if terms.samples:

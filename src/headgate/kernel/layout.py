@@ -124,6 +124,7 @@ TERMS = np.dtype(
         ("looks", "f8"),  # share of skipped probes still made, for the watched rows only
         ("missing", "i8"),  # in such a probe: how many skipped probes it stands for
         ("stands_for", "f8"),  # rows that came per row admitted to the step
+        ("looks_at_pairs", "i8"),  # 0 where pairs change nothing: neither scores nor who is stored
         ("settles", "i8"),  # 1 for a join that is not inner; the fields below are then read
         ("outer", "i8"),  # sides whose rows come out without a partner: 1 left, 2 right
         ("frees_left", "i8"),  # a left row that has met a partner leaves: semi, anti

@@ -20,7 +20,7 @@ from headgate.kernel.worth import definition_at
 from headgate.models.cost.structure import Structure
 from headgate.policies.importance_levels import importance_levels
 from headgate.policies.kinds import KINDS
-from headgate.policies.kinds.kind import Given
+from headgate.policies.kinds.kind import Given, Kind
 from headgate.policies.policy import Arrivals, Policy
 from headgate.policies.structures import heap, lists
 from headgate.policies.structures.thresholds import THRESHOLD
@@ -220,6 +220,8 @@ def terms_of(given: Terms, clock: int, watermark: int, keep_late: bool) -> np.nd
     terms["fairness"] = given.fairness
     terms["seed"] = policy.coin_seed(given.seed) % (1 << 64)
     terms["settles"] = given.how != How.INNER
+    looks = policy.kind.on_pairs is not Kind.on_pairs or policy.observes
+    terms["looks_at_pairs"] = looks or given.how != How.INNER
     terms["outer"] = given.how.outer[0] + 2 * given.how.outer[1]
     terms["frees_left"] = given.how.frees_left
     terms["shows_met"] = given.how == How.SEMI
