@@ -226,6 +226,13 @@ def test_what_is_learned_of_partners_is_the_same_in_the_next_batch(how: str) -> 
     check_same(left, streamed(join, whole, [1_000, 2_500, 4_321]))
 
 
+def test_importance_is_added_up_the_same_wherever_a_stream_is_cut() -> None:
+    """Of these rows the sums came out different in the last bit, added up batch by batch."""
+    whole = stream(375, 7_543, 400, 20.0)
+    join = make_join("prob by importance", hg.Budget(memory=45_000, monitor=0.05))
+    check_same(streamed(join, whole, []), streamed(join, whole, [944, 7_250]))
+
+
 @pytest.mark.parametrize("kind", usually(("prob",), ("prob", "fifo")))
 def test_files_of_a_batch_may_come_in_any_order(kind: str) -> None:
     """As Spark reads them: the largest first. Every order of four that begins with any of them."""
