@@ -75,8 +75,7 @@ class WatchLimits(NamedTuple):
         """As `_by_row`, where windows are in time: in one pass over the arrivals."""
         monitor = self.monitor
         own = uniform(monitor.seed, watched.side, watched.sequence)
-        span, side = np.array(self.spans.spans)[watched.side], watched.side.astype(np.int64)
-        own_ends = 2 * (watched.time + span) + 1 - side
+        own_ends = self.spans.last_meeting(watched.side, watched.time)
         while monitor.share:
             kept = own_ends[(watched.share > 0) & (own < monitor.share)]
             lot = Lot(monitor.seed, monitor.share, self.result.row_sides, self.spans.spans)
@@ -85,11 +84,9 @@ class WatchLimits(NamedTuple):
                 break
             gone = np.searchsorted(np.sort(np.concatenate([kept, ends])), clock, side="left")
             count = len(kept) + np.arange(1, len(places) + 1) - gone
-            over = places[count > self.parts.by_row]
-            if not len(over):
-                break
-            if over[0] > 0:
-                return int(over[0])
+            first = _first_beyond(self.parts.by_row, places, count)
+            if first != 0:
+                return len(coming.side) if first is None else first
             monitor.share = lowered(monitor.share)
         return len(coming.side)
 
@@ -103,11 +100,9 @@ class WatchLimits(NamedTuple):
             kept = watched.where((watched.share > 0) & (own < monitor.share))
             chosen = able & (drawn < monitor.share)
             places, count = open_at_once(coming, kept, self.spans, sequence, chosen)
-            over = places[count > self.parts.by_row]
-            if not len(over):
-                break
-            if over[0] > 0:
-                return int(over[0])
+            first = _first_beyond(self.parts.by_row, places, count)
+            if first != 0:
+                return len(coming.side) if first is None else first
             monitor.share = lowered(monitor.share)
         return len(coming.side)
 
@@ -125,11 +120,9 @@ class WatchLimits(NamedTuple):
             kept = watched.where((own < keys.within) & (lots < keys.counted))
             chosen = able & (drawn < keys.within)
             places, count = open_at_once(coming, kept, self.spans, sequence, chosen)
-            over = places[count > self.parts.by_key]
-            if not len(over):
-                break
-            if over[0] > 0:
-                return int(over[0])
+            first = _first_beyond(self.parts.by_key, places, count)
+            if first != 0:
+                return len(coming.side) if first is None else first
             keys.within = lowered(keys.within)
         return len(coming.side)
 
@@ -138,11 +131,9 @@ class WatchLimits(NamedTuple):
         while keys.share:
             rule = keys.entered(self.result.key_sides)
             places, count = keys.seen.at_once(rows, rule, coming.joins)
-            over = places[count > self.parts.keys]
-            if not len(over):
-                break
-            if over[0] > 0:
-                return int(over[0])
+            first = _first_beyond(self.parts.keys, places, count)
+            if first != 0:
+                return len(coming.side) if first is None else first
             keys.follow(lowered(keys.share))
         return len(coming.side)
 
@@ -197,6 +188,12 @@ class WatchLimits(NamedTuple):
         keys.seen = keys.seen.limited(keys.entered(self.result.key_sides))
         mine = (opened.by_key > 0) & (KeyDraw.lots(opened.cluster) < keys.counted)
         keys.within = _share_that_fits(keys.within, drawn[mine], self.parts.by_key)
+
+
+def _first_beyond(most: int, places: np.ndarray, count: np.ndarray) -> int | None:
+    """The first arrival with which there are more than there is room for; None if there is none."""
+    over = np.flatnonzero(count > most)
+    return int(places[over[0]]) if len(over) else None
 
 
 def _share_that_fits(share: float, lots: np.ndarray, most: int) -> float:

@@ -92,9 +92,10 @@ class Spans(NamedTuple):
     spans: tuple[int, int]
     by_rows: tuple[bool, bool]
 
-    def last_meeting(self, side: int, time: np.ndarray) -> np.ndarray:
-        """Of rows of a side with a window in time: the event key of the last row they can meet."""
-        key: np.ndarray = 2 * (time + self.spans[side]) + (1 - side)
+    def last_meeting(self, side: int | np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Of rows of a side, or of one each, with a window in time: the event key of the last row
+        they can meet."""
+        key: np.ndarray = 2 * (time + np.array(self.spans)[side]) + (1 - side)
         return key
 
     def are_past(self, rows: WatchedRows, now: StepProgress) -> np.ndarray:

@@ -8,12 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.api.window_join import WindowJoin
-from headgate.engine.outcome import Outcome
 from headgate.policies import Policy
 from headgate.spec import Band, Budget, Side
 from headgate.spec.quantity import SECOND_US
 from headgate.studies.auto.streams import WINDOW_S, drawn_ranks, partners, sorted_times
-from headgate.studies.streams import START_US, TIMES
+from headgate.studies.streams import START_US, TIMES, Streams
 
 WIDTH = 1.0
 """Values pair that are so far apart at most."""
@@ -26,21 +25,8 @@ Maker = Callable[[np.random.Generator, int, int], tuple[Column, Column]]
 
 
 @dataclass(frozen=True, eq=False)
-class BandStreams:
-    """Two streams, and the windows of their sides, in seconds."""
-
-    left: pa.Table
-    right: pa.Table
-    windows: tuple[int, int]
-
-    @property
-    def tables(self) -> tuple[pa.Table, pa.Table]:
-        """Both sides."""
-        return self.left, self.right
-
-    def join(self, policy: str | Policy, budget: Budget) -> Outcome:
-        """Run the join."""
-        return self.request(policy, budget).run(*self.tables)
+class BandStreams(Streams):
+    """Two streams without keys, to be joined by a band."""
 
     def request(self, policy: str | Policy, budget: Budget, **more: Any) -> WindowJoin:
         """The join to be run."""
